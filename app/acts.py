@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
-from curation import log
-from curation.errors import CurationError
+from curation.core import log
+from curation.core.errors import CurationError
 from curation.store import Annotator
 
 _SESSION = "acts"

@@ -35,11 +35,18 @@ from starlette.routing import Route
 from app.context import image_hosts, project_store
 from app.grading import guide_json
 from app.monitoring.failures import request_id
-from curation import log
-from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError, StoreError
-from curation.files.nested.json_texts import UnreadJSONError, read_json
+from curation.core import log
+from curation.core.errors import (
+    CurationError,
+    InputError,
+    NotFoundError,
+    RefusedError,
+    StoreBusyError,
+    StoreError,
+)
 from curation.guides.guide import guide_by_hash
 from curation.guides.questions import ask_at_item, readable_questions
+from curation.ingest.readers.nested.json_texts import UnreadJSONError, read_json
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.practice.status import feedback

@@ -15,8 +15,8 @@ from starlette.routing import Route
 
 from app.api import Keyed, Sent, answered_for, json_of, log_refused, validated
 from app.context import image_hosts, project_store
-from curation.settling.adjudication import REVIEWERS
-from curation.settling.queue import (
+from curation.labeling.consensus.adjudication import REVIEWERS
+from curation.labeling.consensus.queue import (
     CaseQueue,
     CaseShowing,
     context_of_case,
@@ -25,7 +25,7 @@ from curation.settling.queue import (
     recent_cases,
     whole_case,
 )
-from curation.settling.submissions import ReviewerSubmission, submit_decisions
+from curation.labeling.consensus.submissions import ReviewerSubmission, submit_decisions
 
 MOST_CASES = 10
 MOST_HOLDING = 500

@@ -6,8 +6,8 @@ import logging
 import os
 from pathlib import Path
 
-from curation import log
-from curation.errors import CurationError, StoreBusyError
+from curation.core import log
+from curation.core.errors import CurationError, StoreBusyError
 from curation.store import Store, open_store
 
 PROJECT = "GOLDSET_PROJECT"

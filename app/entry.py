@@ -17,7 +17,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 
 ICON = "/favicon.svg"
 STATIC = Path(st.__file__).with_name("static")

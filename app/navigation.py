@@ -15,7 +15,7 @@ import streamlit as st
 from app import ui, views
 from app.app_page import GROUPS, AppPage
 from app.components.links import OFFERED
-from curation.errors import CurationError
+from curation.core.errors import CurationError
 from curation.people.annotators import require_role
 from curation.store import Annotator
 

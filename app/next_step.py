@@ -7,8 +7,8 @@ import streamlit as st
 from app import ui
 from app.app_page import LEADS
 from app.components.links import is_offered
-from curation.jobs.figures import figures_of
-from curation.path import Action, path_of, read_state
+from curation.operations.jobs.figures import figures_of
+from curation.operations.workflow import Action, path_of, read_state
 from curation.store import Annotator, Store
 
 

@@ -11,12 +11,12 @@ import streamlit as st
 from app import ui
 from app.acts import Acts, FormState
 from app.context import project_store
-from curation.errors import CurationError
-from curation.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
-from curation.jobs.results import new_result_folder, remove_result
-from curation.jobs.stored import last_job_of
-from curation.step import written
-from curation.steps import STEPS
+from curation.core.errors import CurationError
+from curation.core.operation import written
+from curation.operations.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
+from curation.operations.jobs.results import new_result_folder, remove_result
+from curation.operations.jobs.stored import last_job_of
+from curation.operations.registry import STEPS
 from curation.store import COMMAND_LINE, Annotator, Store
 
 EVERY = 1.0

@@ -35,11 +35,11 @@ from app.signin.current_user import sessions
 from app.signin.first_lead import first_lead
 from app.signin.providers import auth_settings
 from app.views.releases import downloads
-from curation import log
-from curation.errors import InputError, RefusedError
-from curation.jobs import jobs_of
-from curation.jobs.results import remove_old_results
-from curation.jobs.uploads import remove_abandoned
+from curation.core import log
+from curation.core.errors import InputError, RefusedError
+from curation.operations.jobs import jobs_of
+from curation.operations.jobs.results import remove_old_results
+from curation.operations.jobs.uploads import remove_abandoned
 from curation.store.project_file import serve_alone
 
 OTHERS_CAN_READ = (

@@ -13,11 +13,8 @@ from markupsafe import Markup
 from app.components.account import account
 from app.components.drawing import drawing
 from app.components.links import PageLink, page_link, query_link
-from curation.errors import CurationError
-from curation.jobs.figures import DataState
-from curation.presentation.elements import NAMES, Element, Fact, Node
-from curation.presentation.excerpts import Segment
-from curation.reports.page import (
+from curation.core.errors import CurationError
+from curation.core.reports.page import (
     BarCell,
     GradeCell,
     IntervalCell,
@@ -27,9 +24,12 @@ from curation.reports.page import (
     cell_text,
     is_figure,
 )
-from curation.similarity.text_blocks import TextBlock
+from curation.core.similarity.text_blocks import TextBlock
+from curation.core.text import isolated
+from curation.labeling.presentation.elements import NAMES, Element, Fact, Node
+from curation.labeling.presentation.excerpts import Segment
+from curation.operations.jobs.figures import DataState
 from curation.store import Annotator
-from curation.text import isolated
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)

@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple, Protocol, TypeVar
 
-from curation.errors import InputError, RefusedError
-from curation.jobs.uploads import discard, is_plain, uploads_folder
+from curation.core.errors import InputError, RefusedError
+from curation.operations.jobs.uploads import discard, is_plain, uploads_folder
 
 LARGEST = 200
 """Megabytes of one file, and of what one person may hold."""

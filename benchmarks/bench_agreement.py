@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks import steps
-from curation.project import init_project
+from curation.operations.project import init_project
 from curation.store import Store, append, utc_now
 
 ANNOTATORS, VOICES, DOCUMENTS, REPEATED = 25, 5, 20, 0.02

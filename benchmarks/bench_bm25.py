@@ -25,9 +25,9 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 
 from benchmarks.steps import shared_data
+from curation.ingest.importers.queries import query_id_of
 from curation.retrieval import Bm25, postings
 from curation.retrieval.terms import content_words
-from curation.sources.queries import query_id_of
 from curation.store.rows import Document, Query
 from tests.support import ROOT, icecat
 

@@ -35,8 +35,8 @@ from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
 
 from curation.labeling.rounds.create_round import open_round
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
-from curation.project import init_project
 from tests.support.chromium import find_chromium
 from tests.support.served import PASSWORD, Served, fill, sign_in
 

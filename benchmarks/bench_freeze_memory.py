@@ -37,7 +37,7 @@ from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import verify
 from curation.store import open_store
-from curation.text import canonical_json, plain
+from curation.core.text import canonical_json, plain
 path, step = Path(sys.argv[1]), sys.argv[2]
 store, started = open_store(path), time.perf_counter()
 found = None
@@ -65,7 +65,7 @@ print(json.dumps({"peak": peak, "seconds": took, "found": found and found[:12]})
 
 def build(path: str, judgments: int) -> None:
     """A project with a corpus, a pool, two grades of each pair, and a split."""
-    from curation.project import init_project
+    from curation.operations.project import init_project
     from curation.splits.rules import Rules
     from curation.splits.split import make_split
     from curation.store import append, put_setting
@@ -106,7 +106,7 @@ def _names(letter: str, numbers: np.ndarray) -> list[str]:
 
 
 def _sources(rows: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
-    from curation.sources.corpus import content_hash_of
+    from curation.ingest.importers.corpus import content_hash_of
     from curation.store import Document, utc_now
 
     ids, now = _names("d", np.arange(DOCUMENTS)), utc_now()
@@ -151,7 +151,7 @@ def _sources(rows: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
 
 
 def _judged(rows: dict[str, np.ndarray], guide: str) -> dict[str, dict[str, Any]]:
-    from curation.sources.corpus import content_hash_of
+    from curation.ingest.importers.corpus import content_hash_of
     from curation.store import Document, utc_now
 
     times, now = len(rows["grade"]), utc_now()

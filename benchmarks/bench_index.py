@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.steps import python
-from curation.project import init_project
+from curation.operations.project import init_project
 from curation.retrieval import Bm25
 from curation.retrieval.index.stored import index_folder
 from curation.retrieval.terms import content_words

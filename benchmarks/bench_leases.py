@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 import duckdb
 
-from curation.project import init_project
+from curation.core.text import digest
+from curation.operations.project import init_project
 from curation.store import Store, append, utc_now
-from curation.text import digest
 
 THREADS, RATE = 25, 2.0
 INSERT = """INSERT INTO judgment_events

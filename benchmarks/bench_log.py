@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import steps
-from curation.project import init_project
+from curation.operations.project import init_project
 
 ROWS, QUERIES, ROW_PATH_ROWS = 500_000, 2_000_000, 500_000
 SECONDS, MEGABYTES, FULL = 60.0, 2_000.0, 10_000_000
@@ -40,15 +40,15 @@ IMPORT = """
 import sys
 from pathlib import Path
 from unittest.mock import patch
-from curation.files.blocks import NotPlain
-from curation.sources.traffic import log
-from curation.sources.traffic.traffic_import import import_traffic
+from curation.ingest.readers.blocks import NotPlain
+from curation.ingest.importers.traffic import log
+from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.store import open_store
 with patch.object(log, "by_block", side_effect=NotPlain):
     import_traffic(open_store(Path(sys.argv[1])), Path(sys.argv[2]))
 """
 """The import that goes row by row, as it does where a file is not plain."""
-IDLE = "import curation.sources.traffic.traffic_import"
+IDLE = "import curation.ingest.importers.traffic.traffic_import"
 
 
 def write_log(path: Path, rows: int) -> None:

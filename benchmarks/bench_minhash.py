@@ -32,9 +32,9 @@ import numpy as np
 from datasketch import MinHash, MinHashLSH
 
 from benchmarks.steps import shared_data
-from curation.similarity.minhash import MINHASH_SEED, NUM_PERM, banding, candidates, signatures
-from curation.similarity.pairs import exact_links, minhash_links
-from curation.similarity.shingles import Shingles, distinct, jaccard, word_shingles
+from curation.core.similarity.minhash import MINHASH_SEED, NUM_PERM, banding, candidates, signatures
+from curation.core.similarity.pairs import exact_links, minhash_links
+from curation.core.similarity.shingles import Shingles, distinct, jaccard, word_shingles
 
 PRODUCTS = "chorus_icecat/products.jsonl.gz"
 THRESHOLD, SEED, PART = 0.8, 7, 50_000

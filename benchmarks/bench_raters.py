@@ -25,8 +25,8 @@ from curation.agreement.annotators.details import annotator_metrics
 from curation.agreement.annotators.fast_answers import AnswerTimes
 from curation.agreement.annotators.signals import AGREEMENT, AnnotatorMetrics, Finding, feedback
 from curation.agreement.between.grades import Grades, grades_of
-from curation.statistics.intervals import wilson
-from curation.statistics.p_values import threshold
+from curation.core.statistics.intervals import wilson
+from curation.core.statistics.p_values import threshold
 
 PEOPLE = [f"person {number:02}" for number in range(13)]
 QUERIES, EACH, OVERLAP = 130, 8, 3

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.labeling.consensus.consensus import PairConsensus
 from curation.relabeling.drift.regraded_pairs import DISPUTED_NOW, QuarterResult, RegradedPair
 from curation.relabeling.drift.wrong_labels import wrong_labels
 from curation.relabeling.plan.choice import choose_pairs
 from curation.relabeling.staleness.judged_pairs import JudgedPair
 from curation.relabeling.staleness.quarter import Quarter
-from curation.settling.consensus import PairConsensus
 
 NOW = Quarter(2026, 4)
 QUARTERS = 4

@@ -15,8 +15,8 @@ import random
 import sys
 import time
 
-from curation.sampling.tags.rules import RULES
-from curation.text import normalise_query
+from curation.core.text import normalise_query
+from curation.queries.sampling.tags.rules import RULES
 from tests.support import ROOT, hand_tagged
 
 SHARED = ROOT.parent / "shared" / "data"

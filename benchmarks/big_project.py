@@ -6,10 +6,10 @@ import random
 from pathlib import Path
 
 from app.signin.current_user import Sessions
+from curation.core.text import digest, normalise_query
+from curation.operations.project import init_project
 from curation.people.sign_ins import UNKNOWN, open_sign_in
-from curation.project import init_project
 from curation.store import Store, append, get_setting, utc_now
-from curation.text import digest, normalise_query
 
 WORDS_OF_A_DOCUMENT = 180
 DOCUMENTS_OF_A_QUERY = 50

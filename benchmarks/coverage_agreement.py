@@ -21,8 +21,8 @@ import numpy as np
 
 from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.inter_annotator import basis_of, figures_of
-from curation.statistics.arrays import Floats, Ints
-from curation.statistics.intervals import RESAMPLES, wilson
+from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.intervals import RESAMPLES, wilson
 
 SCALE = (0, 1, 2, 3)
 DOCUMENTS = 10

@@ -22,20 +22,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from curation.evaluation.figures.means import mean_intervals
-from curation.evaluation.figures.traffic import traffic_estimates
-from curation.scoring.inputs.release import DrawnQueries
-from curation.statistics.arrays import Floats
-from curation.statistics.intervals import Z95, percentile_interval, resampled, wilson
-from curation.statistics.p_values import holm
-from curation.statistics.paired.differences import (
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.intervals import Z95, percentile_interval, resampled, wilson
+from curation.core.statistics.p_values import holm
+from curation.core.statistics.paired.differences import (
     detectable_difference,
     paired_intervals,
     paired_moments,
     paired_t_p,
 )
-from curation.statistics.paired.randomisation import randomisation_ps
-from curation.statistics.roc import roc_area
+from curation.core.statistics.paired.randomisation import randomisation_ps
+from curation.core.statistics.roc import roc_area
+from curation.evaluation.figures.means import mean_intervals
+from curation.evaluation.figures.traffic import traffic_estimates
+from curation.evaluation.scoring.inputs.release import DrawnQueries
 
 Draw = Callable[[np.random.Generator, int], Floats]
 SIZES = (10, 30, 100, 300)

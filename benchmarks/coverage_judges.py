@@ -19,10 +19,14 @@ from functools import cache
 
 import numpy as np
 
+from curation.core.statistics.arrays import Floats, Ints, Mask
+from curation.core.statistics.difference_estimator import (
+    DifferenceEstimate,
+    MeanInterval,
+    difference_estimate,
+)
+from curation.core.statistics.intervals import wilson
 from curation.labeling.rounds.query_draw import draw_queries
-from curation.statistics.arrays import Floats, Ints, Mask
-from curation.statistics.difference_estimator import DifferenceEstimate, MeanInterval, difference_estimate
-from curation.statistics.intervals import wilson
 
 QUERIES, SAMPLED, POPULATION = 1_000, (30, 100, 300), 1_000_000
 STRATA = np.array([0.35, 0.25, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02])

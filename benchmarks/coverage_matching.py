@@ -1,4 +1,5 @@
-"""C(q) by each rule of `coverage.matching`, against the regions of the documents that people found relevant.
+"""C(q) by each rule of `queries.coverage.matching`, against the regions of the documents that people found
+relevant.
 
 "Right" is the share of a query's regions that its relevant documents have, too; "by chance" the same with
 the relevant documents of the other queries; "recall" the share of the regions of relevant documents that the
@@ -23,19 +24,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.coverage.asked import match_asked
-from curation.coverage.coverage_map import CoverageMap, MapSettings
-from curation.coverage.matching import ALTERNATIVES, MatchingRule
-from curation.coverage.measures import Clusters, measure_coverage
-from curation.coverage.query_entities import EntityMatch
-from curation.coverage.report import find_coverage
-from curation.coverage.stored_map import map_in_force, read_map
-from curation.files.fields import CorpusFields
-from curation.progress import silent
-from curation.project import init_project
-from curation.sources.corpus import import_corpus
-from curation.sources.query_import import import_queries
-from curation.step import DEFAULT_MODEL
+from curation.core.operation import DEFAULT_MODEL
+from curation.core.progress import silent
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
+from curation.ingest.readers.fields import CorpusFields
+from curation.operations.project import init_project
+from curation.queries.coverage.asked import match_asked
+from curation.queries.coverage.coverage_map import CoverageMap, MapSettings
+from curation.queries.coverage.matching import ALTERNATIVES, MatchingRule
+from curation.queries.coverage.measures import Clusters, measure_coverage
+from curation.queries.coverage.query_entities import EntityMatch
+from curation.queries.coverage.report import find_coverage
+from curation.queries.coverage.stored_map import map_in_force, read_map
 from curation.store import Store, open_store
 from tests.support import ROOT
 from tests.support.smart import qrels, records

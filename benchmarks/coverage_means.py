@@ -31,15 +31,15 @@ import numpy as np
 from scipy.special import expit, logit, stdtrit
 
 from benchmarks.coverage_evaluation import drawn_estimates
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.intervals import percentile_interval, resampled, wilson
+from curation.core.statistics.means import most_common
+from curation.core.statistics.paired.differences import CARRIED_BY
 from curation.evaluation.figures.means import mean_intervals
+from curation.evaluation.scoring.metrics.measures import measures_for
+from curation.evaluation.scoring.metrics.qrels import qrels_from
+from curation.evaluation.scoring.metrics.run_scores import RunScores, score_run
 from curation.retrieval import Bm25
-from curation.scoring.metrics.measures import measures_for
-from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.run_scores import RunScores, score_run
-from curation.statistics.arrays import Floats
-from curation.statistics.intervals import percentile_interval, resampled, wilson
-from curation.statistics.means import most_common
-from curation.statistics.paired.differences import CARRIED_BY
 from curation.store.rows import Document, Query
 from tests.support.smart import qrels, records
 

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from curation.cli import add_commands
-from curation.cli.goldset import STEPS, app
+from curation.cli.program import STEPS, app
 
 TARGET = Path(__file__).with_name("commands.md")
 

@@ -18,22 +18,22 @@ import numpy as np
 
 from benchmarks import coverage_matching
 from benchmarks.coverage_matching import COLLECTIONS, CoverageCollection, collection
-from curation.coverage.asked import clusters_at, match_asked
-from curation.coverage.clusters import documents_of
-from curation.coverage.coverage_map import CoverageMap, MapSettings
-from curation.coverage.measures import Clusters, QueryShape, query_shape
-from curation.coverage.query_entities import EntityMatch
-from curation.coverage.report import CoverageReport, find_coverage
-from curation.coverage.stored_map import map_in_force, read_map
+from curation.core.operation import DEFAULT_MODEL
+from curation.core.progress import silent
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
+from curation.evaluation.scoring.inputs.facets import CLUSTER, Facet
+from curation.evaluation.scoring.metrics.measures import measures_named
+from curation.evaluation.scoring.metrics.qrels import qrels_of
+from curation.evaluation.scoring.metrics.run_scores import score_run
+from curation.ingest.importers.queries import active_queries
 from curation.pooling.systems import Systems
-from curation.progress import silent
-from curation.scoring.inputs.facets import CLUSTER, Facet
-from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.qrels import qrels_of
-from curation.scoring.metrics.run_scores import score_run
-from curation.sources.queries import active_queries
-from curation.step import DEFAULT_MODEL
+from curation.queries.coverage.asked import clusters_at, match_asked
+from curation.queries.coverage.clusters import documents_of
+from curation.queries.coverage.coverage_map import CoverageMap, MapSettings
+from curation.queries.coverage.measures import Clusters, QueryShape, query_shape
+from curation.queries.coverage.query_entities import EntityMatch
+from curation.queries.coverage.report import CoverageReport, find_coverage
+from curation.queries.coverage.stored_map import map_in_force, read_map
 from curation.store.documents import corpus_of, current_corpus
 
 TARGET = Path(__file__).with_name("coverage.md")

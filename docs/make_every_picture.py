@@ -21,12 +21,12 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from app.context import IMAGES_FROM
+from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.disputes import disputes
 from curation.labeling.rounds.lifecycle import close_round
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
-from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
-from curation.settling.adjudication import decide
-from curation.settling.disputes import disputes
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from docs.make_screenshots import choose, launch, save, settle, unfold

@@ -13,19 +13,18 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from curation.answers.create_task import AnswerTaskPlan, open_answer_task
-from curation.answers.writing import write_answer, writing_queue
-from curation.coverage.coverage_map import MapSettings
-from curation.coverage.report import find_coverage
-from curation.coverage.writing.tasks import open_tasks
-from curation.demo.second_quarter import import_second_quarter
-from curation.demo.stdlib_corpus import write_stdlib_corpus
+from curation.core.text import digest
 from curation.evaluation.request import EvaluateRequest, RunQuestions
+from curation.evaluation.scoring.baselines import write_baselines
 from curation.evaluation.submission import submit as submit_runs
-from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
 from curation.guides.drafts import save_draft
 from curation.guides.parse_guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.decisions import read_decision_lines
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.ingest.readers.fields import CorpusFields, JudgmentFields, TrafficFields
+from curation.labeling.consensus.adjudication import decide_many
 from curation.labeling.judgments.imported import import_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
@@ -34,21 +33,22 @@ from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.item_views import Showing
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
+from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
+from curation.labeling.written_answers.writing import write_answer, writing_queue
+from curation.operations.demo.second_quarter import import_second_quarter
+from curation.operations.demo.stdlib_corpus import write_stdlib_corpus
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.project import init_project
+from curation.queries.coverage.coverage_map import MapSettings
+from curation.queries.coverage.report import find_coverage
+from curation.queries.coverage.writing.tasks import open_tasks
+from curation.queries.sampling.sample import draw_sample
+from curation.queries.sampling.tags.find_tags import find_tags
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
-from curation.sampling.sample import draw_sample
-from curation.sampling.tags.find_tags import find_tags
-from curation.scoring.baselines import write_baselines
-from curation.settling.adjudication import decide_many
-from curation.sources.corpus import import_corpus
-from curation.sources.decisions import read_decision_lines
-from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.split import make_split
 from curation.store import Store, utc_now
-from curation.text import digest
 from tests.support import ROOT
 from tests.support.served import PASSWORD
 

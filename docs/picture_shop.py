@@ -6,19 +6,19 @@ import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from curation.core.text import digest
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.item_views import Showing
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.project import init_project
-from curation.sources.corpus import import_corpus
-from curation.sources.query_import import import_queries
 from curation.store import Store, utc_now
-from curation.text import digest
 from tests.support import ROOT
 from tests.support.served import PASSWORD
 

@@ -24,18 +24,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from curation.errors import CurationError as Error
+    from curation.core.errors import CurationError as Error
     from goldset.projects import Project
     from goldset.releases import Release
 
 __all__ = ["Error", "Project", "Release", "create", "open", "release"]
-_LATER = {"Error": "curation.errors:CurationError", "Project": "goldset.projects:Project"}
+_LATER = {"Error": "curation.core.errors:CurationError", "Project": "goldset.projects:Project"}
 _LATER["Release"] = "goldset.releases:Release"
 
 
 def create(path: str | Path, guide: str | Path | None = None) -> Project:
     """Make a project with a guide: a file, or one of goldset's by name, such as "binary"."""
-    from curation.project import init_project
+    from curation.operations.project import init_project
     from goldset.projects import Project
 
     return Project(init_project(Path(path), None if guide is None else Path(guide)).store)

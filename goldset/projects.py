@@ -7,20 +7,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.errors import InputError
-from curation.progress import silent
-from curation.step import filled, flat, read_request
-from curation.steps import STEPS
+from curation.core.errors import InputError
+from curation.core.operation import filled, flat, read_request
+from curation.core.progress import silent
+from curation.operations.registry import STEPS
 from curation.store import COMMAND_LINE, Store
 from goldset.releases import Release
 
 if TYPE_CHECKING:
     from curation.agreement.report.report import AgreementReport
-    from curation.coverage.report import CoverageReport
-    from curation.imports.outcome import ImportOutcome
+    from curation.ingest.picking.outcome import ImportOutcome
     from curation.pooling.pool_report import PoolReport
+    from curation.queries.coverage.report import CoverageReport
+    from curation.queries.sampling.sample import SampleReport
     from curation.releases.freeze.freeze import Frozen
-    from curation.sampling.sample import SampleReport
     from curation.splits.split import SplitReport
 
 
@@ -48,9 +48,9 @@ class Project:
         fields: field → the file's column; fields that are not named are found by their usual names.
         options: what else this kind takes, such as `skip_unknown=True` for judgments.
         """
-        from curation.files.formats import FileLayout
-        from curation.imports.operations.importing import carry_out
-        from curation.imports.request import ImportRequest
+        from curation.ingest.picking.request import ImportRequest
+        from curation.ingest.readers.formats import FileLayout
+        from curation.operations.importing.importing import carry_out
 
         request = ImportRequest.of(what, Path(path), fields or {}, options, FileLayout())
         return carry_out(self._store, request, COMMAND_LINE)

@@ -10,17 +10,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from curation.door import sealed_parts
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.evaluation.scoring.inputs.release import parts_of
+from curation.people.seal_access import sealed_parts
 from curation.releases.seal import open_sealed
 from curation.releases.verify import Opened, Verified, opened, verify
-from curation.scoring.inputs.release import parts_of
 from curation.store import Document, Store
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation
+    from curation.evaluation.scoring.baselines import BaselineRuns
     from curation.releases.export.export import Exported
-    from curation.scoring.baselines import BaselineRuns
 
 Run = Mapping[str, Mapping[str, float]]
 """Query id → document id → score."""
@@ -103,7 +103,7 @@ class Release:
         """
         from curation.evaluation.evaluate_runs import evaluate_runs
         from curation.evaluation.evaluation import EvaluationOptions
-        from curation.scoring.inputs.run_sources import RunSource
+        from curation.evaluation.scoring.inputs.run_sources import RunSource
 
         wanted = None if measures is None else _several(measures)
         options = EvaluationOptions(part, wanted, _several(by), relevant, seed)
@@ -113,7 +113,7 @@ class Release:
 
     def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:
         """Search the release's documents with baselines; OUT gets a run file of each, for `evaluate`."""
-        from curation.scoring.baselines import write_baselines
+        from curation.evaluation.scoring.baselines import write_baselines
 
         return write_baselines(self._store, self.name, systems, Path(out), depth=depth)
 

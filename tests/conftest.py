@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import argon2
-import pandas  # noqa: F401  (before a command says that there is none: curation.arrow)
+import pandas  # noqa: F401  (before a command says that there is none: curation.core.arrow)
 import pytest
 from hypothesis import settings
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from curation.cli import output
-from curation.cli.goldset import STEPS
+from curation.cli.program import STEPS
 from docs import make_commands
 from tests.support import GOLDSET, ROOT
 from tests.support.command_line import COMMAND, invoke

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import goldset
-from curation.door import openings
-from curation.shipped import SAMPLE
+from curation.core.shipped import SAMPLE
+from curation.people.seal_access import openings
 from tests.support import ROOT
 from tests.support.gold_project import consensus_grades, frozen_project
 

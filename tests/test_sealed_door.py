@@ -31,14 +31,14 @@ from app.serve import routes
 from app.signin import current_user
 from app.views.relabel.relabel_page import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
+from curation.core.reports import terminal
+from curation.core.reports.page import Section, Table
+from curation.core.text import ISOLATES, printable
+from curation.labeling.consensus import claims
 from curation.releases.export.formats import FORMATS
 from curation.releases.overview import show
 from curation.releases.sealed_evaluations import set_monthly_limit
-from curation.reports import terminal
-from curation.reports.page import Section, Table
-from curation.settling import claims
 from curation.store import Annotator, open_store
-from curation.text import ISOLATES, printable
 from docs import make_commands
 from tests.support.command_line import invoke
 from tests.support.page import page_at, unlinked_rows

@@ -7,9 +7,9 @@ from datetime import date, datetime, timedelta
 from html import escape
 
 from curation.agreement.gate import GateCheck
+from curation.core.text import amount, decimal, percent
 from curation.labeling.rounds.forecast import AnnotatorWork, DailyAnswers, pace
-from curation.path import PathState
-from curation.text import amount, decimal, percent
+from curation.operations.workflow import PathState
 
 TEAM = 12
 """So many people are in the strip of who is at work."""

@@ -16,5 +16,5 @@ _drawing = st.components.v2.component(
 
 
 def drawing(svg: str) -> None:
-    """Show an SVG of `curation.reports`, which escapes its texts."""
+    """Show an SVG of `curation.core.reports`, which escapes its texts."""
     _drawing(data={"svg": svg})

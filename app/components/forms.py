@@ -1,4 +1,6 @@
-"""The form of a request: a widget for each of its options (`curation.step.Option`), by the field's type."""
+"""The form of a request: a widget for each of its options (`curation.core.operation.Option`), by the field's
+type.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any, Generic, TypeVar, get_origin
 
 import streamlit as st
 
-from curation.step import OptionField, filled, flat, options_of, unused
+from curation.core.operation import OptionField, filled, flat, options_of, unused
 
 Request = TypeVar("Request")
 LONGEST = 500

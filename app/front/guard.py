@@ -33,8 +33,8 @@ from app.front.tabs import OpenTabs, Tab
 from app.front.upload_limits import UPLOADS
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
-from curation import log
-from curation.errors import CurationError
+from curation.core import log
+from curation.core.errors import CurationError
 from curation.people.annotators import EVALUATING
 from curation.store import Annotator
 

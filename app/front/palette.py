@@ -12,8 +12,8 @@ from starlette.routing import Route
 from app.api import answered_for
 from app.components.links import query_address
 from app.context import project_store
-from curation.queries.facts import READERS
-from curation.queries.finding import FoundItem, find_by_words
+from curation.operations.query_facts.facts import READERS
+from curation.operations.query_facts.finding import FoundItem, find_by_words
 from curation.store import Annotator
 
 LONGEST = 200

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.monitoring.metrics import latencies
-from curation import log
+from curation.core import log
 
 HEADER = "X-Request-Id"
 LARGEST_MESSAGE = 64 * 1024

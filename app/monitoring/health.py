@@ -17,8 +17,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from app.context import project_store, unreadable
-from curation import log
-from curation.errors import CurationError
+from curation.core import log
+from curation.core.errors import CurationError
 from curation.guides.guide import current_guide
 from curation.store import HEALTH_CHECKED, Store, put_setting, utc_now
 

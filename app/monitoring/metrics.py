@@ -19,9 +19,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from app.context import project_store, unreadable
-from curation.errors import CurationError
-from curation.jobs import jobs_of
-from curation.operations.counted import count_project
+from curation.core.errors import CurationError
+from curation.operations.doctor.counted import count_project
+from curation.operations.jobs import jobs_of
 
 TOKEN = "GOLDSET_METRICS_TOKEN"  # noqa: S105  the variable's name
 """The environment variable with the token; without it there are no metrics."""

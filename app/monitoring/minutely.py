@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from app.context import backup_folder, project_store
-from curation import log
-from curation.errors import CurationError
-from curation.jobs.results import remove_old_results
-from curation.notices.notices import send_due
-from curation.operations.schedule import start_due
+from curation.core import log
+from curation.core.errors import CurationError
+from curation.operations.doctor.schedule import start_due
+from curation.operations.jobs.results import remove_old_results
+from curation.operations.notices.notices import send_due
 
 EVERY = 60.0
 """Seconds between two times."""

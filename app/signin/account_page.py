@@ -20,7 +20,7 @@ from app.signin.throttle import (
     login_throttle,
     tried_at_change,
 )
-from curation.errors import CurationError, InputError, NotFoundError, StoreError
+from curation.core.errors import CurationError, InputError, NotFoundError, StoreError
 from curation.people.accounts import end_sign_ins, list_accounts
 from curation.people.passwords import SHORTEST_PASSWORD, change_password
 from curation.people.sign_ins import OpenSignIn, id_of, list_sign_ins

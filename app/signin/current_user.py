@@ -22,7 +22,7 @@ from functools import cache
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 
 from app.context import project_store
-from curation.errors import StoreBusyError, StoreError
+from curation.core.errors import StoreBusyError, StoreError
 from curation.people.sign_ins import LASTS, id_of, note_use, signed_in
 from curation.store import Annotator, require_setting
 

@@ -27,7 +27,7 @@ from app.signin.throttle import (
     login_throttle,
     tried_at_link,
 )
-from curation.errors import CurationError, StoreError
+from curation.core.errors import CurationError, StoreError
 from curation.people.invitations import OVER, accept, find_invited, make_first_lead
 from curation.people.passwords import SHORTEST_PASSWORD
 from curation.store import Annotator

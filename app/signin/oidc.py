@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from app.signin.current_user import sessions
 from app.signin.providers import CALLBACK, IdentityProvider, auth_settings, providers
-from curation import log
+from curation.core import log
 from curation.people.sign_ins import LASTS
 
 LARGEST_ID_TOKEN = 2_500

@@ -15,7 +15,7 @@ from anyio import CapacityLimiter, create_task_group, to_thread
 from starlette.requests import ClientDisconnect, Request
 
 from app.context import unreadable
-from curation.errors import CurationError, RefusedError
+from curation.core.errors import CurationError, RefusedError
 
 LONGEST_QUEUE, OF_ONE_NETWORK = 16, 8
 RETRY_AFTER = 5

@@ -12,7 +12,7 @@ from app.signin import oidc
 from app.signin.client_info import visit_of
 from app.signin.providers import CALLBACK, START, providers
 from app.signin.sign_in_page import enter, own_path, sign_in_page
-from curation.errors import CurationError, RefusedError
+from curation.core.errors import CurationError, RefusedError
 from curation.people.identities import sign_in_as
 
 

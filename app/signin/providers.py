@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from curation.errors import InputError, RefusedError
-from curation.text import amount
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import amount
 
 START, CALLBACK = "/sign-in/with", "/oauth2callback"
 PATHS = frozenset({START, CALLBACK})

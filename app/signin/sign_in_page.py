@@ -24,7 +24,7 @@ from app.signin.throttle import (
     login_throttle,
     tried_at_sign_in,
 )
-from curation.errors import CurationError, NotFoundError
+from curation.core.errors import CurationError, NotFoundError
 from curation.people.accounts import end_sign_ins
 from curation.people.passwords import authenticate
 from curation.people.sign_ins import LASTS, id_of

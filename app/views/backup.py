@@ -10,13 +10,26 @@ from app.components.forms import LONGEST, Form
 from app.context import backup_folder
 from app.page_context import PageContext, read_context
 from app.views.releases.downloads import show_result
-from curation.backups.request import BackupRequest
-from curation.errors import InputError
-from curation.jobs import Job
-from curation.notices.notices import NoticeKinds, SentNotice, last_attempts, read_kinds, send_test, set_kinds
-from curation.notices.webhook import webhook
-from curation.operations.project_checks import look_at_backups
-from curation.operations.schedule import KIND, BackupSchedule, last_scheduled, read_schedule, set_schedule
+from curation.core.errors import InputError
+from curation.operations.backups.request import BackupRequest
+from curation.operations.doctor.project_checks import look_at_backups
+from curation.operations.doctor.schedule import (
+    KIND,
+    BackupSchedule,
+    last_scheduled,
+    read_schedule,
+    set_schedule,
+)
+from curation.operations.jobs import Job
+from curation.operations.notices.notices import (
+    NoticeKinds,
+    SentNotice,
+    last_attempts,
+    read_kinds,
+    send_test,
+    set_kinds,
+)
+from curation.operations.notices.webhook import webhook
 from curation.store import Annotator
 
 SNAPSHOT, SCHEDULE, NOTICES = "take a snapshot", "schedule backups", "notices"

@@ -15,10 +15,10 @@ from app.components.steps import step_row
 from app.context import project_store
 from app.next_step import step_link
 from app.page_context import read_context
-from curation.jobs import jobs_of
-from curation.jobs.figures import figures_of
-from curation.operations.project_checks import look_at_backups
-from curation.path import PathState, ProjectPath, path_of, read_figures, read_state
+from curation.operations.doctor.project_checks import look_at_backups
+from curation.operations.jobs import jobs_of
+from curation.operations.jobs.figures import figures_of
+from curation.operations.workflow import PathState, ProjectPath, path_of, read_figures, read_state
 from curation.store import Annotator, Store, utc_now
 
 EVERY = 10.0

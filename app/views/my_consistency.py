@@ -18,12 +18,12 @@ from curation.agreement.annotators.own_work import (
     my_differences,
     my_work,
 )
-from curation.door import withheld
+from curation.core.text import amount, decimal, percent
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.queue import next_showings
 from curation.people.annotators import JUDGING
+from curation.people.seal_access import withheld
 from curation.store import Annotator
-from curation.text import amount, decimal, percent
 
 COLUMNS = ["Query", "Document", "You said", "Settled as", "By", "The reviewer's reason"]
 SHOWN = 50

@@ -9,24 +9,24 @@ from app.app_page import DATA, LEADS, AppPage
 from app.components.forms import Form
 from app.next_step import missing_step
 from app.page_context import PageContext, read_context
-from curation.door import withheld
-from curation.engines.stored import stored_engines
-from curation.errors import CurationError, RefusedError
-from curation.jobs import Job
+from curation.core.errors import CurationError, RefusedError
+from curation.core.reports.page import QueryName
+from curation.core.text import amount
+from curation.ingest.importers.runs import stored_runs
+from curation.labeling.consensus.relevance import read_relevance
 from curation.negatives.hard_negatives import HardNegatives, hard_negatives
+from curation.operations.jobs import Job
+from curation.people.seal_access import withheld
 from curation.pooling.contributions import Contributions, contribution_table, contributions
 from curation.pooling.from_engines import notices
 from curation.pooling.pool import embedding_forecast
 from curation.pooling.pool_report import last_pool, sample_table
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX
-from curation.reports.page import QueryName
 from curation.retrieval import RUN_PREFIX
-from curation.settling.relevance import read_relevance
-from curation.sources.runs import stored_runs
+from curation.retrieval.engines.stored import stored_engines
 from curation.store import Annotator, Cursor
 from curation.store.documents import is_held
-from curation.text import amount
 
 FIRST = PoolRequest(systems=("bm25",))
 """What the form begins with: what takes seconds. The slow systems are added to it."""

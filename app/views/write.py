@@ -10,8 +10,14 @@ from app.app_page import JUDGE, LEADS, AppPage
 from app.components.keys import Draft, keys
 from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
-from curation.coverage.writing.coverage_queries import UNANSWERABLE
-from curation.coverage.writing.queue import (
+from curation.core.errors import CurationError
+from curation.core.reports.page import QueryName
+from curation.core.text import isolated
+from curation.guides.guide import current_guide
+from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.people.annotators import JUDGING
+from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
+from curation.queries.coverage.writing.queue import (
     WritingQueue,
     WritingTask,
     check_written,
@@ -20,13 +26,7 @@ from curation.coverage.writing.queue import (
     write_task,
     writing_queue,
 )
-from curation.errors import CurationError
-from curation.guides.guide import current_guide
-from curation.people.annotators import JUDGING
-from curation.presentation.drawing import ReadDocument, draw
-from curation.reports.page import QueryName
 from curation.store import Annotator
-from curation.text import isolated
 
 SHOWN = 20
 FORM = "write task"

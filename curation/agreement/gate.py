@@ -25,12 +25,12 @@ from curation.agreement.annotators.intra_annotator import (
 )
 from curation.agreement.between.grades import read_grades
 from curation.agreement.between.inter_annotator import TENTATIVE, AgreementFigure, inter_agreement
-from curation.errors import refuse_problems
+from curation.core.errors import refuse_problems
+from curation.core.text import canonical_json
 from curation.guides.guide import current_guide
 from curation.labeling.judgments.events import EVENT
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
-from curation.text import canonical_json
 
 ALPHA, CONSISTENCY = "ordinal alpha", "consistency"
 NOT_COUNTED = (

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
 
-from curation.cli import goldset
-from curation.errors import CurationError, InputError
-from curation.text import printable
+from curation.cli import program
+from curation.core.errors import CurationError, InputError
+from curation.core.text import printable
 
 ELSEWHERE = {
     "import": ["import_"],
@@ -40,7 +40,7 @@ def main() -> None:
     try:
         _refuse_broken_arguments()
         add_commands(sys.argv[1:])
-        goldset.app()
+        program.app()
     except CurationError as error:
         print(printable(f"goldset: {error}"), file=sys.stderr)
         sys.exit(1)
@@ -54,7 +54,7 @@ def main() -> None:
         print("This is a mistake in goldset: please report it with the command you ran.", file=sys.stderr)
         sys.exit(1)
     finally:
-        if jobs := sys.modules.get("curation.jobs.running"):
+        if jobs := sys.modules.get("curation.operations.jobs.running"):
             jobs.leave_all()
         if store := sys.modules.get("curation.store"):
             store.close_all()
@@ -66,10 +66,10 @@ def add_commands(arguments: Sequence[str] = ()) -> None:
     """Import the modules of the command that the arguments name; all of them where they name none."""
     if "--version" in arguments:
         return
-    arguments = goldset.options_first(arguments)
+    arguments = program.options_first(arguments)
     words = [word for word, last in zip(arguments, ["", *arguments], strict=False) if last != "--project"]
     name = next((word for word in words if not word.startswith("-")), "")
-    names = [command for commands in goldset.STEPS.values() for command in commands]
+    names = [command for commands in program.STEPS.values() for command in commands]
     for command in [name] if name in names else names:
         for module in ELSEWHERE.get(command, [command.replace("-", "_")]):
             import_module(f"curation.cli.{module}")
@@ -85,7 +85,7 @@ def _end(number: int, frame: FrameType | None) -> None:
     """End as an error does, so that what is half-written is removed; asked again, end at once."""
     signal.signal(number, signal.SIG_DFL)
     if number == signal.SIGINT:
-        print(f"goldset: {STOPPED} {goldset.kept.get()}", file=sys.stderr)
+        print(f"goldset: {STOPPED} {program.kept.get()}", file=sys.stderr)
     sys.exit(128 + number)
 
 

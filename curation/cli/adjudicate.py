@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import (
+from curation.cli.import_.options import target
+from curation.cli.options import refuse_by_without, refuse_unused
+from curation.cli.output import emit, left_out, say, say_dry_run, say_withheld, table
+from curation.cli.program import (
     By,
     Json,
     Limit,
@@ -18,16 +21,13 @@ from curation.cli.goldset import (
     project_store,
     query_named,
 )
-from curation.cli.import_.options import target
-from curation.cli.options import refuse_by_without, refuse_unused
-from curation.cli.output import emit, left_out, say, say_dry_run, say_withheld, table
+from curation.core.text import amount
 from curation.store import COMMAND_LINE
-from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.settling.adjudication import Decided
-    from curation.settling.disputes import Dispute
-    from curation.spans import Spans
+    from curation.core.spans import Spans
+    from curation.labeling.consensus.adjudication import Decided
+    from curation.labeling.consensus.disputes import Dispute
     from curation.store import Store
 
 adjudication = command_group("adjudicate", "List disputed pairs and decide them.")
@@ -54,8 +54,8 @@ def adjudicate_list(
       goldset adjudicate list
       goldset adjudicate list --limit 100
     """
-    from curation.door import open_door
-    from curation.settling.disputes import list_disputes
+    from curation.labeling.consensus.disputes import list_disputes
+    from curation.people.seal_access import open_door
 
     refuse_by_without(context, reason)
     store = project_store()
@@ -122,7 +122,7 @@ def adjudicate_decide(
         refuse_unused(context, "no file is read; name one with --file", *of_files)
     store = target(dry_run)
     if pair is not None:
-        from curation.settling.adjudication import decide
+        from curation.labeling.consensus.adjudication import decide
 
         query_id, document_id = query_named(store, pair[0]), pair[1]
         read, spans = _located(store, query_id, document_id, evidence) if evidence else (None, ())
@@ -134,9 +134,9 @@ def adjudicate_decide(
 
         emit(as_json, decision, show)
     elif file is not None:
-        from curation.files.fields import DecisionFields
-        from curation.settling.adjudication import decide_many
-        from curation.sources.decisions import read_decision_lines
+        from curation.ingest.importers.decisions import read_decision_lines
+        from curation.ingest.readers.fields import DecisionFields
+        from curation.labeling.consensus.adjudication import decide_many
 
         fields = DecisionFields(query_field, document_field, grade_field, reason_field)
         proposals = read_decision_lines(file, fields, reason)
@@ -161,7 +161,7 @@ def adjudicate_send_back(
       goldset adjudicate send-back "usb hub" 1993197
       goldset adjudicate send-back q42 78503000 --by grace
     """
-    from curation.settling.second_opinions import ask_opinion
+    from curation.labeling.consensus.second_opinions import ask_opinion
 
     store = project_store()
     asked = ask_opinion(store, query_named(store, query), document, by)
@@ -199,8 +199,8 @@ def _located(
     store: Store, query_id: str, document_id: str, quotes: Sequence[str]
 ) -> tuple[str | None, Spans]:
     """The version of a pair's document that a reviewer reads, and where it has these words."""
-    from curation.files.nested.evidence import StatedEvidence, located_evidence
-    from curation.settling.disputes import dispute
+    from curation.ingest.readers.nested.evidence import StatedEvidence, located_evidence
+    from curation.labeling.consensus.disputes import dispute
 
     case = dispute(store, query_id, document_id)
     stated = [StatedEvidence(None, None, quote) for quote in quotes]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import By, Json, Page, SealReason, Seed, app, project_store
 from curation.cli.options import refuse_by_without
 from curation.cli.output import emit, say, write_page
-from curation.errors import InputError
+from curation.cli.program import By, Json, Page, SealReason, Seed, app, project_store
+from curation.core.errors import InputError
+from curation.core.text import plain
 from curation.store import COMMAND_LINE
-from curation.text import plain
 
 if TYPE_CHECKING:
     from curation.agreement.report.report import AgreementReport
@@ -90,7 +90,7 @@ def agreement(
     from curation.agreement.annotators.details import annotator_details
     from curation.agreement.report.report import agreement_report
     from curation.agreement.report.sections import agreement_page
-    from curation.door import open_door
+    from curation.people.seal_access import open_door
 
     refuse_by_without(context, reason)
     details = breakdown is not None or page is not None or as_json
@@ -130,7 +130,7 @@ def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: P
     from curation.agreement.report.findings import cannot_tell
     from curation.agreement.report.report import agreement_findings
     from curation.agreement.report.sections import evidence_sections, overview, parts
-    from curation.reports.terminal import show_sections
+    from curation.core.reports.terminal import show_sections
 
     say(*_restricted(report))
     overall, within, consensus = overview(report)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, say, table
-from curation.errors import InputError
-from curation.text import amount
+from curation.cli.program import Json, command_group, project_store
+from curation.core.errors import InputError
+from curation.core.text import amount
 
 if TYPE_CHECKING:
     from curation.labeling.transfers.leaving import AccountChange

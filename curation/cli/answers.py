@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import (
+from curation.cli.import_.options import Encoding, Format, layout_of
+from curation.cli.output import emit, left_out, say, say_withheld, show_tables, table
+from curation.cli.program import (
     By,
     Json,
     QueryName,
@@ -19,14 +21,12 @@ from curation.cli.goldset import (
     project_store,
     query_named,
 )
-from curation.cli.import_.options import Encoding, Format, layout_of
-from curation.cli.output import emit, left_out, say, say_withheld, show_tables, table
+from curation.core.text import amount
 from curation.store import COMMAND_LINE
-from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.answers.create_task import AnswerTaskOpened
-    from curation.answers.disputed_answers import AnswerDisputes
+    from curation.labeling.written_answers.create_task import AnswerTaskOpened
+    from curation.labeling.written_answers.disputed_answers import AnswerDisputes
 from curation.cli.nuggets import nuggets
 
 answers = command_group("answers", "Let people write reference answers, or grade answers.")
@@ -81,7 +81,7 @@ def answers_open(
       goldset answers open faq --annotators ada,ben --tag question
       goldset answers open more --annotators ada,ben,cy --overlap 2 --queries 40 --seed 7 --min-f1 0.9
     """
-    from curation.answers.create_task import AnswerTaskPlan, open_answer_task
+    from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
 
     plan = AnswerTaskPlan(
         name, listed(annotators), overlap, query or (), tag, queries, show, documents, min_f1, again, seed
@@ -101,12 +101,12 @@ def answers_status(name: TaskName, as_json: Json = False) -> None:
       goldset answers status faq
       goldset answers status faq --json
     """
-    from curation.answers.task_status import answer_task_status
+    from curation.labeling.written_answers.task_status import answer_task_status
 
     status = answer_task_status(project_store(), name)
 
     def show() -> None:
-        from curation.answers.task_status import agreement_sentence, status_tables
+        from curation.labeling.written_answers.task_status import agreement_sentence, status_tables
 
         say(
             f"{status.task} is {'closed' if status.closed else 'open'}; "
@@ -126,7 +126,7 @@ def answers_list(as_json: Json = False) -> None:
     Examples:
       goldset answers list
     """
-    from curation.answers.tasks import list_answer_tasks
+    from curation.labeling.written_answers.tasks import list_answer_tasks
 
     with project_store().reading() as cursor:
         found = list_answer_tasks(cursor)
@@ -152,7 +152,7 @@ def answers_close(name: TaskName, as_json: Json = False) -> None:
     Examples:
       goldset answers close faq
     """
-    from curation.answers.tasks import close_answer_task
+    from curation.labeling.written_answers.tasks import close_answer_task
 
     emit(as_json, close_answer_task(project_store(), name), f"{name} is closed.")
 
@@ -165,7 +165,7 @@ def answers_reopen(name: TaskName, as_json: Json = False) -> None:
     Examples:
       goldset answers reopen faq
     """
-    from curation.answers.tasks import reopen_answer_task
+    from curation.labeling.written_answers.tasks import reopen_answer_task
 
     emit(as_json, reopen_answer_task(project_store(), name), f"{name} is open again.")
 
@@ -182,7 +182,7 @@ def answers_disputes(
       goldset answers disputes
       goldset answers disputes --by rosa --json
     """
-    from curation.answers.disputed_answers import answer_disputes
+    from curation.labeling.written_answers.disputed_answers import answer_disputes
 
     found = answer_disputes(project_store(), by)
     emit(as_json, found, lambda: _show_disputes(found))
@@ -206,8 +206,8 @@ def answers_show(
     Examples:
       goldset answers show faq "who repairs kettles"
     """
-    from curation.answers.disputed_answers import answer_case
-    from curation.door import open_door
+    from curation.labeling.written_answers.disputed_answers import answer_case
+    from curation.people.seal_access import open_door
 
     store = project_store()
     door = open_door(store, f"show the answers of {name}", reason, by)
@@ -251,7 +251,7 @@ def answers_decide(
       goldset answers decide faq q43 --merged "May 1912" --reason "Each has a half"
       goldset answers decide faq q44 --unanswerable --reason "Only the successor is described"
     """
-    from curation.answers.decisions import AnswerRuling, decide_answers
+    from curation.labeling.written_answers.decisions import AnswerRuling, decide_answers
 
     ruling = AnswerRuling(pick or (), merged, unanswerable, reason)
     store = project_store()

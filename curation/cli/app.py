@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from curation import log, shipped
-from curation.cli.goldset import app, project_path
 from curation.cli.output import say
+from curation.cli.program import app, project_path
+from curation.core import log, shipped
 
 IMPORT_FROM = "GOLDSET_IMPORT_FROM"
 BACKUP_TO = "GOLDSET_BACKUP_TO"

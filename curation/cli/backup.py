@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_path, project_store
 from curation.cli.output import emit, say
-from curation.text import amount
+from curation.cli.program import Json, app, project_path, project_store
+from curation.core.text import amount
 
 if TYPE_CHECKING:
-    from curation.backups.restore import Restored
+    from curation.operations.backups.restore import Restored
 
 
 @app.command()
@@ -48,8 +48,8 @@ def backup(
       goldset backup backups/ --rehearse
       goldset backup backups/before-autumn.duckdb --json
     """
-    from curation.backups.backup import back_up, make_folder
-    from curation.operations.drill import rehearse_restore
+    from curation.operations.backups.backup import back_up, make_folder
+    from curation.operations.doctor.drill import rehearse_restore
 
     if rehearse:
         tried = rehearse_restore(project_store(), Path(file))
@@ -89,14 +89,14 @@ def restore(
       goldset restore backups/goldset-20261123-020000.duckdb --replace
       goldset --project data/copy.duckdb restore backups/goldset-20261123-020000.duckdb
     """
-    from curation.backups.restore import restore as restore_backup
+    from curation.operations.backups.restore import restore as restore_backup
 
     restored = restore_backup(file, project_path(), replace=replace)
     emit(as_json, restored, lambda: _show_restored(restored))
 
 
 def _show_restored(restored: Restored) -> None:
-    from curation.backups.lacking import describe_lacking
+    from curation.operations.backups.lacking import describe_lacking
 
     when = f"as it was at {restored.taken_at} UTC" if restored.taken_at else "which has no sums next to it"
     say(

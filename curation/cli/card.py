@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from curation.cli.goldset import AnyRelease, Json, Licence, app, release_store
 from curation.cli.output import emit
+from curation.cli.program import AnyRelease, Json, Licence, app, release_store
 
 
 @app.command()

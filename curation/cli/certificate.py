@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Page, app, project_store
 from curation.cli.output import emit, say, write_page
+from curation.cli.program import Json, Page, app, project_store
 
 if TYPE_CHECKING:
     from curation.splits.certificate.certificate import Certificate
@@ -44,7 +44,7 @@ def certificate(
 
 def show_certificate(found: Certificate, page: Path | None = None) -> None:
     """What a reader wants to know first, then all that the page shows."""
-    from curation.reports.terminal import show_sections
+    from curation.core.reports.terminal import show_sections
     from curation.splits.certificate.page import certificate_sections, findings
 
     say(*findings(found))

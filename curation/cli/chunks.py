@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import AnyRelease, Json, app, release_store
 from curation.cli.import_.options import field
 from curation.cli.output import emit, progress_bar, refuse_no_page, say
-from curation.text import amount
+from curation.cli.program import AnyRelease, Json, app, release_store
+from curation.core.text import amount
 
 if TYPE_CHECKING:
-    from curation.scoring.inputs.chunk_map import ChunkMap
+    from curation.evaluation.scoring.inputs.chunk_map import ChunkMap
 
 
 @app.command()
@@ -48,7 +48,7 @@ def chunks(
       goldset chunks v1 --splitter nodes.csv --chunk-field node --text-field page_content --out chunks.csv
       goldset chunks v1 --splitter windows.csv --out chunks.csv --no-overlap --json
     """
-    from curation.scoring.inputs.chunk_map import SplitterFields, map_chunks
+    from curation.evaluation.scoring.inputs.chunk_map import SplitterFields, map_chunks
 
     fields = SplitterFields(
         document=document_field, start=start_field, end=end_field, text=text_field, chunk=chunk_field

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import By, Json, SealReason, app, project_store
 from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, say, say_withheld, table
+from curation.cli.program import By, Json, SealReason, app, project_store
 from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
-    from curation.door import Door
-    from curation.settling.annotator_errors import AnnotatorErrors
-    from curation.settling.consensus import ConsensusCounts, PairConsensus
+    from curation.labeling.consensus.annotator_errors import AnnotatorErrors
+    from curation.labeling.consensus.consensus import ConsensusCounts, PairConsensus
+    from curation.people.seal_access import Door
 
 
 @app.command()
@@ -70,12 +70,12 @@ def consensus(
       goldset consensus --pairs --json
       goldset consensus --pairs --json --reason "Which labels does the new guide change?"
     """
-    from curation.door import SEALED, open_door
+    from curation.labeling.consensus.annotator_errors import errors
+    from curation.labeling.consensus.consensus import settled
+    from curation.labeling.consensus.rule import ConsensusRule, read_rule, replaced_rule, set_rule
+    from curation.labeling.consensus.votes import read_votes
     from curation.labeling.rounds.rounds import find_round
-    from curation.settling.annotator_errors import errors
-    from curation.settling.consensus import settled
-    from curation.settling.rule import ConsensusRule, read_rule, replaced_rule, set_rule
-    from curation.settling.votes import read_votes
+    from curation.people.seal_access import SEALED, open_door
 
     if not pairs:
         refuse_unused(context, "no pair is listed; add --pairs", "reason", "by")
@@ -105,7 +105,7 @@ def consensus(
 
 
 def _pair(pair: PairConsensus, door: Door) -> dict[str, Any]:
-    from curation.door import SEALED
+    from curation.people.seal_access import SEALED
 
     if not door.shows(pair.query_id):
         pair = pair._replace(grade=None, how=SEALED, votes={}, cannot_tell=0, confidence=None)
@@ -137,9 +137,9 @@ def _show_consensus(
     listed: Sequence[Mapping[str, Any]],
     replaced: str,
 ) -> None:
-    from curation.door import SEALED
-    from curation.reports.terminal import show_sections
-    from curation.settling.annotator_errors import error_section
+    from curation.core.reports.terminal import show_sections
+    from curation.labeling.consensus.annotator_errors import error_section
+    from curation.people.seal_access import SEALED
 
     say(*filter(None, [replaced]))
     columns = ["rule", "pairs", "by the rule", "single grade", "adjudicated", "disputed", "unjudgeable"]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, say, table
-from curation.text import p_cell
+from curation.cli.program import Json, Seed, app, project_store
+from curation.core.text import p_cell
 
 if TYPE_CHECKING:
     from curation.agreement.annotators.signals import AnnotatorMetrics
@@ -36,7 +36,7 @@ def consistency(
       goldset consistency --round first --seed 7 --json
     """
     from curation.agreement.annotators.details import annotator_details
-    from curation.errors import NotFoundError
+    from curation.core.errors import NotFoundError
 
     found = annotator_details(project_store(), round_name, seed)
     shown = [one for one in found if annotator in (None, one.annotator)]
@@ -49,7 +49,7 @@ def consistency(
 
 def _show_consistency(shown: list[AnnotatorMetrics]) -> None:
     from curation.agreement.report.sections import feedback_section
-    from curation.reports.terminal import show_sections
+    from curation.core.reports.terminal import show_sections
 
     columns = ["annotator", "identical", "repeats", "control items correct", "control items", "agreement"]
     columns += ["others'", "bias", "low", "high", "compared", "drift p", "feedback"]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say, show_tables
-from curation.text import amount
+from curation.cli.program import Json, app, project_store
+from curation.core.text import amount
 
 if TYPE_CHECKING:
     from curation.pooling.contributions import Contributions
@@ -33,8 +33,8 @@ def contributions(
       goldset contributions --pool 3f9a
       goldset contributions --json
     """
+    from curation.labeling.consensus.relevance import read_relevance
     from curation.pooling.contributions import contributions as find
-    from curation.settling.relevance import read_relevance
 
     store = project_store()
     report = find(store, read_relevance(store), pool)

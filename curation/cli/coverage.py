@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Limit, Seed, app, project_store
 from curation.cli.language_model import (
     ExtractorName,
     ExtractorOption,
@@ -23,16 +22,17 @@ from curation.cli.language_model import (
 )
 from curation.cli.options import asks, refuse_unused
 from curation.cli.output import emit, left_out, progress_bar, say, show_tables, table, write_page
-from curation.coverage import CoverageRequest
-from curation.text import ISOLATES, amount, percent, plain
+from curation.cli.program import Json, Limit, Seed, app, project_store
+from curation.core.text import ISOLATES, amount, percent, plain
+from curation.queries.coverage import CoverageRequest
 
 if TYPE_CHECKING:
-    from curation.coverage.measures import CoverageMeasures
-    from curation.coverage.report import CoverageGap, CoverageReport
-    from curation.coverage.writing.coverage_queries import CoverageQuery
-    from curation.coverage.writing.progress import BatchProgress
+    from curation.core.progress import Progress
     from curation.evaluation.region_values import EvaluatedValues
-    from curation.progress import Progress
+    from curation.queries.coverage.measures import CoverageMeasures
+    from curation.queries.coverage.report import CoverageGap, CoverageReport
+    from curation.queries.coverage.writing.coverage_queries import CoverageQuery
+    from curation.queries.coverage.writing.progress import BatchProgress
 
 IDS_SHOWN = 5
 WITHOUT_SYNTHETIC = "regions, without synthetic queries"
@@ -91,11 +91,11 @@ def coverage_command(
     if context.invoked_subcommand is not None:
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
-    from curation.coverage.coverage_map import MapSettings
-    from curation.coverage.language_model.endpoint import model_name
-    from curation.coverage.language_model.filtering import filter_settings
-    from curation.coverage.report import find_coverage
-    from curation.steps import STEPS
+    from curation.operations.registry import STEPS
+    from curation.queries.coverage.coverage_map import MapSettings
+    from curation.queries.coverage.language_model.endpoint import model_name
+    from curation.queries.coverage.language_model.filtering import filter_settings
+    from curation.queries.coverage.report import find_coverage
 
     store, settings = project_store(), MapSettings(**vars(request))
     sender = Sender(send, calls, parallel, as_json)
@@ -135,8 +135,8 @@ def coverage_gaps(
       goldset coverage gaps
       goldset coverage gaps --json
     """
-    from curation.coverage.report import find_gaps
-    from curation.step import DEFAULT_MODEL
+    from curation.core.operation import DEFAULT_MODEL
+    from curation.queries.coverage.report import find_gaps
 
     with progress_bar() as progress:
         gaps = find_gaps(project_store(), model or DEFAULT_MODEL, progress)
@@ -155,7 +155,7 @@ def coverage_rename(
     Examples:
       goldset coverage rename 4 "USB hubs"
     """
-    from curation.coverage.stored_map import rename_cluster
+    from curation.queries.coverage.stored_map import rename_cluster
 
     named = rename_cluster(project_store(), number, name)
     emit(as_json, named, f"Cluster {named.number} is called {named.name!r}.")
@@ -191,8 +191,8 @@ def coverage_open_tasks(
       goldset coverage open-tasks --queries 2 --annotators anna --region 4
       goldset coverage open-tasks --queries 40 --annotators anna,ben --fill
     """
-    from curation.coverage.writing.coverage_queries import GAP, UNANSWERABLE
-    from curation.coverage.writing.tasks import open_tasks
+    from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE
+    from curation.queries.coverage.writing.tasks import open_tasks
 
     names = [name.strip() for name in annotators.split(",") if name.strip()]
     kind = UNANSWERABLE if unanswerable else GAP
@@ -220,9 +220,9 @@ def coverage_written(as_json: Json = False) -> None:
       goldset coverage written
       goldset coverage written --json
     """
-    from curation.coverage.writing.coverage_queries import coverage_queries
-    from curation.coverage.writing.progress import batches
-    from curation.sampling.tags.answerable import written_unanswerable
+    from curation.queries.coverage.writing.coverage_queries import coverage_queries
+    from curation.queries.coverage.writing.progress import batches
+    from curation.queries.sampling.tags.answerable import written_unanswerable
 
     with project_store().reading() as cursor:
         found, checks = coverage_queries(cursor), written_unanswerable(cursor)
@@ -278,11 +278,11 @@ def coverage_map(
 def _evaluated(
     release: str | None, runs: Sequence[str], split: str | None, seed: int, progress: Progress
 ) -> EvaluatedValues | None:
-    from curation.errors import InputError
+    from curation.core.errors import InputError
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.region_values import values_of
-    from curation.scoring.inputs.run_sources import named_runs
+    from curation.evaluation.scoring.inputs.run_sources import named_runs
 
     if (release is None) != (not runs):
         raise InputError("Results need both --release and --run; expected both, or neither.")
@@ -295,7 +295,7 @@ def _evaluated(
 def _show_written(
     found: Sequence[CoverageQuery], verdicts: Mapping[str, str], tasks: Sequence[BatchProgress]
 ) -> None:
-    from curation.coverage.writing.progress import batch_table
+    from curation.queries.coverage.writing.progress import batch_table
 
     show_tables(batch_table(tasks))
     table(
@@ -317,7 +317,7 @@ def _show_written(
 
 
 def _show(report: CoverageReport, limit: int) -> None:
-    from curation.coverage.report import reach_section
+    from curation.queries.coverage.report import reach_section
 
     say(
         f"{amount(report.documents, 'document')}, {report.entities:,} entities ({report.isolated:,} "

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.coverage import Fill, MapModel, coverage
-from curation.cli.goldset import Json, Seed, project_store
 from curation.cli.language_model import NOT_SENT, MostCalls, Send, note, spending_sentences
 from curation.cli.output import emit, left_out, progress_bar, say, table
-from curation.text import amount
+from curation.cli.program import Json, Seed, project_store
+from curation.core.text import amount
 
 if TYPE_CHECKING:
-    from curation.coverage.language_model.judged_share import JudgedOrigins, JudgedShare
-    from curation.coverage.language_model.writing import SyntheticQueries
-    from curation.coverage.language_model.writing_plan import WritingWork
+    from curation.queries.coverage.language_model.judged_share import JudgedOrigins, JudgedShare
+    from curation.queries.coverage.language_model.writing import SyntheticQueries
+    from curation.queries.coverage.language_model.writing_plan import WritingWork
 
 synthetic = typer.Typer(
     help="Queries that a language model writes.", no_args_is_help=True, rich_markup_mode=None
@@ -52,11 +52,16 @@ def synthetic_write(
       goldset coverage synthetic write --queries 30 --share 0.5 --send --calls 300
       goldset coverage synthetic write --queries 60 --share 0.5 --fill --send
     """
-    from curation.coverage.language_model.answers import Asking
-    from curation.coverage.language_model.endpoint import find_endpoint, model_at, model_name, prices_set
-    from curation.coverage.language_model.writing import write_queries
-    from curation.coverage.language_model.writing_plan import WritingRequest, plan_writing
-    from curation.step import DEFAULT_MODEL
+    from curation.core.operation import DEFAULT_MODEL
+    from curation.queries.coverage.language_model.answers import Asking
+    from curation.queries.coverage.language_model.endpoint import (
+        find_endpoint,
+        model_at,
+        model_name,
+        prices_set,
+    )
+    from curation.queries.coverage.language_model.writing import write_queries
+    from curation.queries.coverage.language_model.writing_plan import WritingRequest, plan_writing
 
     store, name = project_store(), model_name()
     request = WritingRequest(queries, share, seed, candidates, model or DEFAULT_MODEL, fill)
@@ -88,7 +93,7 @@ def synthetic_judge(
       goldset coverage synthetic judge --share 1
       goldset coverage synthetic judge --share 0.5 --seed 7 --json
     """
-    from curation.coverage.language_model.judged_share import draw_queries
+    from curation.queries.coverage.language_model.judged_share import draw_queries
 
     drawn = draw_queries(project_store(), share, seed)
     emit(as_json, drawn, f"{amount(drawn.added, 'query', 'queries')} drawn. {_drawn(drawn)}")
@@ -111,7 +116,7 @@ def synthetic_show(
       goldset coverage synthetic show
       goldset coverage synthetic show --relevant-grade 2 --json
     """
-    from curation.coverage.language_model.judged_share import judged_origins
+    from curation.queries.coverage.language_model.judged_share import judged_origins
 
     found = judged_origins(project_store(), relevant_grade)
     emit(as_json, {"models": found}, lambda: _show_origins(found))

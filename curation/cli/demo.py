@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from curation import shipped
 from curation.cli.app import Port, serve_project
-from curation.cli.goldset import Json, app
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, table
-from curation.text import amount
+from curation.cli.program import Json, app
+from curation.core import shipped
+from curation.core.text import amount
 
 FOLDER = Path("data/demo")
 
@@ -51,7 +51,7 @@ def demo_command(
         _write_files(files)
         return
     _refuse_ignored_options(context, build_only, as_json)
-    from curation.demo.build import build_demo
+    from curation.operations.demo.build import build_demo
 
     def say_step(step: str) -> None:
         if not as_json:
@@ -61,7 +61,7 @@ def demo_command(
         built = build_demo(folder, shipped.SAMPLE, say_step, progress)
 
     def show() -> None:
-        from curation.demo.build import PASSWORD, PEOPLE
+        from curation.operations.demo.build import PASSWORD, PEOPLE
 
         done = f"built in {built.seconds:.0f} s:" if built.built else "found"
         say(f"demo: {done} {built.project}")
@@ -86,9 +86,9 @@ def _refuse_ignored_options(context: typer.Context, build_only: bool, as_json: b
 
 def _measure_coverage(project: Path) -> None:
     """Start the job that embeds the corpus and measures its coverage, if it is possible and was not done."""
-    from curation.coverage import CoverageRequest
-    from curation.jobs import jobs_of, last_job, last_jobs, problem
-    from curation.step import written
+    from curation.core.operation import written
+    from curation.operations.jobs import jobs_of, last_job, last_jobs, problem
+    from curation.queries.coverage import CoverageRequest
     from curation.store import open_store
 
     store, parameters = open_store(project), written(CoverageRequest())
@@ -100,7 +100,7 @@ def _measure_coverage(project: Path) -> None:
 
 
 def _write_files(folder: Path) -> None:
-    from curation.demo.stdlib_corpus import write_stdlib_corpus
+    from curation.operations.demo.stdlib_corpus import write_stdlib_corpus
 
     folder.mkdir(parents=True, exist_ok=True)
     corpus = write_stdlib_corpus(folder / "stdlib.jsonl")

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import AnyRelease, By, Json, Limit, app, release_store
 from curation.cli.options import refuse_by_without
 from curation.cli.output import emit, say
-from curation.errors import InputError
+from curation.cli.program import AnyRelease, By, Json, Limit, app, release_store
+from curation.core.errors import InputError
 from curation.store import COMMAND_LINE
 
 NO_PAGE = "--html is gone: the terminal and the page Releases show every section; --limit shows more rows."
@@ -50,8 +50,8 @@ def diff_releases(
     found = diff(release_store(), old, new, reason, by)
 
     def show() -> None:
+        from curation.core.reports.terminal import show_sections
         from curation.releases.diff.sections import diff_sections, findings, title_of
-        from curation.reports.terminal import show_sections
 
         say(f"{title_of(found)}:", *(f"  {sentence}" for sentence in findings(found)))
         if not found.same:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_path
 from curation.cli.output import emit, say
-from curation.errors import InputError
+from curation.cli.program import Json, app, project_path
+from curation.core.errors import InputError
 
 NO_REPAIR = "--repair is gone: make a project of a backup with `goldset --project NEW restore FILE`."
 
@@ -35,7 +35,7 @@ def doctor(
       goldset doctor --folder exports --clean
       goldset doctor --json
     """
-    from curation.operations.doctor import examine
+    from curation.operations.doctor.doctor import examine
 
     if repair is not None:
         raise InputError(NO_REPAIR)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Limit, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
-from curation.text import amount
+from curation.cli.program import Json, Limit, app, project_store
+from curation.core.text import amount
 
 if TYPE_CHECKING:
-    from curation.similarity.near_duplicates import DuplicateGroup
+    from curation.core.similarity.near_duplicates import DuplicateGroup
     from curation.splits.duplicates import DuplicateReport
 
 IDS_SHOWN = 4

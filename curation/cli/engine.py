@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, say, table
+from curation.cli.program import Json, command_group, project_store
 
 if TYPE_CHECKING:
-    from curation.engines.asking import EngineTrial
+    from curation.retrieval.engines.asking import EngineTrial
 
 engine = command_group("engine", "Add search engines that answer over HTTP, and try them.")
 
@@ -45,7 +45,7 @@ def engine_add(
       goldset engine add shop --kind opensearch shop.yaml
       goldset engine add page --kind http search-page.yaml
     """
-    from curation.engines.stored import add_engine
+    from curation.retrieval.engines.stored import add_engine
 
     found = add_engine(project_store(), name, kind, file)
     done = "is added" if found.is_new else "is as it was"
@@ -73,7 +73,7 @@ def engine_try(
       goldset engine try shop "red shoes"
       goldset engine try shop "red shoes" --depth 3 --json
     """
-    from curation.engines.asking import try_engine
+    from curation.retrieval.engines.asking import try_engine
 
     found = try_engine(project_store(), name, query, depth)
     emit(as_json, found, lambda: _show(found))

@@ -19,22 +19,22 @@ from curation.cli.evaluate_files import (
     write_files,
     write_summaries,
 )
-from curation.cli.goldset import AnyRelease, By, Json, app, release_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
 from curation.cli.options import asks, flag_of, given_flags
 from curation.cli.output import emit, progress_bar, say, write_page
-from curation.errors import CurationError, refuse_problems
+from curation.cli.program import AnyRelease, By, Json, app, release_store
+from curation.core.errors import CurationError, refuse_problems
+from curation.core.text import plain
 from curation.evaluation.request import EvaluateRequest
 from curation.store import COMMAND_LINE
-from curation.text import plain
 
 if TYPE_CHECKING:
+    from curation.core.reports.page import Section
     from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
     from curation.evaluation.evaluation import Evaluation
     from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport
     from curation.evaluation.sealed.headline import HeadlineEvaluation
-    from curation.reports.page import Section
 
 NOT_CHECKED = 2
 """The status of a gate that could not be checked; 1 is that of one that fails."""
@@ -200,11 +200,11 @@ def evaluate(
     """
     from curation.evaluation.answers.answer_files import AnswerFields, named_answers
     from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions
+    from curation.evaluation.scoring.inputs.run_sources import named_runs
+    from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
     from curation.evaluation.submission import evaluated, pooled, prepared
-    from curation.files.fields import ChunkFields
+    from curation.ingest.readers.fields import ChunkFields
     from curation.releases.stored import is_file
-    from curation.scoring.inputs.run_sources import named_runs
-    from curation.scoring.inputs.system_runs import ReadingOptions
 
     given = given_flags(context)
     refuse_problems([f"{given[name]} is gone: {now}" for name, now in GONE.items() if name in given])
@@ -337,7 +337,7 @@ def _show(
     details: Sequence[str] = (),
 ) -> None:
     """The report without its details, what was asked for besides, and the files that the figures are in."""
-    from curation.reports.terminal import show_report
+    from curation.core.reports.terminal import show_report
 
     sections = [one for one in page.sections if one.heading not in details]
     show_report(page.title, page.findings, [*sections, *further], page.remark, page.lead)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.cli.output import refuse_no_page, write_page
-from curation.errors import InputError, refuse_problems
+from curation.core.errors import InputError, refuse_problems
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation
     from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport
-    from curation.scoring.inputs.run_sources import RunSource
+    from curation.evaluation.scoring.inputs.run_sources import RunSource
 
 REPORT, TABLE, PER_QUERY, SUMMARY = "--html", "--table", "--per-query", "--summary"
 BASELINE = "baseline"
@@ -31,7 +31,7 @@ def with_baseline(
     ------
     InputError: it is neither a run nor a file.
     """
-    from curation.scoring.inputs.run_sources import named_runs
+    from curation.evaluation.scoring.inputs.run_sources import named_runs
 
     names = [one.name for one in sources]
     if baseline is None or baseline in names or not sources:
@@ -113,7 +113,7 @@ def refuse_no_files(
     ------
     InputError: as said, or the ending of a table's name says no format.
     """
-    from curation.reports.table_files import writer_for
+    from curation.core.reports.table_files import writer_for
 
     taken = {path.resolve(): "a file that is read" for path in read[1:]}
     named = [] if report is None else [(REPORT, report)]
@@ -150,8 +150,8 @@ def write_files(found: Evaluation, tables: Sequence[Path], per_query: Path | Non
 
 
 def _tables(found: Evaluation, paths: Sequence[Path]) -> Iterator[tuple[Path, str, str]]:
+    from curation.core.reports.table_files import csv_table, writer_for
     from curation.evaluation.report.files import system_figures, system_table
-    from curation.reports.table_files import csv_table, writer_for
 
     for path in paths:
         writer = writer_for(path, TABLE)

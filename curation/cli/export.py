@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import AnyRelease, By, Json, app, release_store
 from curation.cli.options import asks, refuse_unused
 from curation.cli.output import NO_FORMULAS, emit, progress_bar, say, show_outcome
+from curation.cli.program import AnyRelease, By, Json, app, release_store
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportRequest
 from curation.store import COMMAND_LINE
@@ -52,8 +52,8 @@ def export(
       goldset export v1 --format hf --license cc-by-4.0 --without-grades test --out exports/v1-hf
       goldset export v1 --format triplets --negatives 7 --part train --out exports/v1-train
     """
+    from curation.operations.registry import STEPS
     from curation.releases.export.export import export as export_release
-    from curation.steps import STEPS
 
     if format in FORMATS and not FORMATS[format].takes_negatives:
         others = " and ".join(other.name for other in FORMATS.values() if other.takes_negatives)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, ReleaseName, app, project_store
 from curation.cli.options import asks, refuse_unused
 from curation.cli.output import carry_out, emit, say, show_outcome, show_tables
+from curation.cli.program import By, Json, ReleaseName, app, project_store
+from curation.core.text import amount
 from curation.releases.freeze.request import FreezeRequest
 from curation.store import COMMAND_LINE
-from curation.text import amount
 
 if TYPE_CHECKING:
+    from curation.core.operation import StepOutcome
     from curation.releases.freeze.freeze import Frozen
-    from curation.step import StepOutcome
 
 
 @app.command()
@@ -46,9 +46,9 @@ def freeze(
       goldset freeze v1 --only-complete --dry-run
       goldset freeze v1 --seal holdout
     """
+    from curation.operations.registry import STEPS
     from curation.releases.freeze.checklist import check_table
     from curation.releases.freeze.readiness import readiness
-    from curation.steps import STEPS
 
     if dry_run:
         refuse_unused(context, "a dry run freezes nothing", "override", "reason", "share", "by")

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say
+from curation.cli.program import Json, app, project_store
 
 
 @app.command()

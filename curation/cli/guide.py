@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, say, show_tables
-from curation.text import amount
+from curation.cli.program import Json, command_group, project_store
+from curation.core.text import amount
 
 if TYPE_CHECKING:
     from curation.guides.difference import GuideDifference

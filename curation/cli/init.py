@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_path
 from curation.cli.output import emit, say, table
+from curation.cli.program import Json, app, project_path
 
 
 @app.command()
@@ -28,7 +28,7 @@ def init(
       goldset init
       goldset --project data/shop.duckdb init --guide binary
     """
-    from curation.project import init_project
+    from curation.operations.project import init_project
 
     project = init_project(project_path(), guide)
     result = {

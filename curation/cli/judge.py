@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, Seed, app, project_store
 from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, left_out, say, table
+from curation.cli.program import By, Json, Seed, app, project_store
+from curation.core.text import amount
 from curation.store import COMMAND_LINE
-from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.agreement.between.inter_annotator import AgreementFigure
-    from curation.judges.agreement import JudgeAgreement
-    from curation.judges.stored import StoredJudge
+    from curation.evaluation.llm_judges.agreement import JudgeAgreement
+    from curation.evaluation.llm_judges.stored import StoredJudge
 
 
 @app.command()
@@ -58,9 +58,9 @@ def judge(
       goldset judge gpt-5 --release v1 --part dev --json
       goldset judge gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
     """
-    from curation.errors import InputError
-    from curation.judges.agreement import judge_agreement
-    from curation.judges.stored import list_judges
+    from curation.core.errors import InputError
+    from curation.evaluation.llm_judges.agreement import judge_agreement
+    from curation.evaluation.llm_judges.stored import list_judges
 
     store = project_store()
     if name is None:
@@ -79,7 +79,7 @@ def judge(
 
 
 def _show_judges(judges: list[StoredJudge]) -> None:
-    from curation.judges.stored import NO_JUDGE
+    from curation.evaluation.llm_judges.stored import NO_JUDGE
 
     if not judges:
         say(f"The project has no judge. {NO_JUDGE}")

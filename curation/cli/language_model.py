@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.output import emit, progress_bar
-from curation.text import amount
+from curation.core.text import amount
 
 if TYPE_CHECKING:
-    from curation.coverage.coverage_map import MapSettings
-    from curation.coverage.entities import Extractor
-    from curation.coverage.language_model.answers import Check, ModelCall, ModelSpending, ModelWork
+    from curation.queries.coverage.coverage_map import MapSettings
+    from curation.queries.coverage.entities import Extractor
+    from curation.queries.coverage.language_model.answers import Check, ModelCall, ModelSpending, ModelWork
     from curation.store import Store
 
 Send = Annotated[
@@ -65,9 +65,14 @@ class Sender:
 
     def ask(self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0) -> bool:
         """Send these calls; False: nothing may be sent, and what would be is printed."""
-        from curation.coverage.language_model.answers import Asking, add_spending, ask, plan_calls
-        from curation.coverage.language_model.endpoint import find_endpoint, model_at, model_name, prices_set
-        from curation.coverage.language_model.model_extractor import LONGEST_TEXT
+        from curation.queries.coverage.language_model.answers import Asking, add_spending, ask, plan_calls
+        from curation.queries.coverage.language_model.endpoint import (
+            find_endpoint,
+            model_at,
+            model_name,
+            prices_set,
+        )
+        from curation.queries.coverage.language_model.model_extractor import LONGEST_TEXT
 
         work = plan_calls(store, calls, prices_set())
         sentence = f"{model_at()}: {work_sentence(work)}"
@@ -88,8 +93,8 @@ class Sender:
 
     def extractor(self, store: Store) -> Extractor | None:
         """The extractor that reads the model's answers; None: they are lacking, and nothing may be sent."""
-        from curation.coverage.language_model.endpoint import model_name
-        from curation.coverage.language_model.model_extractor import (
+        from curation.queries.coverage.language_model.endpoint import model_name
+        from curation.queries.coverage.language_model.model_extractor import (
             ModelExtractor,
             document_calls,
             read_mentions,
@@ -100,10 +105,10 @@ class Sender:
 
     def filter(self, store: Store, settings: MapSettings) -> bool:
         """Ask what the queries are about; False: answers are lacking, and nothing may be sent."""
-        from curation.coverage.asked import match_asked
-        from curation.coverage.language_model.endpoint import model_name
-        from curation.coverage.language_model.filtering import filter_calls, keep_entities, read_kept
-        from curation.coverage.report import find_map
+        from curation.queries.coverage.asked import match_asked
+        from curation.queries.coverage.language_model.endpoint import model_name
+        from curation.queries.coverage.language_model.filtering import filter_calls, keep_entities, read_kept
+        from curation.queries.coverage.report import find_map
 
         with progress_bar() as progress:
             found = find_map(store, settings, progress, in_force=False)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Limit, command_group, project_store
 from curation.cli.options import asks, option
 from curation.cli.output import emit, left_out, progress_bar, say, table
-from curation.errors import InputError, refuse_problems
+from curation.cli.program import Json, Limit, command_group, project_store
+from curation.core.errors import InputError, refuse_problems
+from curation.core.text import amount, percent
 from curation.splits.request import NewSplit
 from curation.splits.rules import Rules
-from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.splits.leakage_groups import Overview

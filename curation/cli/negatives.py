@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import By, Json, Limit, SealReason, Seed, app, listed, project_store
 from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, progress_bar, say, say_withheld, table
+from curation.cli.program import By, Json, Limit, SealReason, Seed, app, listed, project_store
+from curation.core.text import amount, percent
 from curation.store import COMMAND_LINE
-from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.negatives.audit import AuditOpened
@@ -60,8 +60,8 @@ def negatives_command(
     if context.invoked_subcommand is not None:
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
-    from curation.door import open_door
     from curation.negatives.hard_negatives import hard_negatives
+    from curation.people.seal_access import open_door
 
     refuse_by_without(context, reason)
     store = project_store()
@@ -124,9 +124,9 @@ def negatives_audit(
       goldset negatives audit
       goldset negatives audit --round spring-audit --json
     """
-    from curation.door import open_door
     from curation.negatives.audit import open_audit
     from curation.negatives.audit_rate import audit_report
+    from curation.people.seal_access import open_door
     from curation.retrieval import DEFAULT_MODEL
 
     refuse_by_without(context, reason)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit
-from curation.text import amount
+from curation.cli.program import Json, app, project_store
+from curation.core.text import amount
 
 
 @app.command()
@@ -29,7 +29,7 @@ def notices(
       goldset notices --send-test
       goldset notices --json
     """
-    from curation.notices.notices import send_due, send_test
+    from curation.operations.notices.notices import send_due, send_test
 
     if not test:
         made = send_due(project_store())

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import (
+from curation.cli.language_model import MostCalls, Parallel, Send, Sender, note
+from curation.cli.output import emit, say, table
+from curation.cli.program import (
     By,
     Json,
     project_store,
 )
-from curation.cli.language_model import MostCalls, Parallel, Send, Sender, note
-from curation.cli.output import emit, say, table
+from curation.core.text import amount
 from curation.store import COMMAND_LINE
-from curation.text import amount
 
 nuggets = typer.Typer(help="Nuggets that a model proposes.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -45,8 +45,8 @@ def nuggets_propose(
       goldset answers nuggets propose --send --calls 200
       goldset answers nuggets propose --query q42 --send --by rosa --json
     """
-    from curation.answers.proposals import proposal_calls, read_proposed, store_proposals
-    from curation.coverage.language_model.endpoint import model_name
+    from curation.labeling.written_answers.proposals import proposal_calls, read_proposed, store_proposals
+    from curation.queries.coverage.language_model.endpoint import model_name
 
     store, sender = project_store(), Sender(send, calls, parallel, as_json)
     found = proposal_calls(store, model_name(), query or (), by)
@@ -72,14 +72,14 @@ def nuggets_show(as_json: Json = False) -> None:
       goldset answers nuggets show
       goldset answers nuggets show --json
     """
-    from curation.answers.proposals import read_proposals
+    from curation.labeling.written_answers.proposals import read_proposals
 
     with project_store().reading() as cursor:
         found = read_proposals(cursor)
     rows = [{"query_id": one.query_id, "model": one.model, "taken": one.taken} for one in found]
 
     def show() -> None:
-        from curation.answers.proposals import share_sentences
+        from curation.labeling.written_answers.proposals import share_sentences
 
         say(*share_sentences(found) or ["No model has proposed nuggets."])
         waiting = [(one.query_id, one.model, len(one.proposed)) for one in found if one.written is None]

@@ -1,4 +1,4 @@
-"""The options of a command, made from the fields of its request (`curation.step.Option`)."""
+"""The options of a command, made from the fields of its request (`curation.core.operation.Option`)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, TypeVar, get_origin
 
 import typer
 
-from curation.cli.goldset import listed
-from curation.errors import InputError
-from curation.step import OptionField, filled, option_of, options_of, refuse_wrong
+from curation.cli.program import listed
+from curation.core.errors import InputError
+from curation.core.operation import OptionField, filled, option_of, options_of, refuse_wrong
 
 Request = TypeVar("Request")
 UNSET = object()
@@ -121,7 +121,7 @@ def _is_list(kind: Any) -> bool:
 
 
 def _time(flag: str, text: str) -> datetime:
-    from curation.files.times import parse_time
+    from curation.ingest.readers.times import parse_time
 
     time = parse_time(text)
     if time is None:

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.errors import InputError
-from curation.progress import Progress, silent
-from curation.text import counted, plain, printable
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.core.text import counted, plain, printable
 
 if TYPE_CHECKING:
-    from curation.reports.page import Table
-    from curation.step import Step, StepOutcome
+    from curation.core.operation import Step, StepOutcome
+    from curation.core.reports.page import Table
 
 NO_FORMULAS = "Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas."
 SECONDS = 30
@@ -42,7 +42,7 @@ def say(*sentences: str) -> None:
     """Lines for people, on standard output."""
     for sentence in sentences:
         if sys.stdout.isatty():
-            from curation.reports.terminal import show_sentence
+            from curation.core.reports.terminal import show_sentence
 
             show_sentence(sentence)
         else:
@@ -56,15 +56,15 @@ def to_people(sentence: str) -> None:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A table for people that no room has made a section of."""
-    from curation.reports.page import Table
-    from curation.reports.terminal import show_table
+    from curation.core.reports.page import Table
+    from curation.core.reports.terminal import show_table
 
     show_table(Table(title, tuple(columns), tuple(map(tuple, rows))))
 
 
 def show_tables(*tables: Table) -> None:
     """Tables that a page has, too; none without rows."""
-    from curation.reports.terminal import show_table
+    from curation.core.reports.terminal import show_table
 
     for one in tables:
         if one.rows:
@@ -73,7 +73,7 @@ def show_tables(*tables: Table) -> None:
 
 def carry_out(step: Step, request: Any, author: str | None = None) -> tuple[Any, StepOutcome]:
     """Do what a request asks for, with a bar on a terminal; returns the result, and what people read."""
-    from curation.cli.goldset import project_store
+    from curation.cli.program import project_store
     from curation.store import COMMAND_LINE
 
     with progress_bar(step) as progress:
@@ -138,7 +138,7 @@ def say_dry_run(dry_run: bool) -> None:
 
 def say_withheld(count: int, what: str = "pair", plural: str = "") -> None:
     """Say what sealed parts keep back, and how it is opened; nothing where they keep nothing back."""
-    from curation.door import withheld
+    from curation.people.seal_access import withheld
 
     if count:
         say(withheld(count, what, plural) + ' --reason "why" names them, and is logged.')
@@ -165,7 +165,7 @@ def progress_bar(step: Step | None = None) -> Iterator[Progress]:
     ----------
     step: what an interrupted process leaves is said by it.
     """
-    from curation.cli.goldset import kept
+    from curation.cli.program import kept
 
     before = kept.set(LONG_WORK if step is None else step.kept)
     try:
@@ -177,7 +177,7 @@ def progress_bar(step: Step | None = None) -> Iterator[Progress]:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    from curation.cli.goldset import is_quiet
+    from curation.cli.program import is_quiet
 
     if is_quiet() or not sys.stderr.isatty():
         yield silent if is_quiet() else progress_lines(lambda line: print(line, file=sys.stderr, flush=True))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, say, table
-from curation.text import amount
+from curation.cli.program import Json, Seed, app, project_store
+from curation.core.text import amount
 
 if TYPE_CHECKING:
     from curation.agreement.between.overlap_plan import OverlapPlan

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
 from curation.cli.options import asks, given_flags, refuse_unused
 from curation.cli.output import (
     NO_FORMULAS,
@@ -20,9 +19,10 @@ from curation.cli.output import (
     show_outcome,
     to_people,
 )
-from curation.errors import InputError
+from curation.cli.program import Json, app, project_store
+from curation.core.errors import InputError
+from curation.core.text import amount, plain
 from curation.pooling.request import PoolRequest
-from curation.text import amount, plain
 
 if TYPE_CHECKING:
     from curation.labeling.judged_elsewhere import PairsWritten
@@ -95,9 +95,9 @@ def pool(
       goldset pool --out pairs.csv --text excerpt
     """
     from curation.labeling.judged_elsewhere import export_pairs, refuse_file
+    from curation.operations.registry import STEPS
     from curation.pooling.from_engines import notices
     from curation.retrieval import verify_bm25 as verification
-    from curation.steps import STEPS
 
     if verify_bm25 is not None and not {"bm25", "hybrid"}.intersection(request.systems):
         raise InputError("--verify-bm25 checks the system bm25: name it in --systems.")

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import Annotators, By, Json, RoundName, Seed, command_group, listed, project_store
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, left_out, say, show_tables, table
+from curation.cli.program import Annotators, By, Json, RoundName, Seed, command_group, listed, project_store
+from curation.core.text import percent
 from curation.store import COMMAND_LINE
-from curation.text import percent
 
 practice = command_group("practice", "Let annotators practise on known pairs.")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.cli.goldset import Json, RoundName, app, project_store
 from curation.cli.output import emit, say, show_tables
+from curation.cli.program import Json, RoundName, app, project_store
 
 if TYPE_CHECKING:
     from curation.agreement.report.quality import RoundQuality

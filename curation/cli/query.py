@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, command_group, project_store
 from curation.cli.output import emit
+from curation.cli.program import By, Json, command_group, project_store
 from curation.store import COMMAND_LINE
 
 query = command_group("query", "Write queries by hand.")
@@ -34,7 +34,7 @@ def query_add(
       goldset query add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
       goldset query add "usb c hub" --information-need "A hub that charges the laptop too" --by ada --json
     """
-    from curation.sampling.tags.stored_tags import write_query
+    from curation.queries.sampling.tags.stored_tags import write_query
 
     added = write_query(project_store(), text, id, information_need, tag or [], by)
     emit(as_json, added, f"Added query {added.query_id}: {added.text}")

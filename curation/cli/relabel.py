@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, Limit, Page, command_group, project_store
 from curation.cli.options import asks, refuse_by_without, refuse_unused
 from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, show_tables, write_page
-from curation.errors import InputError, refuse_problems
+from curation.cli.program import By, Json, Limit, Page, command_group, project_store
+from curation.core.errors import InputError, refuse_problems
+from curation.core.text import amount, percent, plain
 from curation.relabeling.request import PastRunsRequest, PlanRequest, QuarterRequest
 from curation.store import COMMAND_LINE
-from curation.text import amount, percent, plain
 
 if TYPE_CHECKING:
     from curation.relabeling.plan.plan import RelabelingPlan
@@ -144,7 +144,7 @@ def relabel_open(
       goldset relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
       goldset relabel open 2026-Q4 --annotators ada,grace --round autumn
     """
-    from curation.steps import STEPS
+    from curation.operations.registry import STEPS
 
     if same_annotators is not None:
         raise InputError(NO_SAME)
@@ -190,10 +190,10 @@ def relabel_report(
       goldset relabel report --old-round "imported: spring.csv" --new-round "imported: autumn.csv" --json
     """
     from curation.evaluation.evaluation import EvaluationOptions
+    from curation.evaluation.scoring.inputs.run_sources import named_runs
     from curation.relabeling.drift.past_evaluations import compare_releases, order_changes
     from curation.relabeling.drift.report import campaign_report, drift_report
     from curation.relabeling.drift.sections import drift_page
-    from curation.scoring.inputs.run_sources import named_runs
 
     refuse_problems(_report_problems(plan, old_round, new_round, request, run))
     if not run:
@@ -215,8 +215,8 @@ def relabel_report(
         write_page(page, drift_page(found))
 
     def show() -> None:
+        from curation.core.reports.terminal import show_sections
         from curation.relabeling.drift.sections import drift_findings, drift_sections
-        from curation.reports.terminal import show_sections
 
         say(f"Re-labeling {found.name}:", *(f"  {sentence}" for sentence in drift_findings(found)))
         show_sections(drift_sections(found, limit))
@@ -249,9 +249,9 @@ def _report_problems(
 
 
 def _show_plan(plan: RelabelingPlan, dry_run: bool) -> None:
+    from curation.core.reports.page import Section
+    from curation.core.reports.terminal import show_sections
     from curation.relabeling.plan.sections import plan_sentences, plan_tables
-    from curation.reports.page import Section
-    from curation.reports.terminal import show_sections
 
     say(
         f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of {amount(plan.set_pairs, 'pair')} "

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, ReleaseName, command_group, project_store
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, left_out, progress_bar, say, show_tables
+from curation.cli.program import By, Json, ReleaseName, command_group, project_store
+from curation.core.text import amount
 from curation.store import COMMAND_LINE
-from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.releases.export.zipped import PackedFile

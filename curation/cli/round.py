@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import (
+from curation.cli.options import refuse_by_without, refuse_unused
+from curation.cli.output import emit, left_out, say, say_withheld, show_tables, table
+from curation.cli.program import (
     Annotators,
     BlindDuplicates,
     By,
@@ -18,10 +20,8 @@ from curation.cli.goldset import (
     listed,
     project_store,
 )
-from curation.cli.options import refuse_by_without, refuse_unused
-from curation.cli.output import emit, left_out, say, say_withheld, show_tables, table
+from curation.core.text import amount
 from curation.store import COMMAND_LINE
-from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.labeling.rounds.create_round import RoundOpened
@@ -296,8 +296,8 @@ def round_pilot(
       goldset round pilot pilot
       goldset round pilot pilot --json
     """
-    from curation.door import open_door
     from curation.labeling.rounds.pilot import pilot_report
+    from curation.people.seal_access import open_door
 
     refuse_by_without(context, reason)
     store = project_store()

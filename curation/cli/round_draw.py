@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import (
+from curation.cli.output import emit, table
+from curation.cli.program import (
     Annotators,
     BlindDuplicates,
     Json,
@@ -16,9 +17,8 @@ from curation.cli.goldset import (
     listed,
     project_store,
 )
-from curation.cli.output import emit, table
 from curation.cli.round import Overlap, rounds, show_opened
-from curation.text import amount
+from curation.core.text import amount
 
 
 @rounds.command("draw")

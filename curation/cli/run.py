@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import AnyRelease, Json, app, listed, release_store
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, table, to_people
-from curation.engines import RATE
-from curation.text import amount
+from curation.cli.program import AnyRelease, Json, app, listed, release_store
+from curation.core.text import amount
+from curation.retrieval.engines import RATE
 
 if TYPE_CHECKING:
-    from curation.scoring.baselines import BaselineRuns
+    from curation.evaluation.scoring.baselines import BaselineRuns
 
 
 @app.command()
@@ -58,9 +58,9 @@ def run(
       goldset run v1 --systems bm25,dense --chunks 200/50,400/100,sentence,heading --depth 100 --out runs/v1
       goldset run v1 --engine shop --depth 100 --out runs/v1
     """
-    from curation.engines.client import EngineClient
-    from curation.engines.stored import find_engine
-    from curation.scoring.baselines import write_baselines
+    from curation.evaluation.scoring.baselines import write_baselines
+    from curation.retrieval.engines.client import EngineClient
+    from curation.retrieval.engines.stored import find_engine
 
     store, client = release_store(), None
     if engine is not None:

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
 from curation.cli.options import asks, given_flags, option
 from curation.cli.output import carry_out, emit, refuse_no_page, say, show_outcome, write_page
-from curation.errors import InputError
-from curation.sampling.request import DrawRequest, TopUpRequest
+from curation.cli.program import Json, app, project_store
+from curation.core.errors import InputError
+from curation.queries.sampling.request import DrawRequest, TopUpRequest
 
 
 @app.command()
@@ -68,9 +68,9 @@ def sample(
       goldset sample --size 200 --allocation neyman --release v1 --imported-run bm25 --exclude-release v1
       goldset sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
     """
-    from curation.sampling.chart import sample_page
-    from curation.sampling.sample_plan import read_quotas
-    from curation.steps import STEPS
+    from curation.operations.registry import STEPS
+    from curation.queries.sampling.chart import sample_page
+    from curation.queries.sampling.sample_plan import read_quotas
 
     refuse_no_page(html, project_store().path)
     if top_up:

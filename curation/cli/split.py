@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
 from curation.cli.leakage import NoTimeBlock, refuse_time_block
 from curation.cli.options import asks
 from curation.cli.output import carry_out, emit, left_out, say
-from curation.errors import InputError
+from curation.cli.program import Json, app, project_store
+from curation.core.errors import InputError
+from curation.core.text import amount, percent
 from curation.splits.request import PARTS, NewSplit
 from curation.store import Store
-from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.splits.assignment.by_time import ByTime
@@ -58,7 +58,7 @@ def split(
       goldset split --by-time --same session --undated dev
       goldset split --numbers apart --fresh
     """
-    from curation.steps import STEPS
+    from curation.operations.registry import STEPS
 
     refuse_time_block(time_block)
     if fresh and request.options.keep is not None:
@@ -87,7 +87,7 @@ def _part(text: str) -> tuple[str, float]:
 
 
 def _query_texts(store: Store) -> dict[str, str]:
-    from curation.sources.queries import active_queries
+    from curation.ingest.importers.queries import active_queries
 
     with store.reading() as cursor:
         return {query.query_id: query.text for query in active_queries(cursor)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say, table
+from curation.cli.program import Json, app, project_store
 
 if TYPE_CHECKING:
-    from curation.path import ProjectPath
+    from curation.operations.workflow import ProjectPath
 
 
 @app.command()
@@ -22,8 +22,8 @@ def status(as_json: Json = False) -> None:
       goldset status
       goldset status --json
     """
-    from curation.operations.project_checks import look_at_backups
-    from curation.path import read_figures, read_path
+    from curation.operations.doctor.project_checks import look_at_backups
+    from curation.operations.workflow import read_figures, read_path
 
     store = project_store()
     figures = read_figures(store)
@@ -38,7 +38,7 @@ def status(as_json: Json = False) -> None:
 
 
 def _show(found: ProjectPath, backups: list[str]) -> None:
-    from curation.path.step import WORDS
+    from curation.operations.workflow.step import WORDS
 
     rows = [(one.name, WORDS.get(one.state, one.state), one.line) for one in found.steps]
     table("The path", ["step", "state", "what"], rows)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, command_group, project_store
 from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
 from curation.cli.output import carry_out, emit, say, show_outcome, table
-from curation.errors import InputError
-from curation.sampling.request import TagsRequest
+from curation.cli.program import By, Json, command_group, project_store
+from curation.core.errors import InputError
+from curation.core.text import amount
+from curation.queries.sampling.request import TagsRequest
 from curation.store import COMMAND_LINE
-from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.sampling.tags.stored_tags import TaggedQuery
-    from curation.sources.query_tags import TagsSet
+    from curation.ingest.importers.query_tags import TagsSet
+    from curation.queries.sampling.tags.stored_tags import TaggedQuery
 tags = command_group("tags", "Say what kind each query is, by rules and by people.")
 
 NO_SYNONYMS = (
@@ -54,8 +54,8 @@ def tags_find(
       goldset tags find --json
       goldset tags find --traffic
     """
-    from curation.sampling.tags.find_tags import tags_of_traffic
-    from curation.steps import STEPS
+    from curation.operations.registry import STEPS
+    from curation.queries.sampling.tags.find_tags import tags_of_traffic
 
     if dense is not None or model is not None:
         raise InputError(NO_SYNONYMS)
@@ -92,7 +92,7 @@ def tags_list(
       goldset tags list --tag unanswerable
       goldset tags list --tag misspelling --json
     """
-    from curation.sampling.tags.stored_tags import tagged_queries
+    from curation.queries.sampling.tags.stored_tags import tagged_queries
 
     found = tagged_queries(project_store(), tag)
     emit(as_json, {"queries": found}, lambda: _show_tagged(found))
@@ -120,7 +120,7 @@ def tags_set(
       goldset tags set "head set" "ear phones" "key board" --tag misspelling
       goldset tags set q1f2e3d4c5b6a --tag multi-hop --tag question --no-tag entity --by ada
     """
-    from curation.sampling.tags.stored_tags import set_tags
+    from curation.queries.sampling.tags.stored_tags import set_tags
 
     _emit_set(set_tags(project_store(), queries, tag or [], no_tag or [], by), as_json)
 
@@ -143,7 +143,7 @@ def tags_declare(
       goldset tags declare error-code device
       goldset tags declare billing --by ada --json
     """
-    from curation.sources.query_tags import declare_tags
+    from curation.ingest.importers.query_tags import declare_tags
 
     added = declare_tags(project_store(), names, by)
     before = len(set(names)) - len(added)
@@ -174,7 +174,7 @@ def tags_import(
       goldset tags import tags.csv
       goldset tags import reviewed.jsonl --query-field question --tag-field kinds --by ada
     """
-    from curation.sampling.tags.import_tags import import_tags
+    from curation.queries.sampling.tags.import_tags import import_tags
 
     layout = layout_of(format, encoding, columns, no_header)
     _emit_set(import_tags(project_store(), path, by, query_field, tag_field, layout), as_json)

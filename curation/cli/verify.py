@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, release_store
 from curation.cli.output import emit, progress_bar, say
-from curation.text import amount
+from curation.cli.program import Json, app, release_store
+from curation.core.text import amount
 
 if TYPE_CHECKING:
     from curation.releases.verify import Verified

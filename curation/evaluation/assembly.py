@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from curation import __version__
+from curation.core.statistics.arrays import Mask
+from curation.core.statistics.intervals import RESAMPLES
+from curation.core.text import amount, decimal
 from curation.evaluation.comparison.aggregations import StrataSummary, summarise
 from curation.evaluation.comparison.compared import compare_scores
 from curation.evaluation.evaluation import (
@@ -30,18 +33,15 @@ from curation.evaluation.figures.reranking import RerankingDepth, reranking
 from curation.evaluation.figures.strata import facet_figures, other_means
 from curation.evaluation.figures.traffic import traffic_figures
 from curation.evaluation.first_places import FirstPlaces, first_places
-from curation.scoring.inputs.facets import COVERAGE, Facet
-from curation.scoring.inputs.pooled import share_unjudged
-from curation.scoring.inputs.release import EvaluatedRelease
-from curation.scoring.inputs.run_chunks import WAY_OUT
-from curation.scoring.inputs.system_runs import SystemRun
-from curation.scoring.metrics.evidence import OPEN, UNKNOWN, words_read
-from curation.scoring.metrics.measures import CONTEXT, WITHIN, Measure, mean_of, summary_of
-from curation.scoring.metrics.qrels import Rankings, RunRows, rank
-from curation.scoring.metrics.run_scores import RunScores, mean_scores, score_ranking, values_of
-from curation.statistics.arrays import Mask
-from curation.statistics.intervals import RESAMPLES
-from curation.text import amount, decimal
+from curation.evaluation.scoring.inputs.facets import COVERAGE, Facet
+from curation.evaluation.scoring.inputs.pooled import share_unjudged
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease
+from curation.evaluation.scoring.inputs.run_chunks import WAY_OUT
+from curation.evaluation.scoring.inputs.system_runs import SystemRun
+from curation.evaluation.scoring.metrics.evidence import OPEN, UNKNOWN, words_read
+from curation.evaluation.scoring.metrics.measures import CONTEXT, WITHIN, Measure, mean_of, summary_of
+from curation.evaluation.scoring.metrics.qrels import Rankings, RunRows, rank
+from curation.evaluation.scoring.metrics.run_scores import RunScores, mean_scores, score_ranking, values_of
 
 CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
 """Numbers of chunks for which recall is shown against words."""

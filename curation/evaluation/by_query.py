@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
-from curation.door import shut_door, withheld
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.reports.page import NOT_JUDGED
+from curation.core.spans import Span, Spans, difference, intersection, size, union
 from curation.evaluation.report.query_by_query import QueryValues
+from curation.evaluation.scoring.inputs.facets import CLUSTER, all_facets
+from curation.evaluation.scoring.metrics.evidence import UNKNOWN
 from curation.evaluation.submitted import LISTED, submitted_texts
+from curation.labeling.consensus.consensus import query_consensus
+from curation.labeling.consensus.votes import read_query_votes
+from curation.labeling.presentation.excerpts import marked_spans, query_stems
 from curation.labeling.session.own_answers import withheld_pairs
-from curation.presentation.excerpts import marked_spans, query_stems
-from curation.reports.page import NOT_JUDGED
-from curation.scoring.inputs.facets import CLUSTER, all_facets
-from curation.scoring.metrics.evidence import UNKNOWN
-from curation.settling.consensus import query_consensus
-from curation.settling.votes import read_query_votes
-from curation.spans import Span, Spans, difference, intersection, size, union
+from curation.people.seal_access import shut_door, withheld
 from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import read_part, read_parts

@@ -10,7 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from curation.coverage.state import CoverageState, read_state
+from curation.core.reports.charts import Mark
+from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.reports.plots import DotRow, PlotPoint, dot_plot, scatter
+from curation.core.reports.regions import RegionBox, RegionMark, region_boxes, region_graph, region_map
+from curation.core.text import amount, isolated, percent
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
 from curation.evaluation.region_graph import RegionGraph, region_graph_of
 from curation.evaluation.region_values import (
@@ -20,13 +24,9 @@ from curation.evaluation.region_values import (
     region_means,
     region_values,
 )
-from curation.reports.charts import Mark
-from curation.reports.page import QueryName, Section, Table, html_page
-from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
-from curation.reports.regions import RegionBox, RegionMark, region_boxes, region_graph, region_map
+from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Store
 from curation.store.documents import snapshot_titles
-from curation.text import amount, isolated, percent
 
 BOX_LEAST = 5
 """Values that a box needs."""

@@ -9,13 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from curation.errors import InputError, RefusedError, refuse_problems
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.progress import Progress, silent
 from curation.evaluation.assembly import ScoredSystem, assembled, score_system
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.release_age import release_age
 from curation.evaluation.figures.reranking import check_depths
 from curation.evaluation.request import run_problems
+from curation.evaluation.scoring.inputs.facets import Facet, chosen_facets
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
+from curation.evaluation.scoring.inputs.system_runs import SystemRun, read_run, with_whole_documents
+from curation.evaluation.scoring.metrics.measures import (
+    CHUNK_MEASURES,
+    DEFAULT_MEASURES,
+    Measure,
+    measures_for,
+)
 from curation.evaluation.sealed.access import (
     SealedRequest,
     check_access,
@@ -26,14 +38,7 @@ from curation.evaluation.sealed.access import (
 )
 from curation.evaluation.sealed.protected import protected_evaluation, protected_figures
 from curation.evaluation.significance import check_test
-from curation.progress import Progress, silent
 from curation.releases.verify import Opened
-from curation.scoring.inputs.facets import Facet, chosen_facets
-from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.run_sources import RunSource
-from curation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
-from curation.scoring.inputs.system_runs import SystemRun, read_run, with_whole_documents
-from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, Measure, measures_for
 from curation.store import COMMAND_LINE, Store
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.core.text import APART
 from curation.evaluation.comparison.aggregations import StrataSummary
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.comparison.leaderboard import LeaderboardRow
@@ -21,15 +22,14 @@ from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth
 from curation.evaluation.figures.strata import OtherMeans, StratumFigures
 from curation.evaluation.figures.traffic import TrafficFigure
 from curation.evaluation.first_places import FirstPlaces
+from curation.evaluation.scoring.inputs.facets import SOURCE, SYNTHETIC
+from curation.evaluation.scoring.inputs.run_chunks import ChunkCounts
+from curation.evaluation.scoring.inputs.run_seconds import RunSeconds
+from curation.evaluation.scoring.inputs.subtopic_file import SubtopicFacts
+from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
+from curation.evaluation.scoring.metrics.qrels import TieCounts
 from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_evaluations import SealedCount
-from curation.scoring.inputs.facets import SOURCE, SYNTHETIC
-from curation.scoring.inputs.run_chunks import ChunkCounts
-from curation.scoring.inputs.run_seconds import RunSeconds
-from curation.scoring.inputs.subtopic_file import SubtopicFacts
-from curation.scoring.inputs.system_runs import ReadingOptions
-from curation.scoring.metrics.qrels import TieCounts
-from curation.text import APART
 
 DEFAULT_FACETS = ("stratum",)
 

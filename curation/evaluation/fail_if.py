@@ -23,13 +23,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import Literal, NamedTuple
 
-from curation.errors import InputError, refuse_problems
+from curation.core.errors import InputError, refuse_problems
+from curation.core.text import amount, decimal, ends
 from curation.evaluation.comparison.pairs import LEAST_QUERIES
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.scoring.inputs.facets import CLUSTER
-from curation.scoring.metrics.measures import measures_named
-from curation.text import amount, decimal, ends
+from curation.evaluation.scoring.inputs.facets import CLUSTER
+from curation.evaluation.scoring.metrics.measures import measures_named
 
 OVERALL = "overall"
 NAMED = 20

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.arrow import numbers
-from curation.scoring.metrics.evidence import RunChunks
-from curation.scoring.metrics.qrels import Rankings, RunRows
-from curation.statistics.arrays import Ints
+from curation.core.arrow import numbers
+from curation.core.statistics.arrays import Ints
+from curation.evaluation.scoring.metrics.evidence import RunChunks
+from curation.evaluation.scoring.metrics.qrels import Rankings, RunRows
 
 DEEPEST = 100
 """Documents of a list that are kept."""

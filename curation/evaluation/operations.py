@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from shutil import rmtree
 
+from curation.core.operation import Step, StepOutcome
+from curation.core.progress import Progress
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import Submitted, check_request, submit
 from curation.people.annotators import EVALUATING
-from curation.progress import Progress
-from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.coverage.state import CoverageState
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.queries.coverage.state import CoverageState
 
 NEAREST = 3
 """Edges that each region keeps."""

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.coverage.state import CoverageState
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.scoring.inputs.facets import CLUSTER, Facet
 from curation.evaluation.submitted import submitted_texts
-from curation.scoring.inputs.facets import CLUSTER, Facet
+from curation.queries.coverage.state import CoverageState
 from curation.store import Annotator, Cursor
 
 HEADLINE = "ndcg@10"

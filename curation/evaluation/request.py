@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from curation.errors import InputError, refuse_problems
+from curation.core.errors import InputError, refuse_problems
+from curation.core.operation import Seed, option
 from curation.evaluation.significance import RANDOMISATION, TESTS
-from curation.step import Seed, option
 
 RunFiles = tuple[tuple[str, str], ...]
 """Name of the system, and path of its file."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 
 HOLM_COLUMN = "p Holm"
 """What a column of corrected p values is called."""

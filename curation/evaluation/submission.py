@@ -9,7 +9,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation.errors import CurationError, InputError, RefusedError, refuse_problems
+from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
+from curation.core.operation import OptionField, options_of
+from curation.core.progress import Progress, silent
+from curation.core.text import amount
 from curation.evaluation.answers.answer_files import AnswerFields, AnswerSource
 from curation.evaluation.answers.evaluate_answers import (
     AnswerEvaluation,
@@ -22,21 +25,18 @@ from curation.evaluation.answers.to_grade import SUPPORT
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_estimates
 from curation.evaluation.request import EvaluateRequest, refuse_unfitting, run_problems
+from curation.evaluation.scoring.inputs.chunk_map import read_chunk_map
+from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
 from curation.evaluation.sealed.access import SealedRequest, check_access, refusals_logged, sealed_request
 from curation.evaluation.sealed.headline import HeadlineEvaluation, headline_of_runs
 from curation.evaluation.submitted import store_submitted
 from curation.evaluation.to_pool import PooledRuns, check_pooling, pool_runs
-from curation.judges.estimates import JudgedEvaluation, judged_estimates
 from curation.people.annotators import EVALUATING, require_author
-from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
-from curation.scoring.inputs.chunk_map import read_chunk_map
-from curation.scoring.inputs.run_sources import RunSource
-from curation.scoring.inputs.system_runs import ReadingOptions
-from curation.step import OptionField, options_of
 from curation.store import Store
-from curation.text import amount
 
 _OPTION = re.compile(r"[^,]*\(-{2}query-field\),| \(-{2}[^)]*\)")
 """What an uploader has not: the field with the queries, and names of options."""

@@ -15,26 +15,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.door import sealed_parts
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.reports.charts import Mark
+from curation.core.text import canonical_json, digest, plain
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.pairs import SystemValues, compare_systems
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.first_places import FirstPlaces
 from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
+from curation.evaluation.scoring.inputs.facets import dimensions_of, facet_names
+from curation.evaluation.scoring.inputs.release import scale_of
+from curation.evaluation.scoring.inputs.run_chunks import said_of_texts
+from curation.evaluation.scoring.metrics.evidence import RunChunks
+from curation.evaluation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
 from curation.people.annotators import EVALUATING, require_author, require_role
+from curation.people.seal_access import sealed_parts
 from curation.releases.sealed_evaluations import SealedEvaluation, query_values, sealed_evaluations
 from curation.releases.stored import list_releases, mark_of
-from curation.reports.charts import Mark
-from curation.scoring.inputs.facets import dimensions_of, facet_names
-from curation.scoring.inputs.release import scale_of
-from curation.scoring.inputs.run_chunks import said_of_texts
-from curation.scoring.metrics.evidence import RunChunks
-from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_parts
-from curation.text import canonical_json, digest, plain
 
 LISTED = 20
 """Documents of each list that are kept, so that lists can be read side by side; none of sealed parts."""

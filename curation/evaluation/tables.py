@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
 from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.traffic import TrafficFigure
-from curation.progress import Progress, silent
-from curation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.store import COMMAND_LINE, open_store
 
 RunFiles = str | Path | Sequence[str | Path]

@@ -14,17 +14,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.errors import refuse_problems
+from curation.core.errors import refuse_problems
+from curation.core.operation import out_of_bounds
+from curation.core.progress import Progress, silent
 from curation.evaluation.request import RunQuestions
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.scoring.inputs.system_runs import ReadingOptions, SystemRun, read_run, run_file
+from curation.evaluation.scoring.metrics.qrels import UNJUDGED, rank
 from curation.people.annotators import require_author
-from curation.progress import Progress, silent
 from curation.releases.verify import Opened
 from curation.retrieval import RUN_PREFIX
-from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.run_sources import RunSource
-from curation.scoring.inputs.system_runs import ReadingOptions, SystemRun, read_run, run_file
-from curation.scoring.metrics.qrels import UNJUDGED, rank
-from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def pool_runs(
     InputError: the depth is below 1, a run's name cannot be used, or its file cannot be taken.
     RefusedError: the project has another run of that name, or the author is no lead.
     """
+    from curation.ingest.importers.run_import import import_run
     from curation.pooling.pool import build_pool
-    from curation.sources.run_import import import_run
 
     check_pooling(store, depth, author)
     release = read_release(store, release_name, split)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from curation.core.similarity.text_blocks import TextBlock, word_blocks
+from curation.core.text import amount
 from curation.guides.front_matter import source_values
 from curation.guides.guide import Grade, Guide
-from curation.similarity.text_blocks import TextBlock, word_blocks
-from curation.text import amount
 
 _WORDS = re.compile(r"\S+|\n+")
 _SOFT = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")

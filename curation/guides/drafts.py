@@ -9,11 +9,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.text import amount
 from curation.guides.guide import current_guide
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, fetch, record_event, utc_now
-from curation.text import amount
 
 LONGEST_SOURCE = 200_000
 """Characters of a guide's text."""

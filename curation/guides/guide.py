@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
-from curation.errors import NotFoundError
+from curation.core.errors import NotFoundError
+from curation.core.text import canonical_json
 from curation.guides.presentation_template import PresentationTemplate
 from curation.store import Cursor, get_setting, put_setting, utc_now
-from curation.text import canonical_json
 
 
 class WorkedExample(BaseModel):

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from curation import shipped
-from curation.errors import InputError
+from curation.core import shipped
+from curation.core.errors import InputError
+from curation.core.text import amount, digest
 from curation.guides.front_matter import GuideProblem, line_of, read_values, split_source
 from curation.guides.guide import EvidenceRule, Grade, Guide
 from curation.guides.presentation_template import PresentationTemplate
-from curation.text import amount, digest
 
 MOST_BYTES = 2_000_000
 """Bytes of the file of a guide: a thousand pages."""

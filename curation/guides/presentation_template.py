@@ -12,10 +12,10 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.text import amount
 from curation.store import Cursor
 from curation.store.documents import count_fields
-from curation.text import amount
 
 BodyKind = Literal["plain", "markdown", "html", "code"]
 FieldName = Annotated[str, Field(min_length=1, max_length=200)]

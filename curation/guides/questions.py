@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.errors import InputError, NotFoundError
+from curation.core.errors import InputError, NotFoundError
+from curation.core.reports.page import QueryName, Table
+from curation.core.text import LONGEST_NOTE, digest
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
-from curation.reports.page import QueryName, Table
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
 from curation.store.documents import title_last_shown
-from curation.text import LONGEST_NOTE, digest
 
 _LATEST = """
 SELECT question_id, revision, words AS answer, everyone, author AS answered_by, answered_at, rowid AS written

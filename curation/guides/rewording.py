@@ -20,9 +20,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from curation.core.text import canonical_json
 from curation.guides.guide import Guide
 from curation.store import Cursor
-from curation.text import canonical_json
 
 Wording = tuple[dict[int, str], str]
 """The words of a guide: each grade's own, and those of all."""

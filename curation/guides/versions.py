@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.errors import InputError, NotFoundError
+from curation.core.errors import InputError, NotFoundError
+from curation.core.reports.page import Table
 from curation.guides.guide import Guide, guide_by_hash
-from curation.reports.page import Table
 from curation.store import Cursor, fetch
 
 SHORT = 8

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from curation.core.reports.page import Table
+from curation.core.text import amount
 from curation.guides.difference import GuideDifference, guide_difference
 from curation.guides.guide import Guide, current_guide, guide_lines
 from curation.guides.rewording import reworded_grades
 from curation.labeling.rounds.guide_in_force import other_scale
 from curation.labeling.rounds.lifecycle import open_states
-from curation.reports.page import Table
 from curation.store import Cursor, Store
-from curation.text import amount
 
 
 class AffectedRound(NamedTuple):

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.errors import InputError, RefusedError
-from curation.filters.stored import NEED
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import digest, quote_formula
+from curation.ingest.filters.stored import NEED
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.presentation.excerpts import LONGEST, best_passage
 from curation.labeling.rounds.candidates import Candidate, choose_candidates, read_candidates
 from curation.people.annotators import require_author
-from curation.presentation.excerpts import LONGEST, best_passage
-from curation.sources.queries import active_queries
 from curation.store import COMMAND_LINE, Document, Query, Store, record_event
 from curation.store.documents import documents_by_hash
 from curation.store.staging import staged, sync
-from curation.text import digest, quote_formula
 
 COLUMNS = ("query_id", "query", "information_need", "document_id", "title", "text", "grade", "note")
 FORMATS = (".csv", ".jsonl")

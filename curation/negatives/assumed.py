@@ -20,14 +20,14 @@ from collections import ChainMap, Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from curation.filters.stored import NO_FILTERS, Filters
+from curation.core.similarity.identical import StandIns
+from curation.core.similarity.near_duplicates import near_duplicate
+from curation.core.similarity.shingles import word_shingles
+from curation.ingest.filters.stored import NO_FILTERS, Filters
 from curation.pooling.corpus_texts import CorpusTexts
 from curation.pooling.random_negatives import RANDOM
 from curation.pooling.relevance import Pair, Relevance
 from curation.pooling.systems import SystemHits
-from curation.similarity.identical import StandIns
-from curation.similarity.near_duplicates import near_duplicate
-from curation.similarity.shingles import word_shingles
 from curation.store import Document, Query
 from curation.store.documents import Corpus
 

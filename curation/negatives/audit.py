@@ -13,28 +13,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.door import Door, door_or_shut
-from curation.errors import RefusedError, refuse_problems
-from curation.filters.stored import read_filters
+from curation.core.errors import RefusedError, refuse_problems
+from curation.core.progress import Progress, silent
+from curation.core.statistics.allocation import allocate
+from curation.core.text import seeded
+from curation.ingest.filters.stored import read_filters
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.consensus.relevance import VotesOnScale, read_votes_on_scale, relevance_of
 from curation.labeling.rounds.candidates import Candidate, Chosen
 from curation.labeling.rounds.create_round import RoundOpened, open_over
 from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import list_rounds
 from curation.negatives.assumed import STRATA, AlikePair, Population, assumed_negatives
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
+from curation.people.seal_access import Door, door_or_shut
 from curation.pooling.candidates import AUDIT
 from curation.pooling.corpus_texts import read_texts
 from curation.pooling.random_negatives import RANDOM
 from curation.pooling.relevance import Pair
 from curation.pooling.systems import Systems, known_systems, refuse_without_corpus
-from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
-from curation.settling.relevance import VotesOnScale, read_votes_on_scale, relevance_of
-from curation.sources.queries import active_queries
-from curation.statistics.allocation import allocate
 from curation.store import Cursor, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
-from curation.text import seeded
 
 DEPTH = 100
 # What only a pilot or practice showed, or a round that was closed before anybody judged it, is assumed.

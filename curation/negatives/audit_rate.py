@@ -25,14 +25,14 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
-from curation.door import Door, door_or_shut
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.statistics.intervals import wilson
+from curation.labeling.consensus.consensus import PairConsensus, settled
+from curation.labeling.consensus.relevance import read_votes_on_scale
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.negatives.audit import Drawn
+from curation.people.seal_access import Door, door_or_shut
 from curation.pooling.candidates import AUDIT
-from curation.settling.consensus import PairConsensus, settled
-from curation.settling.relevance import read_votes_on_scale
-from curation.statistics.intervals import wilson
 from curation.store import Cursor, Round, Store
 
 MINIMUM_JUDGED = 10

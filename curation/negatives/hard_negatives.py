@@ -17,14 +17,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.door import Door, door_or_shut
-from curation.errors import RefusedError, refuse_problems
-from curation.filters.query_filter import OUTDATED, OUTSIDE
+from curation.core.errors import RefusedError, refuse_problems
+from curation.core.similarity.near_duplicates import NearDuplicate, near_duplicate
+from curation.core.similarity.shingles import Shingles, word_shingles
+from curation.ingest.filters.query_filter import OUTDATED, OUTSIDE
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.consensus.relevance import read_votes_on_scale, relevance_of
+from curation.people.seal_access import Door, door_or_shut
 from curation.pooling.relevance import Ranked, Relevance
-from curation.settling.relevance import read_votes_on_scale, relevance_of
-from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
-from curation.similarity.shingles import Shingles, word_shingles
-from curation.sources.queries import active_queries
 from curation.store import Cursor, Document, Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
 

@@ -1,1 +1,1 @@
-"""Operations: the examination of a project file and what is around it, restore drills, and the schedule."""
+"""Operations: jobs, backups, the doctor, the workflow on Home, notices, the demo."""

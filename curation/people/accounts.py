@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.people.annotators import ROLES, list_annotators, require_annotators, require_author
 from curation.people.sign_ins import forget_sign_ins
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now

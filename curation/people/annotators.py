@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from curation.errors import NotFoundError, RefusedError, refuse_problems
+from curation.core.errors import NotFoundError, RefusedError, refuse_problems
+from curation.core.text import alike, difference_of_form
 from curation.people.email_addresses import email_problems, folded, insert_identity, known_addresses
 from curation.people.passwords import hash_password, password_problems, write_password
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
-from curation.text import alike, difference_of_form
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
 JUDGING = ("annotator", "reviewer", "lead")

@@ -10,9 +10,9 @@ import re
 import string
 from typing import NamedTuple
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.text import alike, difference_of_form
 from curation.store import Cursor, fetch, utc_now
-from curation.text import alike, difference_of_form
 
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)

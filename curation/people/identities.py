@@ -6,7 +6,7 @@ it is taken away, sign-ins by it end.
 
 from __future__ import annotations
 
-from curation.errors import NotFoundError, RefusedError, refuse_problems
+from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import require_annotators, require_author
 from curation.people.email_addresses import (
     EmailIdentity,

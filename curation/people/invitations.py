@@ -13,7 +13,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from curation.errors import NotFoundError, RefusedError, refuse_problems
+from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.accounts import account_to_change, who_signs_in
 from curation.people.annotators import insert_annotator, name_problems, require_author
 from curation.people.passwords import hash_password, write_password

@@ -11,10 +11,10 @@ from functools import cache
 
 import argon2
 
-from curation.errors import InputError, RefusedError, refuse_problems
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.text import amount
 from curation.people.sign_ins import UNKNOWN, Visit, forget_sign_ins, open_sign_in
 from curation.store import Cursor, Store, record_event, utc_now
-from curation.text import amount
 
 SHORTEST_PASSWORD = 8
 _hasher = argon2.PasswordHasher()

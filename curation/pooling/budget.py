@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from curation.core.text import seeded
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.relevance import Pair
-from curation.text import seeded
 
 
 def spend(

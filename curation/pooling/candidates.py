@@ -11,8 +11,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from curation.core.similarity.identical import StandIns
 from curation.pooling.systems import SystemFound, SystemHits
-from curation.similarity.identical import StandIns
 from curation.store import Query
 
 TOP = 10

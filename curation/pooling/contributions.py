@@ -17,14 +17,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.door import shut_door, withheld
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.reports.page import ShareCell, Table
+from curation.core.text import amount
+from curation.people.seal_access import shut_door, withheld
 from curation.pooling.candidates import TOP
 from curation.pooling.random_negatives import RANDOM
 from curation.pooling.relevance import Pair, Ranked, Relevance
-from curation.reports.page import ShareCell, Table
 from curation.store import Cursor, Store, fetch
-from curation.text import amount
 
 _RANKED = """
 SELECT query_id, document_id, system, rank, score FROM candidate_sources WHERE pool_id = ? AND system <> ?
@@ -126,7 +126,7 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
 
     Parameters
     ----------
-    relevance: of the project's pairs (`settling.consensus.relevance_of`).
+    relevance: of the project's pairs (`labeling.consensus.consensus.relevance_of`).
     pool: the pool's id or the beginning of it; without one the pool that was built last.
 
     Raises

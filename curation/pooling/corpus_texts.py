@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.similarity.identical import Identical
+from curation.core.similarity.identical import Identical
 from curation.store import Store
 from curation.store.documents import Corpus, StoredDocuments, batches_of_signs
 

@@ -12,22 +12,22 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from curation.engines.answers import AskedLists, EngineQuestion, ask_missing, read_asked
-from curation.engines.asking import EngineRunRequest, import_engine_run, plan_run
-from curation.engines.client import Engine, EngineClient, EngineList
-from curation.engines.documents import bring_missing
-from curation.engines.stored import engines_of_runs, find_engine
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.progress import Progress
+from curation.core.text import amount, digest
+from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.runs import find_run, run_entries
 from curation.pooling.random_negatives import REACH, RandomOrder
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX
-from curation.progress import Progress
 from curation.retrieval import RUN_PREFIX
-from curation.sources.queries import active_queries
-from curation.sources.runs import find_run, run_entries
+from curation.retrieval.engines.answers import AskedLists, EngineQuestion, ask_missing, read_asked
+from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run, plan_run
+from curation.retrieval.engines.client import Engine, EngineClient, EngineList
+from curation.retrieval.engines.documents import bring_missing
+from curation.retrieval.engines.stored import engines_of_runs, find_engine
 from curation.store import Cursor, Store, get_setting
 from curation.store.documents import is_held
-from curation.text import amount, digest
 
 LEAST_DEPTH = 100
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from curation.engines.stored import find_engine
+from curation.core.operation import Step, StepOutcome
+from curation.core.progress import Progress
+from curation.core.reports.page import Table
+from curation.core.text import amount
+from curation.ingest.importers.runs import find_run
 from curation.pooling.pool import build_pool, checked_request, queries_to_pool
 from curation.pooling.pool_report import PoolReport, sample_table
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import refuse_without_corpus
-from curation.progress import Progress
-from curation.reports.page import Table
 from curation.retrieval.embeddings import refuse_without_model
-from curation.sources.runs import find_run
-from curation.step import Step, StepOutcome
+from curation.retrieval.engines.stored import find_engine
 from curation.store import Cursor, Store
-from curation.text import amount
 
 
 def _check(cursor: Cursor, request: PoolRequest | None) -> None:

@@ -19,9 +19,15 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from curation.engines import RATE
-from curation.errors import InputError, RefusedError, refuse_problems
-from curation.filters.stored import read_filters
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.operation import out_of_bounds
+from curation.core.progress import Progress, silent
+from curation.core.similarity.identical import Identical, StandIns
+from curation.core.text import canonical_json, digest
+from curation.core.words import CUT, is_cut_otherwise
+from curation.ingest.filters.stored import read_filters
+from curation.ingest.importers.left.reading import bring_texts
+from curation.ingest.importers.queries import active_queries
 from curation.people.annotators import require_author
 from curation.pooling.budget import spend
 from curation.pooling.candidates import CandidateSource, Union, system_reports, unite
@@ -47,14 +53,10 @@ from curation.pooling.random_negatives import (
 from curation.pooling.relevance import Pair
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX, SystemFound, Systems, known_systems, refuse_without_corpus
-from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
 from curation.retrieval.embeddings import Minutes, minutes_to_embed
+from curation.retrieval.engines import RATE
 from curation.retrieval.terms import choose_stemmer
-from curation.similarity.identical import Identical, StandIns
-from curation.sources.left.reading import bring_texts
-from curation.sources.queries import active_queries
-from curation.step import out_of_bounds
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -67,8 +69,6 @@ from curation.store import (
     utc_now,
 )
 from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot
-from curation.text import canonical_json, digest
-from curation.words import CUT, is_cut_otherwise
 
 BATCH = 1_000
 """Queries that are searched for at once."""

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any
 
+from curation.core.reports.page import ShareCell, Table
+from curation.core.text import amount
 from curation.pooling.candidates import SystemReport
 from curation.pooling.pool_sample import (
     SampledBand,
 )
-from curation.reports.page import ShareCell, Table
 from curation.retrieval.verify_bm25 import Bm25Sample
 from curation.store import (
     Cursor,
     Store,
 )
-from curation.text import amount
 
 LONGEST = 60
 """Characters of a query that is named in a sentence."""

@@ -17,13 +17,13 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError, refuse_problems
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.operation import out_of_bounds
+from curation.core.statistics.allocation import allocate
+from curation.core.text import amount, seeded
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.request import PoolRequest
-from curation.statistics.allocation import allocate
-from curation.step import out_of_bounds
 from curation.store import Cursor, append_rows
-from curation.text import amount, seeded
 
 USUAL_BANDS = (10, 30, 100, 300, 1000)
 """Last ranks of the bands where a budget is given and no bands; the first is judged whole."""

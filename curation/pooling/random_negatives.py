@@ -21,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.core.similarity.identical import Identical, StandIns
+from curation.core.text import digest
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.systems import SystemHits
 from curation.retrieval.retriever import ids_of
-from curation.similarity.identical import Identical, StandIns
 from curation.store import Query
-from curation.text import digest
 
 REACH = 1000
 RANDOM = "random"

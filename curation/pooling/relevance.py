@@ -1,6 +1,6 @@
 """Relevance of pairs, and the places that systems gave them: what contributions and negatives compare.
 
-`settling.consensus.relevance_of` works the relevance out; this room is handed it.
+`labeling.consensus.consensus.relevance_of` works the relevance out; this room is handed it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from curation.door import Door
+from curation.people.seal_access import Door
 
 Pair = tuple[str, str]
 

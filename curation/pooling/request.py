@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from curation.engines import RATE
-from curation.step import DEFAULT_MODEL, Needs, Seed, option
+from curation.core.operation import DEFAULT_MODEL, Needs, Seed, option
+from curation.retrieval.engines import RATE
 
 SYSTEMS = ("bm25", "dense", "hybrid")
 

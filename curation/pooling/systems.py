@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from curation.errors import RefusedError, refuse_problems
+from curation.core.errors import RefusedError, refuse_problems
+from curation.core.progress import Progress
+from curation.core.text import amount
+from curation.ingest.importers.runs import find_run, run_entries
 from curation.pooling.request import SYSTEMS
-from curation.progress import Progress
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
 from curation.retrieval.terms import project_stemmer
 from curation.retrieval.verify_bm25 import Bm25Sample, check_sample
-from curation.sources.runs import find_run, run_entries
 from curation.store import Cursor, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, count_documents, refuse_held
-from curation.text import amount
 
 ENGINE_PREFIX = "engine:"
 NAMED = 3

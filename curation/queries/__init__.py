@@ -1,1 +1,1 @@
-"""Queries: all that the project knows of one query, for the page that every row with a query opens."""
+"""Queries: which queries are judged, how they are tagged, and which regions of the corpus they test."""

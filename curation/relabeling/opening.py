@@ -11,7 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.errors import CurationError, RefusedError
+from curation.core.errors import CurationError, RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import amount
 from curation.labeling.rounds.candidates import (
     Candidate,
     CandidateRow,
@@ -25,7 +27,10 @@ from curation.labeling.rounds.rounds import refuse_taken
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import build_pool
 from curation.pooling.pool_report import PoolReport
-from curation.progress import Progress, silent
+from curation.queries.sampling.designs import Stratum
+from curation.queries.sampling.frame.traffic_rows import state_of
+from curation.queries.sampling.sample_plan import limits_of
+from curation.queries.sampling.stored_sample import DrawnQuery, read_current, store_sample
 from curation.relabeling.drift.closing import fix_reports
 from curation.relabeling.plan.choice import PlanPair
 from curation.relabeling.plan.plan import still_open
@@ -36,13 +41,8 @@ from curation.relabeling.staleness.calendar import OPEN, read_work
 from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
 from curation.relabeling.staleness.retired import retire_query, return_query
 from curation.relabeling.staleness.traffic import read_traffic, traffic_of
-from curation.sampling.designs import Stratum
-from curation.sampling.frame.traffic_rows import state_of
-from curation.sampling.sample_plan import limits_of
-from curation.sampling.stored_sample import DrawnQuery, read_current, store_sample
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.store.staging import beside_or_temporary
-from curation.text import amount
 
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
 NO_POOL = "new queries without a document to judge: name systems that find some"

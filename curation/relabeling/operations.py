@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from shutil import rmtree
 
-from curation.progress import Progress
+from curation.core.operation import Step, StepOutcome
+from curation.core.progress import Progress
+from curation.core.reports.page import Table
+from curation.core.text import amount
+from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.relabeling.drift.past_evaluations import OrderChange, compare_releases
 from curation.relabeling.opening import QuarterOpened, checked_layout, open_plan, preview_opening
 from curation.relabeling.plan.plan import RelabelingPlan, make_plan, refuse_open_work
 from curation.relabeling.plan.stored import find_plan
 from curation.relabeling.request import PastRunsRequest, PlanRequest, QuarterRequest
 from curation.relabeling.staleness.calendar import present_quarter, read_work
-from curation.reports.page import Table
-from curation.scoring.inputs.run_sources import RunSource
-from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
-from curation.text import amount
 
 
 def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from curation.core.operation import Needs, Seed, option, option_of
 from curation.pooling.request import PoolRequest
-from curation.step import Needs, Seed, option, option_of
 
 LEAST, MOST = 0.1, 0.2
 """The share of the pairs that a quarter judges again."""

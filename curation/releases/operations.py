@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curation.errors import RefusedError
-from curation.progress import Progress
+from curation.core.errors import RefusedError
+from curation.core.operation import Step, StepOutcome
+from curation.core.progress import Progress
+from curation.core.reports.page import Table
+from curation.core.text import amount
 from curation.releases.export.export import Exported
 from curation.releases.export.request import ExportRequest
 from curation.releases.export.zipped import export_zip
@@ -13,10 +16,7 @@ from curation.releases.freeze.freeze import Frozen, check_name, freeze
 from curation.releases.freeze.request import FreezeRequest
 from curation.releases.overview import part_table
 from curation.releases.stored import list_releases, mark_sentence
-from curation.reports.page import Table
-from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
-from curation.text import amount
 
 
 def _check_freeze(cursor: Cursor, request: FreezeRequest | None) -> None:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from curation.door import Opening, openings, sealed_parts
+from curation.core.reports.page import Table
+from curation.core.text import amount
+from curation.people.seal_access import Opening, openings, sealed_parts
 from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
 from curation.releases.stored import (
     NO_NUMBER,
@@ -21,9 +23,7 @@ from curation.releases.stored import (
     marked,
     release_marks,
 )
-from curation.reports.page import Table
 from curation.store import Cursor, Store
-from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.releases.freeze.freeze import Frozen

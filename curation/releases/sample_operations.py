@@ -6,21 +6,26 @@ figures vary among the queries of a release.
 
 from __future__ import annotations
 
-from curation.coverage.stored_map import map_in_force
-from curation.progress import Progress
+from curation.core.operation import Step, StepOutcome
+from curation.core.progress import Progress
+from curation.core.text import amount
+from curation.ingest.importers.query_tags import check_tags
+from curation.queries.coverage.stored_map import map_in_force
+from curation.queries.sampling.designs import strata_table
+from curation.queries.sampling.frame.limits import check_limits
+from curation.queries.sampling.request import DrawRequest, TopUpRequest
+from curation.queries.sampling.sample import SampleReport, draw_sample, refuse_too_few
+from curation.queries.sampling.sample_plan import check_plan
+from curation.queries.sampling.strata import CLUSTER, TAG, check_dimensions, names_after
+from curation.queries.sampling.top_up import (
+    refuse_nothing_asked,
+    refuse_taking_away,
+    sample_to_top_up,
+    top_up,
+)
 from curation.releases.spread import spread_if_asked
 from curation.releases.stored import released_queries
-from curation.sampling.designs import strata_table
-from curation.sampling.frame.limits import check_limits
-from curation.sampling.request import DrawRequest, TopUpRequest
-from curation.sampling.sample import SampleReport, draw_sample, refuse_too_few
-from curation.sampling.sample_plan import check_plan
-from curation.sampling.strata import CLUSTER, TAG, check_dimensions, names_after
-from curation.sampling.top_up import refuse_nothing_asked, refuse_taking_away, sample_to_top_up, top_up
-from curation.sources.query_tags import check_tags
-from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
-from curation.text import amount
 
 
 def _check_draw(cursor: Cursor, request: DrawRequest | None) -> None:

@@ -3,16 +3,16 @@
 A gold set that systems are tuned on measures memory. So each release says which parts are sealed, and
 whatever hands out the grades of a release (an export, a comparison, an evaluation) calls `open_sealed` first.
 The entry is committed before anybody passes: who fails or is stopped afterwards is in the log as well. The
-same grades in the project that goes on are behind `curation.door`.
+same grades in the project that goes on are behind `curation.people.seal_access`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from curation.door import TEST, Opening, sealed_parts, write_opening
-from curation.errors import RefusedError, refuse_problems
+from curation.core.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
+from curation.people.seal_access import TEST, Opening, sealed_parts, write_opening
 from curation.releases.verify import Opened, opened
 from curation.store import COMMAND_LINE, Store, utc_now
 

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import amount, digest
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event
 from curation.store.settings import get_setting, put_setting
-from curation.text import amount, digest
 
 MONTHLY = 10
 """Sealed evaluations of one evaluator on one part in a month (UTC), where no lead chose another number."""

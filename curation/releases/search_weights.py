@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from curation.statistics.arrays import Floats
+from curation.core.statistics.arrays import Floats
 
 
 def search_weights(

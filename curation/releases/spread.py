@@ -18,11 +18,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import fsum, log2
 from typing import Any
 
-from curation.door import sealed_parts
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.ingest.importers.runs import RunEntry, find_run, run_entries
+from curation.people.seal_access import sealed_parts
+from curation.queries.sampling.variances import LEAST, WITHOUT_NEYMAN, FigureSpread, Moments, six_digits
 from curation.releases.verify import Opened, opened
-from curation.sampling.variances import LEAST, WITHOUT_NEYMAN, FigureSpread, Moments, six_digits
-from curation.sources.runs import RunEntry, find_run, run_entries
 from curation.store import Store
 
 DEPTH = 10

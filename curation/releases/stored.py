@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, NotFoundError
-from curation.sampling.frame.limits import ReleasedQueries
+from curation.core.errors import InputError, NotFoundError
+from curation.core.text import canonical_json
+from curation.queries.sampling.frame.limits import ReleasedQueries
 from curation.store import Cursor, Document, Store, fetch
 from curation.store.documents import StoredDocuments
 from curation.store.release_parts import PartText, batched, read_part
-from curation.text import canonical_json
 
 FORMAT = 2
 """The form of a release's content."""

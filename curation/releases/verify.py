@@ -13,8 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.errors import InputError, RefusedError
-from curation.progress import Progress, silent
+from curation.core.errors import InputError, RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import amount
+from curation.ingest.importers.corpus import content_hash_of
 from curation.releases.stored import (
     FORMAT,
     Pin,
@@ -27,10 +29,8 @@ from curation.releases.stored import (
     release_id_of,
     signed_row,
 )
-from curation.sources.corpus import content_hash_of
 from curation.store import Document, Store
 from curation.store.release_parts import PartSum, PartText, read_parts
-from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.releases.packing.packed import PackedRelease

@@ -3,12 +3,12 @@
 Importing this costs little: scipy, sentence-transformers and torch are imported at the first search.
 """
 
+from curation.core.operation import DEFAULT_MODEL
 from curation.retrieval.bm25 import Bm25
 from curation.retrieval.dense import Dense
 from curation.retrieval.hybrid import Hybrid, fuse
 from curation.retrieval.imported_run import RUN_PREFIX, ImportedRun
 from curation.retrieval.retriever import Hit, Hits, Retriever
-from curation.step import DEFAULT_MODEL
 
 __all__ = [
     "DEFAULT_MODEL",

@@ -26,7 +26,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curation.progress import Progress, silent
+from curation.core.progress import Progress, silent
+from curation.core.text import digest
+from curation.core.words import words
 from curation.retrieval.index.counting import CHUNK, count_words
 from curation.retrieval.index.merging import CorpusIndex, count_grams, merge
 from curation.retrieval.index.stored import stored_index
@@ -35,8 +37,6 @@ from curation.retrieval.retriever import Hits
 from curation.retrieval.terms import STOP_WORDS, content_words, searched_terms
 from curation.store import Document, Query, Store
 from curation.store.documents import Corpus
-from curation.text import digest
-from curation.words import words
 
 B = 0.75
 _BLOCK = 1_000  # queries that are searched for at once

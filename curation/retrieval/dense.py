@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.progress import Progress, silent
+from curation.core.operation import DEFAULT_MODEL
+from curation.core.progress import Progress, silent
+from curation.core.spans import Span
+from curation.core.words import words
 from curation.retrieval.embeddings import Vectors, embed, find_model
 from curation.retrieval.passages import Cutter, cut_documents, find_cutter, passage_text
 from curation.retrieval.retriever import Hits, best_hits
-from curation.spans import Span
-from curation.step import DEFAULT_MODEL
 from curation.store import Document, Query, Store
-from curation.words import words
 
 _CELLS = 8_000_000  # cosines that are held at once
 

@@ -28,12 +28,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from curation.errors import NotFoundError, RefusedError
-from curation.progress import Progress, silent
-from curation.step import DEFAULT_MODEL as DEFAULT_MODEL
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.operation import DEFAULT_MODEL as DEFAULT_MODEL
+from curation.core.progress import Progress, silent
+from curation.core.text import digest
 from curation.store import Cursor, Store, get_setting, put_setting, reading_arrow
 from curation.store.settings import MEASURED
-from curation.text import digest
 
 CHUNK = 256
 BATCH = 8  # on 2 cores larger batches are slower

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curation.progress import Progress, silent
+from curation.core.progress import Progress, silent
 from curation.retrieval.retriever import Hit, Retriever
 from curation.store import Query
 

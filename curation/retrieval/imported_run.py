@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from curation.progress import Progress, silent
+from curation.core.progress import Progress, silent
+from curation.ingest.importers.runs import Run, RunEntry
 from curation.retrieval.retriever import Hit
-from curation.sources.runs import Run, RunEntry
 from curation.store import Query
 
 RUN_PREFIX = "run:"

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from curation.progress import Progress, silent
+from curation.core.progress import Progress, silent
+from curation.core.spans import Span
+from curation.core.text import digest
 from curation.retrieval.embeddings import ModelSource, find_model, model_file, open_model
-from curation.spans import Span
 from curation.store import Document, Store, reading_arrow
-from curation.text import digest
 
 OVERLAP = 0.25
 CHUNK = 1_000  # documents that are cut at once

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from curation.core.words import whole_words
 from curation.retrieval.embeddings import Vectors, find_model, model_file
-from curation.words import whole_words
 
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
 """A model of about the size of the default one that reads some fifty languages."""

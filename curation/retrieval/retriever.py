@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.progress import Progress, silent
+from curation.core.progress import Progress, silent
 from curation.store import Query
 
 

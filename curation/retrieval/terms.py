@@ -6,7 +6,7 @@ query round; numbers and single letters, because `5` and `c` name products and l
 are merely frequent, because BM25 weighs those down itself.
 
 In scripts without spaces a run of signs is one word here, which hardly any query repeats. So such runs are
-also searched by their grams (`curation.words`), which BM25 counts and weighs apart from words.
+also searched by their grams (`curation.core.words`), which BM25 counts and weighs apart from words.
 
 A project may have a stemmer, a Snowball algorithm that content words go through (M. F. Porter 2001, Snowball:
 a language for stemming algorithms).
@@ -18,9 +18,9 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.core.words import fold, is_unspaced, signs, whole_words
 from curation.store import Cursor, get_setting, put_setting
-from curation.words import fold, is_unspaced, signs, whole_words
 
 STOP_WORDS = frozenset(
     "a an the this that these those i me my we us our you your he him his she her it its they them their am "
@@ -40,7 +40,7 @@ _ASKS = re.compile(
 
 
 def is_question(text: str) -> bool:
-    """Whether a query, as `curation.text.normalise_query` gives it, is put as a question."""
+    """Whether a query, as `curation.core.text.normalise_query` gives it, is put as a question."""
     return _ASKS.search(text) is not None
 
 

@@ -18,17 +18,17 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.errors import InputError, RefusedError
-from curation.progress import Progress, silent
+from curation.core.errors import InputError, RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import amount
+from curation.ingest.importers.queries import active_queries
 from curation.retrieval.bm25 import B, Bm25
 from curation.retrieval.index.stored import index_folder
 from curation.retrieval.postings import K1
 from curation.retrieval.retriever import Hit, best_hits
 from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, searched_terms
-from curation.sources.queries import active_queries
 from curation.store import Document, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
-from curation.text import amount
 
 QUERIES = 3
 DOCUMENTS = 10_000

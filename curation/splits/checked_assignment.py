@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from curation.progress import Progress, silent
+from curation.core.progress import Progress, silent
 from curation.splits.assignment.assignment import assign_parts
 from curation.splits.assignment.by_time import ByTime, assign_by_time
 from curation.splits.assignment.carried_over import (

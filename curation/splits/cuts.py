@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from curation.errors import refuse_problems
+from curation.core.errors import refuse_problems
+from curation.core.text import normalise_query
 from curation.splits.groups import shortest_chain
 from curation.splits.ties.edges import Edge
-from curation.text import normalise_query
 
 
 class RemainingTies(NamedTuple):

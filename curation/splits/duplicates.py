@@ -1,16 +1,16 @@
 """Near-duplicate groups of the corpus: documents that are the same text, or nearly.
 
 Identical documents (same title, same body) are shown to annotators as one item already
-(`similarity.identical`). Nearly identical ones are not, unless the project asks for it.
+(`core.similarity.identical`). Nearly identical ones are not, unless the project asks for it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curation.errors import InputError
-from curation.progress import Progress, silent
-from curation.similarity.near_duplicates import DuplicateGroup, near_duplicate_groups
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.core.similarity.near_duplicates import DuplicateGroup, near_duplicate_groups
 from curation.splits.rules import DOCUMENT, LEAST_THRESHOLD
 from curation.store import Store
 from curation.store.documents import current_snapshot, whole_texts

@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.door import shut_door
-from curation.errors import InputError, RefusedError
-from curation.filters.stored import outside_pairs
+from curation.core.errors import InputError, RefusedError
 from curation.guides.guide import current_guide
+from curation.ingest.filters.stored import outside_pairs
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.consensus.consensus import PairConsensus, settled
+from curation.labeling.consensus.votes import Votes, read_votes
+from curation.people.seal_access import shut_door
+from curation.queries.sampling.strata import BETWEEN
 from curation.retrieval.embeddings import Vectors
-from curation.sampling.strata import BETWEEN
-from curation.settling.consensus import PairConsensus, settled
-from curation.settling.votes import Votes, read_votes
-from curation.sources.queries import active_queries
 from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts
 from curation.store.query_ranges import SHOWINGS
@@ -108,7 +108,7 @@ class SplitLabels(NamedTuple):
     Attributes
     ----------
     scale: the values of the guide in force, ascending.
-    votes: what `settling.consensus.settled` takes.
+    votes: what `labeling.consensus.consensus.settled` takes.
     snapshot: document_id, content_hash of the current corpus, ordered.
     documents: document_id, title, body of all that somebody found relevant.
     strata: query id → stratum of the current sample.

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from curation.progress import Progress, silent
+from curation.core.progress import Progress, silent
+from curation.core.text import amount
 from curation.splits.assignment.assignment import ALL, Levels, PartShare
 from curation.splits.certificate.certificate import without_sealed
 from curation.splits.cuts import RemainingTies, cuts_by_id, remaining_ties
@@ -16,7 +17,6 @@ from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.search import find_edges, ties_by_kind, with_tie_data
 from curation.store import Store
-from curation.text import amount
 
 MAX_PART_SHARE = 0.5
 """A group with a larger share of its part's queries makes figures on that part figures of one topic."""

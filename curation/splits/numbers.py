@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import re
 
+from curation.core.text import normalise_query
 from curation.splits.rules import Numbers
-from curation.text import normalise_query
 
 ROMAN = {
     numeral: str(value)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curation.progress import Progress
+from curation.core.operation import Step, StepOutcome
+from curation.core.progress import Progress
+from curation.core.text import amount
 from curation.retrieval.embeddings import refuse_without_model
 from curation.splits.preview import SplitPreview, preview_json, preview_split
 from curation.splits.request import NewSplit, PreviewRequest
 from curation.splits.split import SplitReport, make_split
-from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
-from curation.text import amount
 
 PREVIEW = "preview.json"
 """The file in a job's folder that `splits.preview.parsed_preview` reads."""

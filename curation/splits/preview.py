@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 
-from curation.errors import RefusedError
-from curation.progress import Progress, silent
+from curation.core.errors import RefusedError
+from curation.core.progress import Progress, silent
 from curation.splits.certificate.certificate import Certificate, without_sealed
 from curation.splits.leakage_groups import LeakageGroup, group_sizes, largest_groups
 from curation.splits.request import NewSplit

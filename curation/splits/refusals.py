@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.text import amount, percent
 from curation.splits.assignment.assignment import ALL, PartShare
 from curation.splits.certificate.certificate import without_sealed
 from curation.splits.certificate.findings import Crossing
@@ -14,7 +15,6 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.leakage_groups import LeakageGroup
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.shared_document import LABEL as SHARED_DOCUMENT
-from curation.text import amount, percent
 
 SMALL = 10
 """A group of no more queries than this is never too large."""

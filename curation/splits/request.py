@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose
 
-from curation.errors import InputError, refuse_problems
+from curation.core.errors import InputError, refuse_problems
+from curation.core.operation import Needs, Seed, option
 from curation.splits.rules import Rules
-from curation.step import Needs, Seed, option
 
 PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
 RULES = Rules()

@@ -20,8 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from curation.errors import InputError
-from curation.step import DEFAULT_MODEL, Needs, Switch, option
+from curation.core.errors import InputError
+from curation.core.operation import DEFAULT_MODEL, Needs, Switch, option
 
 Numbers = Literal["text", "apart", "tie"]
 

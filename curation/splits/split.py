@@ -15,9 +15,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import canonical_json, digest
+from curation.core.words import CUT, is_cut_otherwise
 from curation.people.annotators import require_author
-from curation.progress import Progress, silent
 from curation.retrieval.embeddings import find_model
 from curation.splits.assignment.assignment import ALL, PartShare
 from curation.splits.assignment.by_time import ByTime
@@ -41,8 +43,6 @@ from curation.splits.ties.parameters import described
 from curation.splits.ties.same_key import groups_across
 from curation.splits.ties.search import Ties, find_edges, with_tie_data
 from curation.store import COMMAND_LINE, Store, append_rows, get_setting, put_setting, record_event, utc_now
-from curation.text import canonical_json, digest
-from curation.words import CUT, is_cut_otherwise
 
 STORED_EDGES = "strongest spanning forest"
 

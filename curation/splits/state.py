@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from curation.guides.guide import current_guide
-from curation.settling.consensus import consensus
-from curation.sources.queries import active_queries
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.consensus.consensus import consensus
 from curation.splits.assignment.assignment import ALL
 from curation.splits.request import LARGEST_GROUP, AssignmentOptions
 from curation.splits.ties.parameters import rules_of

@@ -27,7 +27,7 @@ from weakref import WeakSet
 
 import duckdb
 
-from curation.errors import InputError, RefusedError, StoreError
+from curation.core.errors import InputError, RefusedError, StoreError
 from curation.store import migrations
 from curation.store.engine_errors import PATIENCE, RETRY, patiently
 from curation.store.files import Cursor, DatabaseFile

@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.text import alike, json_pointer, normalise_query
 from curation.store.database import Store
 from curation.store.files import Cursor
 from curation.store.rows import Document
 from curation.store.settings import get_setting, require_setting
 from curation.store.table_rows import fetch, reading_arrow
-from curation.text import alike, json_pointer, normalise_query
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,13 +13,13 @@ from typing import TypeVar
 
 import duckdb
 
-from curation.errors import StoreBusyError, StoreError
+from curation.core.errors import StoreBusyError, StoreError
 from curation.store.on_disk import checkpoints
 from curation.store.on_disk.write_ahead_log import log_of
 
 Opened = TypeVar("Opened")
 PATIENCE = 10.0
-OURS = frozenset({"goldset", "curation.jobs.worker"})
+OURS = frozenset({"goldset", "curation.operations.jobs.worker"})
 RESTORE = "Make a project of a backup next to it: goldset --project NEW restore FILE."
 RETRY = 0.005
 NOT_COMMITTED = (

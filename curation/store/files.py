@@ -21,7 +21,7 @@ from tempfile import gettempdir
 
 import duckdb
 
-from curation.errors import CurationError, StoreError, StoreReadOnlyError
+from curation.core.errors import CurationError, StoreError, StoreReadOnlyError
 from curation.store.engine_errors import PATIENCE, RESTORE, patiently
 from curation.store.on_disk import checkpoints
 from curation.store.on_disk.checkpoints import copy_changed_blocks

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from curation.errors import StoreError, StoreVersionError
+from curation.core.errors import StoreError, StoreVersionError
 
 BASE = "0023_packed_parts"
 """The form that `schema.sql` makes."""

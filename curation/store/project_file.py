@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from curation.errors import InputError, NotFoundError, StoreError, StoreReadOnlyError
+from curation.core.errors import InputError, NotFoundError, StoreError, StoreReadOnlyError
 from curation.store.engine_errors import RESTORE
 
 

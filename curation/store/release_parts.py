@@ -17,8 +17,8 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from curation.core.text import canonical_json
 from curation.store.files import Cursor
-from curation.text import canonical_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.store.database import Store
 from curation.store.files import Cursor
 

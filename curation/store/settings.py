@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from curation.errors import RefusedError, StoreReadOnlyError
+from curation.core.errors import RefusedError, StoreReadOnlyError
 from curation.store.database import Store
 from curation.store.files import Cursor
 from curation.store.table_rows import utc_now

@@ -25,12 +25,12 @@ from curation.agreement.gate import (
     read_demand,
     set_demand,
 )
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.projects import add_names, add_pairs, grid

@@ -19,11 +19,11 @@ from curation.agreement.annotators import intra_annotator as within
 from curation.agreement.between import breakdowns, grades
 from curation.agreement.between import disagreement_sources as origins
 from curation.agreement.report.fingerprint import TABLES, read_fingerprint
-from curation.jobs.figures import figures_of
+from curation.ingest.importers.corpus import import_corpus
+from curation.labeling.consensus import votes
+from curation.labeling.consensus.adjudication import decide
 from curation.labeling.judgments.imported import import_judgments
-from curation.settling import votes
-from curation.settling.adjudication import decide
-from curation.sources.corpus import import_corpus
+from curation.operations.jobs.figures import figures_of
 from curation.store import Store, put_setting
 from tests.support.projects import new_project
 

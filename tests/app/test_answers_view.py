@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from app import context
-from curation.answers.decisions import AnswerRuling, decide_answers
-from curation.answers.task_status import answer_task_status
-from curation.answers.writing import own_answers, writing_queue
+from curation.labeling.written_answers.decisions import AnswerRuling, decide_answers
+from curation.labeling.written_answers.task_status import answer_task_status
+from curation.labeling.written_answers.writing import own_answers, writing_queue
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.page import html, page_at

@@ -16,12 +16,12 @@ from app.front.guard import Guard
 from app.monitoring import minutely
 from app.serve import routes
 from app.signin import current_user
-from curation.backups.restore import restore
-from curation.jobs import jobs_of
-from curation.operations.schedule import BackupSchedule, read_schedule, set_schedule, start_due
+from curation.core.text import file_digest
+from curation.operations.backups.restore import restore
+from curation.operations.doctor.schedule import BackupSchedule, read_schedule, set_schedule, start_due
+from curation.operations.jobs import jobs_of
 from curation.people.accounts import set_role
 from curation.store import Annotator, Store
-from curation.text import file_digest
 from tests.support.page import html, page_at, press, run
 from tests.support.projects import add_names, new_project, rows_of
 from tests.support.signed_in import cookie_of

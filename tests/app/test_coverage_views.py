@@ -12,14 +12,14 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from app.navigation import pages_of
 from app.views.coverage import gaps
-from curation.coverage.report import find_gaps
-from curation.coverage.state import read_state
-from curation.coverage.writing.coverage_queries import UNANSWERABLE, coverage_queries
-from curation.coverage.writing.queue import WritingQueue, WritingTask, writing_queue
-from curation.coverage.writing.tasks import open_tasks
-from curation.jobs import jobs_of
+from curation.core.text import isolated
+from curation.operations.jobs import jobs_of
+from curation.queries.coverage.report import find_gaps
+from curation.queries.coverage.state import read_state
+from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE, coverage_queries
+from curation.queries.coverage.writing.queue import WritingQueue, WritingTask, writing_queue
+from curation.queries.coverage.writing.tasks import open_tasks
 from curation.store import Annotator, Store, utc_now
-from curation.text import isolated
 from tests.support.coverage_project import TEXTS, measured
 from tests.support.page import button, html, page_at, run
 from tests.support.pool_project import put_texts

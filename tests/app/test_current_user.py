@@ -10,7 +10,7 @@ import pytest
 from app import context
 from app.signin import current_user
 from app.signin.current_user import AccountCache
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.transfers.leaving import deactivate_annotator
 from curation.people.accounts import activate, deactivate, end_sign_ins, set_role

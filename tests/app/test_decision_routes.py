@@ -16,12 +16,12 @@ from app import api_decisions, context
 from app.context import project_store
 from app.front.guard import Guard
 from app.signin import current_user
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.labeling.consensus import claims
+from curation.labeling.consensus.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.people.annotators import add_annotator
-from curation.settling import claims
-from curation.settling.adjudication import decide
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from curation.store.rows import Query
 from tests.support.projects import new_project, rows_of

@@ -16,19 +16,19 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context, uploads
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.by_query import EvaluatedRun, by_query
 from curation.evaluation.request import AnswerQuestions, EvaluateRequest, RunQuestions
 from curation.evaluation.submission import submit as submit_files
 from curation.evaluation.submitted import board, ranked, submitted_evaluations, submitted_report
-from curation.jobs import Job, Jobs, jobs_of, last_job
-from curation.jobs.running import Progressed
-from curation.jobs.stored import begin, end
-from curation.jobs.uploads import uploads_root
-from curation.queries.documents import read_documents
+from curation.ingest.importers.answers.reference_answers import import_answers
+from curation.operations.jobs import Job, Jobs, jobs_of, last_job
+from curation.operations.jobs.running import Progressed
+from curation.operations.jobs.stored import begin, end
+from curation.operations.jobs.uploads import uploads_root
+from curation.operations.query_facts.documents import read_documents
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
-from curation.sources.answers.reference_answers import import_answers
 from curation.store import Annotator, Store
 from tests.support.evaluated_project import (
     QUERIES,

@@ -16,9 +16,9 @@ from curation.guides.guide import current_guide
 from curation.guides.parse_guide import read_guide
 from curation.guides.presentation_template import PresentationTemplate, TemplateField
 from curation.guides.questions import ask_at_item, readable_questions
+from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
-from curation.sources.corpus import import_corpus
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.page import html, page_at, press, run

@@ -13,14 +13,14 @@ from app.views.queries import queries_page as queries
 from app.views.relabel import relabel_page as relabel
 from app.views.releases import releases_page as releases
 from app.views.rounds import rounds_page as rounds
-from curation.backups.backup import back_up
-from curation.errors import RefusedError
-from curation.imports.kinds import FILE_KINDS
-from curation.jobs.stored import begin, end
+from curation.core.errors import RefusedError
+from curation.ingest.picking.kinds import FILE_KINDS
 from curation.labeling.rounds.create_round import open_round
-from curation.operations.drill import rehearse_restore
-from curation.path import read_path
-from curation.path.judging import MANAGE, OPEN
+from curation.operations.backups.backup import back_up
+from curation.operations.doctor.drill import rehearse_restore
+from curation.operations.jobs.stored import begin, end
+from curation.operations.workflow import read_path
+from curation.operations.workflow.judging import MANAGE, OPEN
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.gold_project import labelled

@@ -17,14 +17,14 @@ from app import context, uploads
 from app.acts import Acts
 from app.page_context import PageContext
 from app.views.importing import file_step, verdict
-from curation.errors import RefusedError
-from curation.files.problems import Problems
-from curation.imports.kinds import FILE_KINDS
-from curation.imports.outcome import DryRun
-from curation.imports.request import ImportRequest
-from curation.imports.wording import LABELS
-from curation.jobs import jobs_of, last_job, worker
-from curation.jobs.uploads import discard, remove_abandoned, uploads_root
+from curation.core.errors import RefusedError
+from curation.ingest.picking.kinds import FILE_KINDS
+from curation.ingest.picking.outcome import DryRun
+from curation.ingest.picking.request import ImportRequest
+from curation.ingest.picking.wording import LABELS
+from curation.ingest.readers.problems import Problems
+from curation.operations.jobs import jobs_of, last_job, worker
+from curation.operations.jobs.uploads import discard, remove_abandoned, uploads_root
 from curation.store import Annotator, Store
 from tests.support.page import button, html, page_at, press
 from tests.support.projects import add_names, add_pairs, new_project, rows_of

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from curation.errors import CurationError, NotFoundError, RefusedError
-from curation.jobs import Job, Jobs, jobs_of, last_job, last_jobs, problem
-from curation.jobs.stored import begin, end
+from curation.core.errors import CurationError, NotFoundError, RefusedError
+from curation.core.progress import silent
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
+from curation.operations.jobs import Job, Jobs, jobs_of, last_job, last_jobs, problem
+from curation.operations.jobs.stored import begin, end
+from curation.operations.registry import STEPS, clash
 from curation.people.annotators import add_annotator
-from curation.progress import silent
-from curation.sources.corpus import import_corpus
-from curation.sources.query_import import import_queries
-from curation.steps import STEPS, clash
 from curation.store import Store, open_store
 
 pytestmark = pytest.mark.slow  # not for the quick check
@@ -315,7 +315,7 @@ def test_the_process_of_a_job_ends_with_the_one_that_serves(project: Store, tmp_
     served.write_text(
         "import sys, time, os, signal\n"
         "from pathlib import Path\n"
-        "from curation.jobs import jobs_of\n"
+        "from curation.operations.jobs import jobs_of\n"
         "from curation.store import open_store\n"
         "jobs = jobs_of(open_store(Path(sys.argv[1])))\n"
         f"jobs.start('pool', {POOL!r}, 'lee', None)\n"

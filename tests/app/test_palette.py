@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.front import palette
-from curation.errors import RefusedError
-from curation.queries.finding import MOST, find_by_words
+from curation.core.errors import RefusedError
+from curation.operations.query_facts.finding import MOST, find_by_words
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.projects import add_names, add_pairs, grid, new_project

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from app.signin.providers import AuthSettings, IdentityProvider
 from app.views.people import changing
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.people.accounts import deactivate, list_accounts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.signin.providers import AuthSettings, read_auth
-from curation.errors import InputError
+from curation.core.errors import InputError
 
 WORK = {
     "client_id": "goldset",

@@ -13,23 +13,23 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
-from curation.errors import RefusedError
-from curation.files.fields import TrafficFields
-from curation.jobs import Job, jobs_of, last_job
-from curation.jobs.stored import begin, end
+from curation.core.errors import RefusedError
+from curation.core.progress import silent
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.ingest.readers.fields import TrafficFields
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.create_round import open_round
+from curation.operations.jobs import Job, jobs_of, last_job
+from curation.operations.jobs.stored import begin, end
+from curation.operations.registry import STEPS
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.pool_report import last_pool
-from curation.progress import silent
-from curation.sampling.sample import draw_sample
-from curation.sampling.stored_sample import current_sample
-from curation.sampling.tags.stored_tags import set_tags, tagged_queries, write_query
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.traffic.traffic_import import import_traffic
-from curation.steps import STEPS
+from curation.queries.sampling.sample import draw_sample
+from curation.queries.sampling.stored_sample import current_sample
+from curation.queries.sampling.tags.stored_tags import set_tags, tagged_queries, write_query
 from curation.store import Store, open_store
 from curation.store.rows import Annotator
 from tests.support.page import html, page_at

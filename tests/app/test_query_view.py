@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from app.components.links import query_address
 from app.views.query.acting import NUGGETS
+from curation.core.reports.page import QueryName, Table
 from curation.labeling.rounds.status import round_status
 from curation.releases.freeze.freeze import freeze
-from curation.reports.page import QueryName, Table
 from curation.store import Store
 from curation.store.rows import Annotator
 from curation.store.table_rows import utc_now

@@ -12,20 +12,20 @@ from app import context, page_context
 from app.navigation import pages_of
 from app.views.relabel import kept
 from app.views.relabel.relabel_page import PARTS
-from curation.jobs import jobs_of, last_job
+from curation.core.progress import silent
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.rounds import list_rounds
+from curation.operations.jobs import jobs_of, last_job
+from curation.operations.registry import STEPS
 from curation.people.annotators import add_annotator
-from curation.progress import silent
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import list_plans
 from curation.relabeling.staleness.quarter import Quarter
 from curation.releases.freeze.freeze import freeze
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
-from curation.steps import STEPS
 from curation.store import Annotator, Store, utc_now
 from tests.support.page import button, html, page_at, run
 from tests.support.projects import built_once, decide_pairs

@@ -12,17 +12,17 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from curation.agreement.gate import Demand, read_demand, set_demand
-from curation.door import openings
-from curation.jobs import jobs_of, last_job
+from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.rule import MEDIAN, read_rule
+from curation.operations.jobs import jobs_of, last_job
 from curation.people.annotators import add_annotator
+from curation.people.seal_access import openings
 from curation.releases.card.card import Card
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.sealed_evaluations import monthly_limit
 from curation.releases.stored import find_release
 from curation.releases.verify import opened as opened_release
-from curation.settling.adjudication import decide
-from curation.settling.rule import MEDIAN, read_rule
 from curation.splits.certificate.certificate import read_certificate
 from curation.splits.split import make_split
 from curation.store import Annotator, Store

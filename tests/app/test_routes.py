@@ -39,7 +39,9 @@ from app.signin import routes as signin
 from app.signin.current_user import Sessions
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
 from curation.agreement.report.fingerprint import read_fingerprint
-from curation.errors import StoreBusyError
+from curation.core.errors import StoreBusyError
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
 from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round, pause_round
@@ -50,8 +52,6 @@ from curation.people.annotators import add_annotator
 from curation.people.invitations import accept, invite
 from curation.people.sign_ins import LASTS, list_sign_ins
 from curation.pooling.pool import build_pool
-from curation.sources.corpus import import_corpus
-from curation.sources.query_import import import_queries
 from curation.store import HEALTH_CHECKED, Annotator, Store, get_setting, open_store
 from tests.support.projects import new_project
 

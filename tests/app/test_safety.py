@@ -19,16 +19,16 @@ from websockets.exceptions import InvalidStatus
 
 from app.navigation import all_pages
 from app.signin.current_user import Sessions
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.people.sign_ins import list_sign_ins
 from curation.pooling.pool import build_pool
-from curation.project import init_project
-from curation.sources.corpus import import_corpus
-from curation.sources.query_import import import_queries
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.served import PASSWORD, Served

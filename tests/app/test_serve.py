@@ -26,7 +26,7 @@ from app.front.index import IndexTemplate
 from app.monitoring.heap import STEP, loaded_for_good
 from app.navigation import pages_of
 from app.serve import listen
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.store import Annotator, Store
 from curation.store.on_disk.write_ahead_log import log_of
 from tests.support.served import Served

@@ -12,7 +12,11 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from app import context, ui
-from curation.errors import NotFoundError
+from curation.core.errors import NotFoundError
+from curation.core.text import normalise_query
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.labeling.consensus.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.create_practice import open_practice
@@ -24,14 +28,10 @@ from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze
-from curation.settling.adjudication import decide
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, utc_now
 from curation.store.rows import Annotator, Query
-from curation.text import normalise_query
 from tests.support.page import button, html, page_at
 from tests.support.projects import add_names, add_pairs, grid, new_project
 from tests.support.second_click import twice

@@ -54,41 +54,43 @@ SENTENCES = re.compile(r'<p(?: class="gs-(?:quiet|lead|done)"[^>]*)?>(.*?)</p>',
 NAMES = {*PEOPLE, "gulls", "soar", "wings", "noted", "test", "first"}
 """What the project calls people, rounds, tasks, parts and releases: a sentence may begin with a name."""
 NO_PAGE = (
-    "coverage/language_model/",
+    "queries/coverage/language_model/",
     "evaluation/answers/",
     "evaluation/fail_if.py",
-    "judges/",
+    "evaluation/llm_judges/",
     "labeling/judged_elsewhere.py",
     "negatives/audit",
-    "operations/",
+    "operations/doctor/",
     "releases/export/verify_export.py",
     "releases/packing/",
-    "scoring/baselines.py",
-    "scoring/inputs/chunk_map.py",
-    "scoring/splitters.py",
+    "evaluation/scoring/baselines.py",
+    "evaluation/scoring/inputs/chunk_map.py",
+    "evaluation/scoring/splitters.py",
 )
 """Where errors are raised that no page shows: what they do is done by commands alone."""
 FILES = (
-    "scoring/inputs/system_runs.py",
-    "imports/",
+    "evaluation/scoring/inputs/system_runs.py",
+    "ingest/picking/",
     "labeling/judgments/alike_annotators.py",
     "labeling/judgments/import",
-    "sources/",
-    "files/",
+    "ingest/importers/",
+    "ingest/readers/",
 )
-"""Where sentences name options that a page calls by its own labels (`imports.wording`, `submission`)."""
+"""Where sentences name options that a page calls by its own labels (`ingest.picking.wording`,
+`submission`).
+"""
 COMMAND_LINES = (
-    "demo/build.py",
+    "operations/demo/build.py",
     "evaluation/coverage_report.py",
-    "evaluation/report/further.py",
+    "evaluation/report/answers.py",
     "labeling/practice/create_practice.py",
     "labeling/practice/practice_file.py",
     "labeling/practice/lead_decisions.py",
-    "path/",
+    "operations/workflow/",
     "releases/card/card.py",
-    "sampling/tags/import_tags.py",
+    "queries/sampling/tags/import_tags.py",
     "splits/refusals.py",
-    "steps/",
+    "operations/registry",
     "store/",
 )
 """Where texts are commands by themselves: of reports, cards, files that no page reads, and `command`."""

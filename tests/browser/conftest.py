@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
-from curation.project import init_project
 from tests.support.chromium import find_chromium
 from tests.support.served import (
     ANNOTATORS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, expect
 
-from curation.answers.create_task import AnswerTaskPlan, open_answer_task
-from curation.answers.writing import own_answers
+from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
+from curation.labeling.written_answers.writing import own_answers
 from tests.support.served import Served, settled, sign_in
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
 from curation.labeling.rounds.create_round import open_round
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.project import init_project
-from curation.sources.corpus import import_corpus
-from curation.sources.query_import import import_queries
 from tests.support import ROOT
 from tests.support.accessibility import measure, passes_in_light
 from tests.support.inert import CANARY, MARKUP, OVERRIDE, Watched

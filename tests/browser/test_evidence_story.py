@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
 from curation.labeling.rounds.create_round import open_round
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.project import init_project
 from curation.releases.verify import opened
-from curation.sources.corpus import import_corpus
-from curation.sources.query_import import import_queries
 from tests.support.accessibility import passes
 from tests.support.evidence_set import command
 from tests.support.marking import GUIDE

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.components.refused_uploads import OF_ALL_FULL
-from curation.jobs.uploads import uploads_root
+from curation.operations.jobs.uploads import uploads_root
 from curation.people.annotators import add_annotator
 from tests.support.accessibility import passes, passes_in_light
 from tests.support.projects import new_project, rows_of

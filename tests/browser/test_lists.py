@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from curation.labeling.rounds.create_round import open_round
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
-from curation.project import init_project
 from tests.support.accessibility import passes
 from tests.support.served import (
     PASSWORD,

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from curation.ingest.importers.query_import import import_queries
 from curation.people.annotators import add_annotator
-from curation.sampling.tags.stored_tags import tagged_queries
-from curation.sources.query_import import import_queries
+from curation.queries.sampling.tags.stored_tags import tagged_queries
 from curation.store import open_store
 from tests.support.served import PASSWORD, SUBJECTS, Served, settled, sign_in
 
@@ -72,7 +72,11 @@ def halt_job(served: Served) -> int:
 def workers_of(served: Served) -> list[int]:
     tasks = Path(f"/proc/{served.process.pid}/task").iterdir()
     children = {int(child) for task in tasks for child in read(task / "children").split()}
-    return [child for child in children if "curation.jobs.worker" in read(Path(f"/proc/{child}/cmdline"))]
+    return [
+        child
+        for child in children
+        if "curation.operations.jobs.worker" in read(Path(f"/proc/{child}/cmdline"))
+    ]
 
 
 def read(path: Path) -> str:

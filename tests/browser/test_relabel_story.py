@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Response, WebSocket, expect
 
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
-from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

@@ -12,15 +12,15 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from curation.guides.parse_guide import read_guide
 from curation.guides.questions import guide_questions
+from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.disputes import dispute, disputes
+from curation.labeling.consensus.queue import pair_id
+from curation.labeling.consensus.second_opinions import awaited_opinions
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.rounds.lifecycle import append_round_event
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.session.submit import submit
-from curation.settling.adjudication import decide
-from curation.settling.disputes import dispute, disputes
-from curation.settling.queue import pair_id
-from curation.settling.second_opinions import awaited_opinions
 from curation.store import Store, open_store
 from tests.support import ROOT
 from tests.support.accessibility import passes

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.people.invitations import find_invited
 from curation.store import Store
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.query_import import import_queries
 from curation.labeling.judgments.imported import add_judgments
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.query_import import import_queries
 from curation.store import Store
 from tests.support.projects import built_once
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from curation.cli.goldset import kept
 from curation.cli.output import LONG_WORK, SECONDS, progress_bar, progress_lines
-from curation.errors import InputError
-from curation.sources.corpus import import_corpus
-from curation.steps import STEPS
+from curation.cli.program import kept
+from curation.core.errors import InputError
+from curation.ingest.importers.corpus import import_corpus
+from curation.operations.registry import STEPS
 from tests.support.command_line import invoke
 from tests.support.projects import new_project
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from curation.errors import InputError
-from curation.sources.corpus import import_corpus
-from curation.sources.traffic.traffic_import import import_traffic
+from curation.core.errors import InputError
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.store import Store
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
 
 
 def test_a_query_is_written_tagged_corrected_and_listed(goldset: Any, tmp_path: Path) -> None:

@@ -35,9 +35,9 @@ from mteb.abstasks.retrieval_dataset_loaders import RetrievalDatasetLoader  # no
 from mteb.abstasks.task_metadata import TaskMetadata  # noqa: E402
 from mteb.models.model_meta import ModelMeta  # noqa: E402
 
+from curation.labeling.consensus.adjudication import decide  # noqa: E402
 from curation.releases.export.export import export  # noqa: E402
 from curation.releases.freeze.freeze import freeze  # noqa: E402
-from curation.settling.adjudication import decide  # noqa: E402
 from tests.support.consumed_project import (  # noqa: E402
     TOPICS,
     Qrels,

@@ -32,7 +32,7 @@ def test_the_table_has_each_room_with_its_docstring() -> None:
 def test_imports_that_others_imply_are_left_out() -> None:
     direct = make_architecture.direct_imports()
     assert "curation.store" not in direct["curation.evaluation"]
-    assert "curation.text" in direct["curation.store"]
+    assert "curation.core" in direct["curation.store"]
 
 
 def test_the_page_has_4000_words_at_most() -> None:

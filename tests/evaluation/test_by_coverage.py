@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.strata import EMPTY
 from curation.evaluation.report.page import evaluation_report
+from curation.evaluation.scoring.inputs.run_sources import named_runs
 from curation.evaluation.submitted import evaluable_release
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
-from curation.scoring.inputs.run_sources import named_runs
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.covered_release import QUERIES, covered_project, write_runs

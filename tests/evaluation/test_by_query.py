@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
 from curation.evaluation.by_query import (
     EvaluatedRun,
     Passage,
@@ -20,10 +20,10 @@ from curation.evaluation.report.query_by_query import QueryValues
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.evaluation.submitted import histories
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.create_round import open_round
 from curation.releases.freeze.freeze import freeze
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Annotator, Store
 from tests.evaluation.answers.test_evaluate_answers import part
 from tests.support.evaluated_project import (

@@ -10,14 +10,14 @@ import pytest
 
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report.page import report_sections
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.scoring.inputs.system_runs import SystemRun, read_run
+from curation.evaluation.scoring.metrics.evidence import evidence_ranges
+from curation.evaluation.scoring.metrics.measures import CHUNK_MEASURES
 from curation.evaluation.submitted import board, store_submitted
 from curation.evaluation.submitted import ranked as ranked_runs
 from curation.people.annotators import add_annotator
-from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.run_sources import RunSource
-from curation.scoring.inputs.system_runs import SystemRun, read_run
-from curation.scoring.metrics.evidence import evidence_ranges
-from curation.scoring.metrics.measures import CHUNK_MEASURES
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, ranked
 from tests.support.evaluated_runs import evaluate_read

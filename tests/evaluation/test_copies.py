@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from curation.evaluation.figures.release_age import release_age
-from curation.scoring.inputs.release import read_release
+from curation.evaluation.scoring.inputs.release import read_release
 from curation.store import open_store
 from tests.support import ROOT
 from tests.support.command_line import invoke

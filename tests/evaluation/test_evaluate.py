@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.files.formats import FileLayout
+from curation.evaluation.scoring.inputs.run_sources import RunSource, named_runs
+from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
+from curation.ingest.readers.formats import FileLayout
 from curation.releases.verify import opened
-from curation.scoring.inputs.run_sources import RunSource, named_runs
-from curation.scoring.inputs.system_runs import ReadingOptions
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, frozen_project

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.fail_if import (
     CheckedCondition,
@@ -17,12 +17,12 @@ from curation.evaluation.fail_if import (
     checked_conditions,
     read_conditions,
 )
-from curation.scoring.inputs.facets import facets_of
-from curation.scoring.inputs.pooled import PooledPairs
-from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
-from curation.scoring.inputs.system_runs import SystemRun
-from curation.scoring.metrics.qrels import qrels_from, run_rows
-from curation.sources.queries import KnownQueries
+from curation.evaluation.scoring.inputs.facets import facets_of
+from curation.evaluation.scoring.inputs.pooled import PooledPairs
+from curation.evaluation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
+from curation.evaluation.scoring.inputs.system_runs import SystemRun
+from curation.evaluation.scoring.metrics.qrels import qrels_from, run_rows
+from curation.ingest.importers.queries import KnownQueries
 from tests.support.command_line import invoke
 from tests.support.evaluated_runs import evaluate_read
 from tests.support.gold_project import TOPICS, frozen_project

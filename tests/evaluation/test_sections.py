@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.scoring.baselines import write_baselines
+from curation.evaluation.scoring.inputs.release import read_release
+from curation.evaluation.scoring.inputs.run_sources import named_runs
 from curation.evaluation.sealed.protected import FEW_ANSWERABLE
 from curation.evaluation.to_pool import pool_runs
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
-from curation.scoring.baselines import write_baselines
-from curation.scoring.inputs.release import read_release
-from curation.scoring.inputs.run_sources import named_runs
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Query, Store
 from tests.support.command_line import invoke

@@ -10,10 +10,10 @@ import pytest
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report.page import evaluation_report
+from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.releases.card.card import Card
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
-from curation.scoring.inputs.run_sources import RunSource
 from curation.store import Store, append, utc_now
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import QUERIES, evaluated_project, ranked, write_run

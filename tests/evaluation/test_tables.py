@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation import EvaluationOptions, evaluate
 from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.tables import COMPARISONS

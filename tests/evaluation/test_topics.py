@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
+from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
 from curation.evaluation.to_pool import pool_runs
-from curation.scoring.inputs.run_sources import RunSource
-from curation.scoring.inputs.system_runs import ReadingOptions
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import QUERIES, evaluated_project, query, ranked, write_run

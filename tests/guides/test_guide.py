@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.guides.guide import current_guide
 from curation.guides.parse_guide import parse_guide, read_guide
 from curation.guides.presentation_template import field_uses
+from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.rounds.guide_in_force import put_in_force
-from curation.project import init_project
-from curation.sources.corpus import import_corpus
+from curation.operations.project import init_project
 from curation.store import Store
 from tests.support import ROOT
 from tests.support.command_line import invoke

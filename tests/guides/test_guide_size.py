@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.guides.parse_guide import MOST_BYTES, read_guide
 
 

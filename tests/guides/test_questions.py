@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.guides.questions import answer_question, ask_at_item, guide_questions, readable_questions
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.guides.difference import guide_difference
 from curation.guides.drafts import discard_draft, open_drafts, own_draft, save_draft
 from curation.guides.guide import Guide, current_guide, guide_by_hash

@@ -16,7 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.agreement.report.report import agreement_report
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.similarity.identical import Identical
+from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.dawid_skene import Estimate, GradeArrays, estimate
+from curation.labeling.consensus.relevance import read_relevance
+from curation.labeling.consensus.rule import ConsensusRule, set_rule
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import round_status
@@ -36,11 +41,6 @@ from curation.pooling.systems import SystemHits
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import verify
 from curation.retrieval import Hit
-from curation.settling.adjudication import decide
-from curation.settling.dawid_skene import Estimate, GradeArrays, estimate
-from curation.settling.relevance import read_relevance
-from curation.settling.rule import ConsensusRule, set_rule
-from curation.similarity.identical import Identical
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
@@ -256,7 +256,7 @@ def test_annotators_errors_are_estimated_outside_of_every_turn(
     set_rule(pooled, ConsensusRule("dawid-skene"))
     open_audit(pooled, ["ada", "bo"], size=12, depth=20, overlap=2)
     answer(pooled, "ada")
-    monkeypatch.setattr("curation.settling.consensus.estimate", estimated)
+    monkeypatch.setattr("curation.labeling.consensus.consensus.estimate", estimated)
     contributions(pooled, read_relevance(pooled))
     hard_negatives(pooled)
     audit_report(pooled)

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.similarity.near_duplicates import NearDuplicate, near_duplicate
+from curation.core.similarity.shingles import jaccard, word_shingles
 from curation.negatives.hard_negatives import (
     HardNegative,
     HardNegatives,
@@ -19,8 +21,6 @@ from curation.negatives.hard_negatives import (
 )
 from curation.pooling.pool import build_pool
 from curation.pooling.relevance import Ranked
-from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
-from curation.similarity.shingles import jaccard, word_shingles
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.people.accounts import activate, deactivate, list_accounts, set_role
 from curation.people.annotators import able_to_judge, add_annotator, add_imported, require_author
 from curation.people.identities import add_identity, remove_identity

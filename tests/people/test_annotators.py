@@ -5,7 +5,7 @@ from __future__ import annotations
 import argon2
 import pytest
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.people import passwords
 from curation.people.annotators import add_annotator, add_imported, require_annotators, require_role
 from curation.people.email_addresses import find_identity

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.people import invitations
 from curation.people.accounts import deactivate, list_accounts, set_role, who_signs_in
 from curation.people.invitations import (

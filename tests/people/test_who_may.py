@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
 from curation.guides.drafts import discard_draft, save_draft
 from curation.guides.parse_guide import read_guide
 from curation.guides.questions import answer_question, ask_guide
-from curation.jobs import jobs_of
+from curation.labeling.consensus.adjudication import decide, decide_many
+from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.practice.lead_decisions import let_pass, practise_again
 from curation.labeling.rounds.create_round import open_round
@@ -23,13 +24,12 @@ from curation.labeling.rounds.lifecycle import (
 )
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
+from curation.operations.jobs import jobs_of
 from curation.pooling.pool import build_pool
-from curation.sampling.sample import draw_sample
-from curation.sampling.tags.find_tags import find_tags
-from curation.sampling.tags.stored_tags import set_tags, write_query
-from curation.sampling.top_up import top_up
-from curation.settling.adjudication import decide, decide_many
-from curation.settling.second_opinions import ask_opinion
+from curation.queries.sampling.sample import draw_sample
+from curation.queries.sampling.tags.find_tags import find_tags
+from curation.queries.sampling.tags.stored_tags import set_tags, write_query
+from curation.queries.sampling.top_up import top_up
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, all_rows, grid, new_project
 

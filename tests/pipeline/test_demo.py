@@ -18,15 +18,15 @@ import pytest
 
 from curation.agreement.report.report import agreement_report
 from curation.cli.relabel import DUE
-from curation.demo.build import CHUNKS, PASSWORD, PEOPLE, RELEASE, ROUND, Demo, build_demo
-from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.evaluation.submitted import submitted_evaluations, submitted_report
+from curation.labeling.consensus.disputes import list_disputes
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.queue import next_showings
+from curation.operations.demo.build import CHUNKS, PASSWORD, PEOPLE, RELEASE, ROUND, Demo, build_demo
+from curation.operations.demo.stdlib_corpus import write_stdlib_corpus
 from curation.people.annotators import list_annotators
 from curation.people.passwords import authenticate
 from curation.releases.verify import opened, verify
-from curation.settling.disputes import list_disputes
 from curation.store import Store, get_setting, open_store
 from curation.store.documents import snapshot_versions
 from tests.support import ROOT

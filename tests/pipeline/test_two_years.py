@@ -14,7 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
+from curation.queries.sampling.sample import draw_sample
 from curation.relabeling.drift.report import DriftReport, drift_report
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.judged_pairs import read_pairs
@@ -24,8 +26,6 @@ from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.relabeled import DOCUMENT
 from curation.releases.verify import opened
-from curation.sampling.sample import draw_sample
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from curation.files.fields import CorpusFields, JudgmentFields, RunFields
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.query_import import import_queries
+from curation.ingest.importers.run_import import import_run
+from curation.ingest.readers.fields import CorpusFields, JudgmentFields, RunFields
+from curation.labeling.consensus.relevance import read_relevance
 from curation.labeling.judgments.imported import import_judgments
 from curation.negatives.audit import open_audit
 from curation.negatives.audit_rate import audit_report
@@ -15,11 +20,6 @@ from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
 from curation.pooling.contributions import contributions
 from curation.pooling.pool import build_pool
-from curation.settling.relevance import read_relevance
-from curation.sources.corpus import import_corpus
-from curation.sources.queries import active_queries
-from curation.sources.query_import import import_queries
-from curation.sources.run_import import import_run
 from curation.store import Store
 
 RUNS = ("no-vector", "vector-2", "with-vector")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.consensus.relevance import read_relevance
 from curation.pooling.contributions import Contribution, contributions, contributions_of, twins_of
 from curation.pooling.pool import build_pool
 from curation.pooling.relevance import Ranked, Relevance
-from curation.settling.relevance import read_relevance
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from curation.coverage.coverage_map import MapSettings
-from curation.coverage.report import find_coverage
-from curation.engines.stored import add_engine
-from curation.errors import CurationError, InputError, RefusedError
+from curation.core.errors import CurationError, InputError, RefusedError
 from curation.pooling.from_engines import notices
 from curation.pooling.operations import OPERATIONS
 from curation.pooling.pool import build_pool
 from curation.pooling.pool_report import PoolReport
 from curation.pooling.request import PoolRequest
+from curation.queries.coverage.coverage_map import MapSettings
+from curation.queries.coverage.report import find_coverage
+from curation.retrieval.engines.stored import add_engine
 from curation.store import Store, append
 from curation.store.documents import current_corpus, is_held
 from tests.support.projects import rows_of
@@ -28,7 +28,7 @@ WITHOUT_RANDOM = TEMPLATE.partition("random:")[0]
 @pytest.fixture
 def project(store: Store, engine: SearchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Two queries; the engine has four shoes and thirty other things."""
-    monkeypatch.setattr("curation.engines.client.Pace.wait", lambda self: None)
+    monkeypatch.setattr("curation.retrieval.engines.client.Pace.wait", lambda self: None)
     engine.documents = {f"shoe {n}": {"title": f"shoes number {n}"} for n in range(4)}
     engine.documents |= {f"thing {n}": {"title": f"thing number {n}"} for n in range(30)}
     add_engine(store, "shop", "http", template_file(tmp_path))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.errors import InputError, NotFoundError
+from curation.core.errors import InputError, NotFoundError
+from curation.ingest.importers.run_import import import_run
 from curation.pooling.budget import spend
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.pool import build_pool
-from curation.sources.run_import import import_run
 from curation.store import Store
 from tests.support.pool_project import put_run, put_texts
 from tests.support.projects import built_once

@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.errors import CurationError, InputError, RefusedError
-from curation.files.fields import CorpusFields
+from curation.core.errors import CurationError, InputError, RefusedError
+from curation.core.similarity.identical import Identical, StandIns
+from curation.core.text import digest, normalise_query
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.readers.fields import CorpusFields
 from curation.pooling.pool import build_pool, embedding_forecast
 from curation.pooling.random_negatives import REACH, Draw, draw_negatives, negative_order
 from curation.pooling.systems import MOST, SystemHits
 from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages, verify_bm25
 from curation.retrieval.embeddings import minutes_to_embed
 from curation.retrieval.passages import find_cutter
-from curation.similarity.identical import Identical, StandIns
-from curation.sources.corpus import import_corpus
 from curation.store import Store, all_settings, append, put_setting
 from curation.store.rows import Document, Query
 from curation.store.settings import MEASURED
-from curation.text import digest, normalise_query
 from tests.support.pool_project import break_index, put_texts
 from tests.support.projects import built_once, new_project, rows_of
 

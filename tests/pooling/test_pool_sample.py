@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
 from curation.labeling.rounds.create_round import open_round
 from curation.negatives.audit import open_audit
 from curation.pooling.candidates import CandidateSource

@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import NotFoundError
-from curation.files.fields import JudgmentFields
+from curation.core.errors import NotFoundError
+from curation.core.statistics.intervals import wilson
+from curation.core.text import canonical_json, plain
 from curation.guides.parse_guide import parse_guide, read_guide
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.readers.fields import JudgmentFields
+from curation.labeling.consensus.disputes import disputes
 from curation.labeling.judgments.imported import add_judgments, import_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.rounds.lifecycle import reopen_round
@@ -34,11 +38,7 @@ from curation.relabeling.drift.wrong_labels import wilson_share, wrong_labels
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
 from curation.relabeling.staleness.retired import retire_query
-from curation.settling.disputes import disputes
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.statistics.intervals import wilson
 from curation.store import Store
-from curation.text import canonical_json, plain
 from tests.support import ROOT
 from tests.support.command_line import invoke
 from tests.support.projects import decide_pairs

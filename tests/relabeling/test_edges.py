@@ -7,10 +7,10 @@ from pathlib import Path
 
 from curation.guides.parse_guide import parse_guide, read_guide
 from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.queries.sampling.sample import draw_sample
 from curation.relabeling.plan.choice import ALL_GONE
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.staleness import staleness
-from curation.sampling.sample import draw_sample
 from curation.store import Store
 from tests.support.projects import built_once
 from tests.support.relabeled import judged_project, texts_of, write_corpus, write_log

@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.consensus.consensus import consensus, query_consensus
+from curation.labeling.consensus.disputes import disputes
+from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.session.queue import next_showings
+from curation.queries.sampling.sample import draw_sample
 from curation.relabeling.opening import NO_POOL, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
@@ -23,12 +29,6 @@ from curation.relabeling.staleness.tables import due_sentences
 from curation.releases.freeze.checklist import checklist
 from curation.releases.freeze.content import draft_of
 from curation.releases.freeze.reading import read_rows
-from curation.sampling.sample import draw_sample
-from curation.settling.consensus import consensus, query_consensus
-from curation.settling.disputes import disputes
-from curation.settling.votes import read_query_votes
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.queries import active_queries
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.command_line import invoke

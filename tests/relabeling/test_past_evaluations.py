@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import CurationError, InputError
+from curation.core.errors import CurationError, InputError
+from curation.core.progress import silent
+from curation.core.text import canonical_json, plain
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.progress import silent
+from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.operations.registry import STEPS
 from curation.relabeling.drift.past_evaluations import compare_releases, stored_orders
 from curation.relabeling.drift.report import drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page, drift_sections
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
-from curation.scoring.inputs.run_sources import RunSource
-from curation.steps import STEPS
 from curation.store import Store
-from curation.text import canonical_json, plain
 from tests.support.evaluated_project import document_ids, evaluated_project, sealed_queries, write_run
 from tests.support.projects import decide_pairs, rows_of
 

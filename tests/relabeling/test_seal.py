@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from curation.door import sealed_queries
+from curation.labeling.consensus.consensus import consensus
+from curation.people.seal_access import sealed_queries
 from curation.relabeling.drift.regraded_pairs import SEALED, RegradedPair, read_plan_result
 from curation.relabeling.drift.report import drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page
@@ -18,7 +19,6 @@ from curation.relabeling.plan.stored import find_plan, plan_pairs
 from curation.relabeling.staleness.staleness import staleness
 from curation.relabeling.staleness.tables import pair_table, query_table
 from curation.releases.freeze.freeze import freeze
-from curation.settling.consensus import consensus
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

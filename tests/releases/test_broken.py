@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import CurationError, RefusedError, StoreError, StoreVersionError
+from curation.core.errors import CurationError, RefusedError, StoreError, StoreVersionError
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.labeling.consensus.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
@@ -22,9 +25,6 @@ from curation.releases.freeze.freeze import freeze
 from curation.releases.seal import open_sealed
 from curation.releases.stored import release_id_of, signed_row
 from curation.releases.verify import verify
-from curation.settling.adjudication import decide
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Store, append_rows, open_store, utc_now
 from tests.support import ROOT

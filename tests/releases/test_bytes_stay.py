@@ -17,10 +17,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from curation.core.text import canonical_json, digest
 from curation.releases.export.formats import FORMATS
 from curation.releases.stored import rounded
 from curation.store import Store
-from curation.text import canonical_json, digest
 from tests.support.command_line import Done, invoke
 from tests.support.projects import add_names, new_project, rows_of
 from tests.support.relabeled import answer_round

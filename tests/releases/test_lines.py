@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from curation.core.text import ListDigest, canonical_json, digest
 from curation.releases.pairs import PairCodes, documents_of, number_in
 from curation.store import release_parts
 from curation.store.release_parts import DAMAGED, PartText, pack, sorted_lines, unpack
-from curation.text import ListDigest, canonical_json, digest
 from tests.support.stored_parts import part_text, text_of
 
 ROWS = [

@@ -12,7 +12,7 @@ import goldset
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.evaluation.submitted import evaluable_release, submitted_report
-from curation.path import read_path
+from curation.operations.workflow import read_path
 from curation.releases.stored import MARK, find_release, release_marks
 from curation.store import Annotator, Store
 from tests.support.command_line import invoke

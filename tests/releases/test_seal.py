@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from curation.door import Opening, openings, sealed_parts
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.people.seal_access import Opening, openings, sealed_parts
 from curation.releases.export.export import export
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.releases.export.export import export
 from curation.releases.verify import opened, verify
 from curation.store import Store

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.text import digest
 from curation.retrieval import DEFAULT_MODEL, Dense, Hit
 from curation.retrieval import embeddings as stored
 from curation.retrieval.embeddings import HashedText, embed, find_model, longest_first, open_model
 from curation.store import Store, append
 from curation.store.rows import Document, Query
-from curation.text import digest
 
 CHUNK = 32
 TEXTS = [

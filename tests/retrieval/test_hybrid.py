@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from curation.progress import silent
+from curation.core.progress import silent
 from curation.retrieval import Bm25, Hit, Hybrid, fuse
 from curation.store.rows import Document, Query
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from curation.core.operation import DEFAULT_MODEL
 from curation.retrieval.embeddings import Vectors
 from curation.retrieval.readable import MULTILINGUAL, unread_texts
 from curation.splits.certificate.certify import certify
@@ -14,7 +15,6 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.rules import Rules
 from curation.splits.ties.paraphrase import query_vectors
 from curation.splits.ties.search import find_edges
-from curation.step import DEFAULT_MODEL
 from curation.store import Store
 
 UNREADABLE = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.retrieval import Bm25, Hit
 from curation.retrieval.verify_bm25 import compare_with_rank_bm25, verify_bm25
 from curation.store import Store

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.splits.cuts import cuts_by_id, remaining_ties
 from curation.splits.groups import leakage_groups
 from curation.splits.inputs import SplitInputs

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.similarity.near_duplicates import DuplicateGroup
+from curation.core.similarity.pairs import EXACTLY
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.query_import import import_queries
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.similarity.near_duplicates import DuplicateGroup
-from curation.similarity.pairs import EXACTLY
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.query_import import import_queries
 from curation.splits.duplicates import corpus_duplicates
 from curation.store import Store
 

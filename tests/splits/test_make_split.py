@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from curation.cli.split import split as split_command
-from curation.errors import InputError, RefusedError
-from curation.files.fields import CorpusFields
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import digest, normalise_query
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.ingest.readers.fields import CorpusFields
+from curation.labeling.consensus.consensus import settled
 from curation.labeling.judgments.imported import add_judgments
-from curation.sampling.sample import draw_sample
-from curation.settling.consensus import settled
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.traffic.traffic_import import import_traffic
+from curation.queries.sampling.sample import draw_sample
 from curation.splits.assignment.assignment import PartShare
 from curation.splits.assignment.carried_over import NOTHING_CARRIED_OVER
 from curation.splits.certificate.page import findings
@@ -35,7 +36,6 @@ from curation.splits.ties.query_text import LABEL as QUERY_TEXT
 from curation.splits.ties.search import find_edges
 from curation.store import Store
 from curation.store.rows import Query
-from curation.text import digest, normalise_query
 from tests.support.command_line import invoke
 
 NAMES = "amber birch cedar dahlia ebony fern ginger hazel iris juniper".split()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.splits.preview import parsed_preview, preview_json, preview_split
 from curation.splits.request import AssignmentOptions, NewSplit
 from curation.splits.rules import Rules

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from curation.errors import RefusedError
-from curation.similarity.pairs import VERIFIED, exact_links
-from curation.similarity.rewording import reworded_shingles
-from curation.similarity.shingles import character_shingles, jaccard, word_shingles
+from curation.core.errors import RefusedError
+from curation.core.similarity.pairs import VERIFIED, exact_links
+from curation.core.similarity.rewording import reworded_shingles
+from curation.core.similarity.shingles import character_shingles, jaccard, word_shingles
 from curation.splits.assignment.assignment import ALL, assign_parts, distances, shares
 from curation.splits.assignment.carried_over import carried_over_groups
 from curation.splits.certificate.certify import certify

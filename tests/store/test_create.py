@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.store import create_store
 
 DISK_FULL = """
 import resource, sys
 from pathlib import Path
-from curation.errors import CurationError
-from curation.project import init_project
+from curation.core.errors import CurationError
+from curation.operations.project import init_project
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
 try:

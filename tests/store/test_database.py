@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from curation.errors import NotFoundError, RefusedError, StoreBusyError, StoreError, StoreVersionError
+from curation.core.errors import NotFoundError, RefusedError, StoreBusyError, StoreError, StoreVersionError
 from curation.store import Store, append, create_store, get_setting, migrations, open_store, put_setting
 from curation.store.database import LONGEST
 from curation.store.migrations import Migration

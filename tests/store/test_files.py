@@ -13,7 +13,7 @@ from types import FrameType
 import duckdb
 import pytest
 
-from curation.errors import StoreBusyError
+from curation.core.errors import StoreBusyError
 from curation.store import Store, create_store, get_setting, put_setting
 from curation.store.files import DatabaseFile
 from tests.support import ROOT
@@ -21,8 +21,8 @@ from tests.support import ROOT
 WHAT_IS_LOADED_WHILE_THE_FILE_IS_HELD = """
 import sys
 from pathlib import Path
-from curation.project import init_project
-from curation.sources.query_import import import_queries
+from curation.operations.project import init_project
+from curation.ingest.importers.query_import import import_queries
 
 folder = Path(sys.argv[1])
 store = init_project(folder / "project.duckdb").store
@@ -44,7 +44,7 @@ WRITE = (
 DISK_FULL_AT_A_CHECKPOINT = """
 import os, resource, sys
 from pathlib import Path
-from curation.errors import StoreError
+from curation.core.errors import StoreError
 from curation.store import append, create_store
 
 store = create_store(Path(sys.argv[1]))

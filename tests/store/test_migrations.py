@@ -8,10 +8,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from curation.errors import StoreVersionError
+from curation.core.errors import StoreVersionError
+from curation.core.text import normalise_query
 from curation.store import migrations
 from curation.store.database import Store
-from curation.text import normalise_query
 
 STEPS = [step.name for step in migrations.shipped()]
 

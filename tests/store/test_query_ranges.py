@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from curation.agreement.between.grades import Grades, read_grades
-from curation.settling.votes import read_votes
+from curation.labeling.consensus.votes import read_votes
 from curation.store.query_ranges import WITHIN, tables_by_range
 from tests.support.gold_project import gold_project
 

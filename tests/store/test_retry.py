@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.store import Cursor, Store, get_setting, put_setting
 from curation.store.retry import TRIES, write_if_unchanged
 

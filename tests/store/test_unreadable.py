@@ -10,9 +10,9 @@ import duckdb
 import pytest
 
 from app.serve import build
-from curation.errors import CurationError, StoreError
-from curation.operations.doctor import examine
-from curation.project import init_project
+from curation.core.errors import CurationError, StoreError
+from curation.operations.doctor.doctor import examine
+from curation.operations.project import init_project
 from curation.store import open_store
 from curation.store.on_disk.write_ahead_log import _checksum
 from tests.support.command_line import invoke

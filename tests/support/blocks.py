@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from curation.backups.content import table_names
+from curation.operations.backups.content import table_names
 from curation.store.on_disk.file_form import BLOCK, HEADERS
 
 OF_TABLE = "SELECT unnest(list_append(additional_block_ids, block_id)) FROM pragma_storage_info('{}')"

@@ -6,18 +6,18 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from curation.core.text import digest, normalise_query
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
+from curation.operations.project import init_project
 from curation.pooling.pool import build_pool
-from curation.project import init_project
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
-from curation.text import digest, normalise_query
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from curation.coverage.coverage_map import MapSettings
-from curation.coverage.entities import find_entities
-from curation.coverage.phrases import PhraseExtractor
-from curation.coverage.report import find_coverage
+from curation.core.operation import DEFAULT_MODEL
+from curation.core.text import digest
+from curation.queries.coverage.coverage_map import MapSettings
+from curation.queries.coverage.entities import find_entities
+from curation.queries.coverage.phrases import PhraseExtractor
+from curation.queries.coverage.report import find_coverage
 from curation.retrieval.embeddings import BFLOAT16
-from curation.step import DEFAULT_MODEL
 from curation.store import Store, append
-from curation.text import digest
 from tests.support.pool_project import put_texts
 from tests.support.projects import documents_in_force
 

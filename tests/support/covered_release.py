@@ -10,14 +10,14 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from curation.coverage.report import find_coverage
+from curation.core.text import digest
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
+from curation.queries.coverage.report import find_coverage
 from curation.releases.freeze.freeze import freeze
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
-from curation.text import digest
 from tests.support.coverage_project import COARSE, TEXTS, put_entity_vectors, put_vectors
 from tests.support.pool_project import put_texts
 from tests.support.projects import new_project

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from curation.core.text import digest, normalise_query
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from curation.store.rows import Query
-from curation.text import digest, normalise_query
 from tests.support.gold_project import write_corpus
 from tests.support.once import once_a_run
 from tests.support.projects import add_names, new_project

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from curation.evaluation.assembly import assembled, score_system
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.scoring.inputs.facets import chosen_facets
-from curation.scoring.inputs.release import EvaluatedRelease
-from curation.scoring.inputs.system_runs import SystemRun
-from curation.scoring.metrics.measures import measures_for
+from curation.evaluation.scoring.inputs.facets import chosen_facets
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease
+from curation.evaluation.scoring.inputs.system_runs import SystemRun
+from curation.evaluation.scoring.metrics.measures import measures_for
 
 
 def evaluate_read(

@@ -12,35 +12,35 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from app.navigation import all_pages
-from curation.answers.create_task import AnswerTaskPlan, open_answer_task
-from curation.answers.writing import write_answer
-from curation.answers.writing import writing_queue as answering_queue
-from curation.coverage.clusters import Cluster
-from curation.coverage.coverage_map import CoverageMap
-from curation.coverage.entities import Entity
-from curation.coverage.query_entities import EntityMatch
-from curation.coverage.resolution import Partitions
-from curation.coverage.stored_map import write_map, write_texts
-from curation.coverage.writing.queue import write_task, writing_queue
-from curation.coverage.writing.tasks import open_tasks
-from curation.files.lines import clean
 from curation.guides.drafts import save_draft
 from curation.guides.parse_guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.query_import import import_queries
+from curation.ingest.readers.lines import clean
+from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.disputes import disputes
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
+from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
+from curation.labeling.written_answers.writing import write_answer
+from curation.labeling.written_answers.writing import writing_queue as answering_queue
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.project import init_project
+from curation.queries.coverage.clusters import Cluster
+from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.entities import Entity
+from curation.queries.coverage.query_entities import EntityMatch
+from curation.queries.coverage.resolution import Partitions
+from curation.queries.coverage.stored_map import write_map, write_texts
+from curation.queries.coverage.writing.queue import write_task, writing_queue
+from curation.queries.coverage.writing.tasks import open_tasks
 from curation.releases.freeze.freeze import freeze
-from curation.settling.adjudication import decide
-from curation.settling.disputes import disputes
-from curation.sources.corpus import import_corpus
-from curation.sources.queries import active_queries
-from curation.sources.query_import import import_queries
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

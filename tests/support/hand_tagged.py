@@ -1,9 +1,9 @@
 """Real queries tagged by hand, and how often the rules agree with the hand.
 
-For tests/sampling/tags/test_tags_by_hand.py and benchmarks/bench_tags.py. hand_tagged.tsv holds a source, the
-digest of a normalised query and its tags; the texts are in the shared data and stay there. The last digit
-of a digest decides the half: rules were tuned on the even one, the odd one only measures them. Short and
-long were counted.
+For tests/queries/sampling/tags/test_tags_by_hand.py and benchmarks/bench_tags.py. hand_tagged.tsv holds a
+source, the digest of a normalised query and its tags; the texts are in the shared data and stay there. The
+last digit of a digest decides the half: rules were tuned on the even one, the odd one only measures them.
+Short and long were counted.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.sampling.tags.rules import RULES
-from curation.statistics.intervals import wilson
-from curation.text import digest, normalise_query
+from curation.core.statistics.intervals import wilson
+from curation.core.text import digest, normalise_query
+from curation.queries.sampling.tags.rules import RULES
 
 LIST = Path(__file__).with_name("hand_tagged.tsv")
 HALVES = ("tuned on", "held out")

@@ -14,8 +14,8 @@ from queue import SimpleQueue
 
 import pytest
 
-from curation.jobs import worker
-from curation.jobs.running import Jobs
+from curation.operations.jobs import worker
+from curation.operations.jobs.running import Jobs
 
 
 class _Ended(BaseException):

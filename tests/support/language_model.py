@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from curation.coverage.language_model.answers import Asking
-from curation.coverage.language_model.endpoint import find_endpoint
-from curation.web import Patience
+from curation.core.web import Patience
+from curation.queries.coverage.language_model.answers import Asking
+from curation.queries.coverage.language_model.endpoint import find_endpoint
 
 KEY = "sk-a-key-that-nobody-may-see"
 MODEL = "model-of-the-test"

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from curation.core.text import digest, normalise_query
 from curation.store import Store, append_rows, get_setting
-from curation.text import digest, normalise_query
 
 
 class Asked(NamedTuple):

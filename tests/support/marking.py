@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
-from curation.files.nested.evidence import StatedEvidence
 from curation.guides.parse_guide import parse_guide
+from curation.ingest.readers.nested.evidence import StatedEvidence
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.people.annotators import add_annotator

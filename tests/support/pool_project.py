@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
+from curation.ingest.importers.run_import import import_run
 from curation.labeling.judgments.imported import import_judgments
 from curation.retrieval.index.array_files import read_arrays, write_arrays
 from curation.retrieval.index.counting import counter
 from curation.retrieval.index.stored import index_folder
-from curation.sources.corpus import import_corpus
-from curation.sources.query_import import import_queries
-from curation.sources.run_import import import_run
 from curation.store import Store
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from curation.core.text import digest
 from curation.labeling.judgments.judging import Outcome, Submission
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
-from curation.project import init_project
 from curation.store import Document, Store, append, get_setting, open_store, put_setting, utc_now
 from curation.store.documents import StoredDocuments, current_corpus, snapshot_versions
-from curation.text import digest
 from tests.support.once import once_a_run
 
 PASSWORD = "a long password"

@@ -8,18 +8,18 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from curation.files.fields import TrafficFields
+from curation.core.text import digest
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.ingest.readers.fields import TrafficFields
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.session.submit import submit
 from curation.relabeling.opening import QuarterOpened, open_plan
 from curation.relabeling.request import QuarterRequest
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Store
 from curation.store.rows import Query
-from curation.text import digest
 from tests.support.projects import add_names
 
 PEOPLE = ("ada", "ben", "cyd", "dee")

@@ -6,14 +6,14 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from curation.core.text import digest
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
-from curation.text import digest
 from tests.support.pool_project import put_run, put_texts
 from tests.support.projects import new_project
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from curation.core.text import digest
+from curation.ingest.importers.answers.reference_answers import import_answers
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.labeling.judgments.imported import add_judgments
+from curation.queries.sampling.sample import draw_sample
 from curation.releases.freeze.freeze import freeze
-from curation.sampling.sample import draw_sample
-from curation.sources.answers.reference_answers import import_answers
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
-from curation.text import digest
 from tests.support.gold_project import PARTS, add_pool, write_corpus
 from tests.support.once import once_a_run
 from tests.support.projects import new_project, rows_of

@@ -11,30 +11,30 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.answers.create_task import AnswerTaskPlan, open_answer_task
-from curation.answers.writing import write_answer, writing_item, writing_queue
-from curation.files.fields import JudgmentFields, TrafficFields
-from curation.files.nested.evidence import StatedEvidence
+from curation.evaluation.llm_judges.imported import import_judge
 from curation.guides.parse_guide import read_guide
-from curation.judges.imported import import_judge
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.query_import import import_queries
+from curation.ingest.importers.run_import import import_run
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.ingest.readers.fields import JudgmentFields, TrafficFields
+from curation.ingest.readers.nested.evidence import StatedEvidence
+from curation.labeling.consensus.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.session.submit import submit
+from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
+from curation.labeling.written_answers.writing import write_answer, writing_item, writing_queue
 from curation.negatives.audit import open_audit
+from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.project import init_project
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
-from curation.settling.adjudication import decide
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.query_import import import_queries
-from curation.sources.run_import import import_run
-from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
 from curation.pooling.pool import build_pool
-from curation.sources.corpus import import_corpus
-from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
 from tests.support import GOLDSET
 from tests.support.started import Started

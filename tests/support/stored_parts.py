@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from curation.core.text import canonical_json
 from curation.store import Cursor
 from curation.store.release_parts import PartText, add_part, pack, read_part, read_parts
-from curation.text import canonical_json
 
 
 def part_text(rows: Iterable[Any]) -> str:

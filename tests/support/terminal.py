@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
-from curation.reports.page import Section, cell_text
-from curation.reports.terminal import LONGEST_NAME, Screen, show_sections
-from curation.text import ISOLATES, printable
+from curation.core.reports.page import Section, cell_text
+from curation.core.reports.terminal import LONGEST_NAME, Screen, show_sections
+from curation.core.text import ISOLATES, printable
 
 
 def drawn(sections: Sequence[Section], width: int, terminal: bool = True) -> str:

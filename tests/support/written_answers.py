@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from curation.answers.create_task import AnswerTaskOpened, AnswerTaskPlan, open_answer_task
-from curation.answers.writing import say_unanswerable, write_answer, writing_item
+from curation.labeling.written_answers.create_task import AnswerTaskOpened, AnswerTaskPlan, open_answer_task
+from curation.labeling.written_answers.writing import say_unanswerable, write_answer, writing_item
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, decide_pairs, rows_of
 

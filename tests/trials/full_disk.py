@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from curation.errors import CurationError
+from curation.core.errors import CurationError
 from curation.labeling.session.queue import next_showings
 from curation.store import Store, open_store
 from curation.store.table_rows import load_arrow

@@ -23,20 +23,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from curation.backups.backup import back_up, refuse_altered, sums_path
-from curation.errors import CurationError
+from curation.core.errors import CurationError
+from curation.core.text import digest
+from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
-from curation.operations.doctor import examine
+from curation.operations.backups.backup import back_up, refuse_altered, sums_path
+from curation.operations.doctor.doctor import examine
 from curation.releases.export.verify_export import verify_export
 from curation.releases.freeze.freeze import freeze
-from curation.sources.corpus import import_corpus
 from curation.store import Store, open_store
 from curation.store.on_disk.write_ahead_log import log_of
 from curation.store.table_rows import load_arrow
-from curation.text import digest
 from tests.support.gold_project import export, gold_project, write_corpus
 from tests.support.projects import add_names, add_pairs, grid, new_project, rows_of
 from tests.trials.forks import Victim, in_a_fork

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from app.serve import serve
+from curation.core.text import digest
 from curation.store import close_all, open_store
-from curation.text import digest
 from tests.support.signed_in import cookie_of
 
 PATIENCE = 60.0

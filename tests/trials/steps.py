@@ -30,14 +30,14 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from curation.backups.content import Rows, read_all_rows
-from curation.errors import CurationError, RefusedError
+from curation.core.errors import CurationError, RefusedError
+from curation.core.operation import written
 from curation.evaluation.request import EvaluateRequest
-from curation.imports.request import ImportRequest
-from curation.jobs import worker
-from curation.jobs.stored import begin, find_job, last_job
-from curation.operations.doctor import examine
-from curation.step import written
+from curation.ingest.picking.request import ImportRequest
+from curation.operations.backups.content import Rows, read_all_rows
+from curation.operations.doctor.doctor import examine
+from curation.operations.jobs import worker
+from curation.operations.jobs.stored import begin, find_job, last_job
 from curation.store import close_all, migrations, open_store
 from curation.store.migrations import Migration
 from curation.store.on_disk.checkpoints import kept_blocks

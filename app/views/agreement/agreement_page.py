@@ -12,11 +12,11 @@ from app.views.agreement import checks
 from app.views.agreement.kept import computed, first_look
 from curation.agreement.between.disagreement_sources import NAMED, GradesMet, QueryShare
 from curation.agreement.report.sections import GRADES, QUERIES
-from curation.jobs.figures import figures_of
+from curation.core.reports.page import QueryName
+from curation.core.text import amount, percent
 from curation.labeling.rounds.rounds import list_rounds
-from curation.reports.page import QueryName
+from curation.operations.jobs.figures import figures_of
 from curation.store import Annotator
-from curation.text import amount, percent
 
 ALL = "All rounds"
 

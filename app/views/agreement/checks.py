@@ -7,12 +7,12 @@ import streamlit as st
 from app import ui
 from curation.agreement.annotators.signals import DURING_ROUND, FALSE_ROUNDS
 from curation.agreement.report.quality import CHECKS, RoundQuality, not_checked_table
-from curation.door import withheld
-from curation.jobs.figures import DataState, Figures
+from curation.core.text import percent
 from curation.labeling.rounds.pilot import PilotReport, pilot_report
 from curation.labeling.rounds.status import RoundStatus, round_status
 from curation.labeling.rounds.tables import control_item_table, pilot_tables, spacing_table
-from curation.text import percent
+from curation.operations.jobs.figures import DataState, Figures
+from curation.people.seal_access import withheld
 
 
 def worth_a_look(found: RoundQuality) -> None:

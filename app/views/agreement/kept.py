@@ -14,7 +14,7 @@ from curation.agreement.report.report import (
 )
 from curation.agreement.report.sections import agreement_page, feedback_section, layers
 from curation.agreement.report.verdict import Verdict, verdict_of
-from curation.reports.page import Section
+from curation.core.reports.page import Section
 from curation.store import Store
 
 

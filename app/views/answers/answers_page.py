@@ -7,7 +7,7 @@ from app.acts import Acts
 from app.app_page import JUDGE, LEADS, REVIEWERS, AppPage
 from app.context import project_store
 from app.views.answers import deciding, tasks, writing
-from curation.answers.writing import has_answer_tasks
+from curation.labeling.written_answers.writing import has_answer_tasks
 from curation.people.annotators import JUDGING
 from curation.store import Annotator
 

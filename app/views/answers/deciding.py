@@ -10,20 +10,25 @@ from app.components.keys import Draft, keys
 from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
 from app.views.answers.desk import Desk, desk, joined
-from curation.answers.decisions import (
+from curation.core.text import amount, digest, isolated
+from curation.guides.guide import current_guide
+from curation.labeling.presentation.drawing import draw
+from curation.labeling.written_answers.decisions import (
     AnswerRuling,
     DecidedAnswers,
     answers_overtaken,
     decide_answers,
     recent_answer_decisions,
 )
-from curation.answers.disputed_answers import AnswerCase, AnswerVoice, answer_case, answer_disputes
-from curation.answers.writing import LONGEST
-from curation.door import reviewers_door
-from curation.guides.guide import current_guide
-from curation.presentation.drawing import draw
+from curation.labeling.written_answers.disputed_answers import (
+    AnswerCase,
+    AnswerVoice,
+    answer_case,
+    answer_disputes,
+)
+from curation.labeling.written_answers.writing import LONGEST
+from curation.people.seal_access import reviewers_door
 from curation.store import Store
-from curation.text import amount, digest, isolated
 
 LATER = "l"
 NOTHING = "The corpus does not answer the query"

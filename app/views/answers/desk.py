@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from curation.text import isolated
+from curation.core.text import isolated
 
 
 def joined(answers: Iterable[str]) -> str:

@@ -7,23 +7,23 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.views.answers.desk import joined
-from curation.answers.create_task import AnswerTaskOpened, AnswerTaskPlan, open_answer_task
-from curation.answers.rule import BOUND
-from curation.answers.shown_documents import DOCUMENTS, POOL, RELEVANT
-from curation.answers.task_status import (
+from curation.core.reports.page import QueryName
+from curation.core.text import amount
+from curation.ingest.importers.query_tags import tags_for_people
+from curation.labeling.written_answers.create_task import AnswerTaskOpened, AnswerTaskPlan, open_answer_task
+from curation.labeling.written_answers.rule import BOUND
+from curation.labeling.written_answers.shown_documents import DOCUMENTS, POOL, RELEVANT
+from curation.labeling.written_answers.task_status import (
     STATES,
     AnswerTaskStatus,
     agreement_sentence,
     answer_task_status,
     status_tables,
 )
-from curation.answers.tasks import close_answer_task, list_answer_tasks, reopen_answer_task
-from curation.door import withheld
+from curation.labeling.written_answers.tasks import close_answer_task, list_answer_tasks, reopen_answer_task
 from curation.people.annotators import able_to_judge, usual_names
-from curation.reports.page import QueryName
-from curation.sources.query_tags import tags_for_people
+from curation.people.seal_access import withheld
 from curation.store import Store
-from curation.text import amount
 
 SHOWN = 100
 SHOWS = {

@@ -14,7 +14,8 @@ from app.components.keys import Draft, keys
 from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
 from app.views.answers.desk import Desk, desk
-from curation.answers.writing import (
+from curation.core.text import digest, isolated
+from curation.labeling.written_answers.writing import (
     LONGEST,
     AnswerQueue,
     OwnAnswer,
@@ -29,7 +30,6 @@ from curation.answers.writing import (
     writing_queue,
 )
 from curation.store import Store
-from curation.text import digest, isolated
 
 LATER = "l"
 ELSEWHERE = "You answered this query in another tab. That answer counts; you can change it below."

@@ -10,12 +10,12 @@ from app import ui
 from app.page_context import PageContext, submit
 from app.views.coverage import region
 from app.views.coverage.measuring import show_measuring
-from curation.coverage.state import CoverageState
-from curation.coverage.writing.coverage_queries import GAP, UNANSWERABLE
-from curation.coverage.writing.progress import TaskCounts, tasks_of_clusters
-from curation.coverage.writing.tasks import MOST_AT_ONCE, OpenedTasks, open_tasks
+from curation.core.text import amount, percent
 from curation.people.annotators import able_to_judge, usual_names
-from curation.text import amount, percent
+from curation.queries.coverage.state import CoverageState
+from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE
+from curation.queries.coverage.writing.progress import TaskCounts, tasks_of_clusters
+from curation.queries.coverage.writing.tasks import MOST_AT_ONCE, OpenedTasks, open_tasks
 
 SHOWN = 25
 FILL = "Few: regions of 1 to 4 queries, up to 5"

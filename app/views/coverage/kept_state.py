@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from curation.coverage.state import CoverageState, read_state, state_fingerprint
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.evaluation.region_graph import RegionGraph, region_graph_of
+from curation.queries.coverage.state import CoverageState, read_state, state_fingerprint
 from curation.store import Store
 
 KEPT = 4

@@ -7,10 +7,10 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
-from curation.coverage import CoverageRequest
-from curation.coverage.state import CoverageState
+from curation.core.text import amount
 from curation.pooling.pool import embedding_forecast
-from curation.text import amount
+from curation.queries.coverage import CoverageRequest
+from curation.queries.coverage.state import CoverageState
 
 MEASURING = "coverage"
 """The kind of job that measures."""

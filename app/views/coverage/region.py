@@ -8,12 +8,12 @@ import streamlit as st
 
 from app import ui
 from app.page_context import PageContext
-from curation.coverage.state import CoverageState
-from curation.coverage.stored_map import LONGEST_NAME, rename_cluster
-from curation.coverage.writing.tasks import open_tasks
-from curation.reports.page import NumberCell, QueryName
+from curation.core.reports.page import NumberCell, QueryName
+from curation.core.text import isolated, listed
+from curation.queries.coverage.state import CoverageState
+from curation.queries.coverage.stored_map import LONGEST_NAME, rename_cluster
+from curation.queries.coverage.writing.tasks import open_tasks
 from curation.store.documents import snapshot_titles
-from curation.text import isolated, listed
 
 ENTITIES = 40
 DOCUMENTS = 12

@@ -8,11 +8,11 @@ from app import ui
 from app.page_context import PageContext
 from app.views.coverage import region
 from app.views.coverage.kept_state import kept_graph
-from curation.coverage.state import CoverageState
-from curation.errors import CurationError
+from curation.core.errors import CurationError
 from curation.evaluation.coverage_report import comparison_sections, coverage_page, map_sections
 from curation.evaluation.region_values import EvaluatedValues, stored_values
 from curation.evaluation.submitted import submitted_evaluations
+from curation.queries.coverage.state import CoverageState
 
 NO_RUN = "no run"
 

@@ -6,11 +6,11 @@ import streamlit as st
 
 from app import ui
 from app.page_context import PageContext
-from curation.coverage.state import CoverageState
-from curation.coverage.writing.coverage_queries import coverage_queries
-from curation.coverage.writing.progress import batch_table, batches
-from curation.reports.page import QueryName
-from curation.sampling.tags.answerable import UnanswerableCheck, written_unanswerable
+from curation.core.reports.page import QueryName
+from curation.queries.coverage.state import CoverageState
+from curation.queries.coverage.writing.coverage_queries import coverage_queries
+from curation.queries.coverage.writing.progress import batch_table, batches
+from curation.queries.sampling.tags.answerable import UnanswerableCheck, written_unanswerable
 
 SHOWN = 100
 SOURCES = {"written": "person", "synthetic": "model"}

@@ -13,17 +13,17 @@ from app.acts import Acts
 from app.components.links import query_link
 from app.components.queries import QueryBar, queries
 from app.views.query.acting import send_documents
-from curation.errors import NotFoundError
+from curation.core.errors import NotFoundError
+from curation.core.reports.page import GradeCell, QueryName
+from curation.core.reports.plots import PlotPoint, scatter
+from curation.core.spans import Span
+from curation.core.text import amount, decimal, percent
 from curation.evaluation import by_query
 from curation.evaluation.report.query_by_query import QUERY_BY_QUERY, RESULTS, QueryValues
 from curation.evaluation.submitted import LISTED, SubmittedEvaluation
 from curation.guides.guide import current_guide
-from curation.reports.page import GradeCell, QueryName
-from curation.reports.plots import PlotPoint, scatter
 from curation.retrieval import RUN_PREFIX
-from curation.spans import Span
 from curation.store import Annotator, Store
-from curation.text import amount, decimal, percent
 
 MOST = 500
 """Queries in the picture."""

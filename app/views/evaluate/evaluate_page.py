@@ -15,6 +15,8 @@ from app.page_context import PageContext, read_context
 from app.views.evaluate import by_query, submit
 from app.views.evaluate.further import ChosenPart
 from app.views.evaluate.submit import FORM
+from curation.core.reports.charts import weeks
+from curation.core.text import amount, decimal
 from curation.evaluation.report.query_by_query import QUERY_BY_QUERY
 from curation.evaluation.submission import Submitted
 from curation.evaluation.submitted import (
@@ -32,9 +34,7 @@ from curation.evaluation.submitted import (
 )
 from curation.people.annotators import EVALUATING
 from curation.releases.stored import ReleaseRow, list_releases, mark_sentence, marked, release_marks
-from curation.reports.charts import weeks
 from curation.store import Annotator, Store
-from curation.text import amount, decimal
 
 KEPT = 8
 """Leaderboards that are kept in memory."""

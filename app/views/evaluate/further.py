@@ -12,7 +12,7 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.views.evaluate.uploads import UploadedFile, choose_files
-from curation.errors import CurationError
+from curation.core.errors import CurationError
 from curation.evaluation.answers.grades import neighbour_projects, releases_of
 from curation.evaluation.answers.to_grade import GUIDES
 from curation.evaluation.request import EvaluateRequest

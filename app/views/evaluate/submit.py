@@ -25,17 +25,17 @@ from app.views.evaluate.uploads import (
     write_times,
     write_uploads,
 )
-from curation.errors import CurationError, InputError, refuse_problems
+from curation.core.errors import CurationError, InputError, refuse_problems
+from curation.core.operation import OptionField, flat
+from curation.core.text import amount
 from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.inputs.system_runs import ADD_TOPICS
+from curation.evaluation.scoring.metrics.measures import further_measures
 from curation.evaluation.submission import Submitted, chosen_options, submit
-from curation.jobs.uploads import discard
+from curation.operations.jobs.uploads import discard
 from curation.releases.export.formats.trec import release_topics
 from curation.releases.sealed_evaluations import left_this_month
-from curation.scoring.inputs.system_runs import ADD_TOPICS
-from curation.scoring.metrics.measures import further_measures
-from curation.step import OptionField, flat
 from curation.store import Store, utc_now
-from curation.text import amount
 
 USUAL_FACETS = ("stratum", "tag")
 FORM, REFUSED = "evaluate", "runs without topics"

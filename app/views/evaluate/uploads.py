@@ -13,11 +13,11 @@ import streamlit as st
 
 from app import ui
 from app.uploads import LARGEST, UploadedBytes, file_name, write_unread
-from curation.errors import CurationError, RefusedError
+from curation.core.errors import CurationError, RefusedError
+from curation.core.operation import option_of
 from curation.evaluation.request import EvaluateRequest, RunFiles
-from curation.jobs.uploads import uploads_folder
-from curation.scoring.inputs.run_seconds import seconds_path
-from curation.step import option_of
+from curation.evaluation.scoring.inputs.run_seconds import seconds_path
+from curation.operations.jobs.uploads import uploads_folder
 
 
 class UploadedFile(NamedTuple):

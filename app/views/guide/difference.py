@@ -7,9 +7,9 @@ from html import escape
 import streamlit as st
 
 from app import ui
+from curation.core.similarity.text_blocks import word_blocks
 from curation.guides.difference import GradeChange, GuideDifference
 from curation.guides.guide import Grade
-from curation.similarity.text_blocks import word_blocks
 
 
 def show_difference(found: GuideDifference) -> None:

@@ -18,8 +18,8 @@ from curation.guides.parse_guide import parse_guide
 from curation.guides.presentation_template import AS_BEFORE, PresentationTemplate, TemplateField
 from curation.guides.write_guide import presented, with_presentation
 from curation.labeling.guide_change import guide_effects
-from curation.presentation.drawing import ReadDocument, draw
-from curation.presentation.written_in import MARKUPS
+from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.labeling.presentation.written_in import MARKUPS
 from curation.store import Document, Store
 from curation.store.documents import find_document, first_documents
 

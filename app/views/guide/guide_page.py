@@ -13,7 +13,7 @@ from app.views.guide import document, editing, versions
 from app.views.guide.editor import GUIDE, GuideEditor, editor_of
 from app.views.guide.forcing import _ask, show_forcing
 from app.views.guide.questions import show_questions
-from curation.errors import CurationError
+from curation.core.errors import CurationError
 from curation.guides.drafts import open_drafts
 from curation.guides.guide import current_guide
 from curation.guides.questions import guide_questions

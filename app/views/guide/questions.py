@@ -9,9 +9,9 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.views.guide.editor import GUIDE
+from curation.core.text import LONGEST_NOTE, isolated
 from curation.guides.questions import GuideQuestion, answer_question, guide_questions
 from curation.store import Store
-from curation.text import LONGEST_NOTE, isolated
 
 SHOWN = 20
 

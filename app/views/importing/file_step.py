@@ -14,9 +14,9 @@ from app import ui
 from app.context import IMPORT_FROM
 from app.page_context import PageContext
 from app.uploads import LARGEST, HeldFile, allowed_file, allowed_files, hold, hold_on_server, let_go
-from curation.errors import CurationError
-from curation.imports.kinds import FileKind
-from curation.text import amount
+from curation.core.errors import CurationError
+from curation.core.text import amount
+from curation.ingest.picking.kinds import FileKind
 
 HERE, THERE = "From this computer", "On the server"
 

@@ -12,13 +12,13 @@ from app.next_step import step_link
 from app.page_context import PageContext, read_context
 from app.uploads import held_file
 from app.views.importing import file_step, reading, verdict
-from curation.errors import CurationError
-from curation.imports.held import HeldKind, held_kinds
-from curation.imports.kinds import FILE_KINDS, FileKind
-from curation.imports.look import look_at, seems_to_be
-from curation.imports.operations.in_background import CHECK, IMPORT
-from curation.imports.request import ImportRequest
-from curation.path import Action
+from curation.core.errors import CurationError
+from curation.ingest.picking.held import HeldKind, held_kinds
+from curation.ingest.picking.kinds import FILE_KINDS, FileKind
+from curation.ingest.picking.look import look_at, seems_to_be
+from curation.ingest.picking.request import ImportRequest
+from curation.operations.importing.in_background import CHECK, IMPORT
+from curation.operations.workflow import Action
 from curation.store import Annotator
 
 _IN_ADDRESS = "kind in the address"

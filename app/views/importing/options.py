@@ -12,15 +12,15 @@ from app import ui
 from app.page_context import PageContext
 from curation.guides.guide import current_guide
 from curation.guides.presentation_template import BodyKind
-from curation.imports.look import FileLook
-from curation.imports.request import ImportRequest
-from curation.imports.wording import LABELS
-from curation.jobs.uploads import uploads_folder
+from curation.ingest.importers.left.leaving import READ
+from curation.ingest.importers.traffic.cleaning import POLICIES, CleaningRules
+from curation.ingest.picking.look import FileLook
+from curation.ingest.picking.request import ImportRequest
+from curation.ingest.picking.wording import LABELS
 from curation.labeling.judgments.import_plan import TEXTS
+from curation.labeling.presentation.written_in import MARKUPS, markup_of
+from curation.operations.jobs.uploads import uploads_folder
 from curation.people.annotators import list_annotators
-from curation.presentation.written_in import MARKUPS, markup_of
-from curation.sources.left.leaving import READ
-from curation.sources.traffic.cleaning import POLICIES, CleaningRules
 
 Ask = Callable[[PageContext, ImportRequest, FileLook, str], ImportRequest]
 NO_ORDER = "no such dates"

@@ -11,12 +11,12 @@ from app import ui
 from app.page_context import PageContext
 from app.uploads import HeldFile
 from app.views.importing.options import ask_options
-from curation.files.columns import FileField
-from curation.files.formats import FORMATS
-from curation.files.run_files import FORMATS as RUN_FORMATS
-from curation.imports.kinds import FileKind
-from curation.imports.look import FileLook
-from curation.imports.request import ImportRequest
+from curation.ingest.picking.kinds import FileKind
+from curation.ingest.picking.look import FileLook
+from curation.ingest.picking.request import ImportRequest
+from curation.ingest.readers.columns import FileField
+from curation.ingest.readers.formats import FORMATS
+from curation.ingest.readers.run_files import FORMATS as RUN_FORMATS
 
 ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
 BY_ITSELF = "found by itself"

@@ -13,12 +13,12 @@ from app import ui
 from app.page_context import PageContext
 from app.uploads import HeldFile, hand_over, read_now
 from app.views.importing.reading import encoding_key
-from curation.errors import CurationError, InputError
-from curation.imports.operations.importing import dry_run, refused
-from curation.imports.operations.in_background import CHECK, IMPORT, read_findings, write_findings
-from curation.imports.outcome import DryRun, ImportOutcome
-from curation.imports.request import ImportRequest
-from curation.text import counted, plain, quote_formula
+from curation.core.errors import CurationError, InputError
+from curation.core.text import counted, plain, quote_formula
+from curation.ingest.picking.outcome import DryRun, ImportOutcome
+from curation.ingest.picking.request import ImportRequest
+from curation.operations.importing.importing import dry_run, refused
+from curation.operations.importing.in_background import CHECK, IMPORT, read_findings, write_findings
 
 SHOWN = 50
 """Problems in the table; the download has all that are kept."""

@@ -15,6 +15,7 @@ from app import ui
 from app.acts import Acts, FormState
 from app.signin.current_user import accounts
 from app.signin.providers import auth_settings
+from curation.core.text import amount, percent
 from curation.labeling.practice.lead_decisions import let_pass, practise_again
 from curation.labeling.practice.status import PracticeStatus, practice_statuses
 from curation.labeling.transfers.leaving import AccountChange, change_role, deactivate_annotator
@@ -24,7 +25,6 @@ from curation.people.identities import add_identity, remove_identity
 from curation.people.invitations import DAYS, Invitation, invite, link_of, withdraw
 from curation.people.sign_ins import list_sign_ins
 from curation.store import Store
-from curation.text import amount, percent
 
 CHOSEN = "person"
 """The parameter of the address that names the account which is open."""

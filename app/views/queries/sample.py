@@ -11,18 +11,18 @@ from app.components.drawing import drawing
 from app.components.forms import Form
 from app.next_step import missing_step
 from app.page_context import PageContext
-from curation.errors import CurationError, RefusedError
+from curation.core.errors import CurationError, RefusedError
+from curation.core.operation import option_of
+from curation.core.text import amount
+from curation.ingest.importers.query_tags import known_tags
+from curation.ingest.importers.runs import stored_runs
+from curation.queries.sampling.chart import sample_chart
+from curation.queries.sampling.designs import strata_table
+from curation.queries.sampling.request import DrawRequest, TopUpRequest
+from curation.queries.sampling.sample_plan import read_quotas
+from curation.queries.sampling.stored_sample import StoredSample, current_sample, judged_queries
+from curation.queries.sampling.strata import DIMENSIONS, TAG
 from curation.releases.stored import list_releases
-from curation.sampling.chart import sample_chart
-from curation.sampling.designs import strata_table
-from curation.sampling.request import DrawRequest, TopUpRequest
-from curation.sampling.sample_plan import read_quotas
-from curation.sampling.stored_sample import StoredSample, current_sample, judged_queries
-from curation.sampling.strata import DIMENSIONS, TAG
-from curation.sources.query_tags import known_tags
-from curation.sources.runs import stored_runs
-from curation.step import option_of
-from curation.text import amount
 
 _ASKED = "draw asked"
 """Where a draw waits for a yes: the sample and the last job when it was asked for, and the request."""

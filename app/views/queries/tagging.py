@@ -10,11 +10,17 @@ from app import ui
 from app.components.links import query_address
 from app.components.picker import PickerRow, picker
 from app.page_context import PageContext
-from curation.sampling.request import TagsRequest
-from curation.sampling.tags.stored_tags import TaggedQuery, set_tags, tagged_queries, write_query
-from curation.sources.query_tags import RULE_TAGS, declare_tags, known_tags, tag_name, tags_for_people
-from curation.text import amount
-from curation.words import fold
+from curation.core.text import amount
+from curation.core.words import fold
+from curation.ingest.importers.query_tags import (
+    RULE_TAGS,
+    declare_tags,
+    known_tags,
+    tag_name,
+    tags_for_people,
+)
+from curation.queries.sampling.request import TagsRequest
+from curation.queries.sampling.tags.stored_tags import TaggedQuery, set_tags, tagged_queries, write_query
 
 ANY, ANY_TAG, UNTAGGED = "any", "any tag", "no tag"
 NOT_DRAWN, EARLIER = "not drawn from traffic", "earlier sample"

@@ -11,16 +11,16 @@ import streamlit as st
 from app import ui
 from app.acts import Acts, FormState
 from app.page_context import submit
-from curation.door import open_door
+from curation.core.text import amount, digest
+from curation.ingest.importers.answers.nuggets import lines_of, nuggets_of_lines, write_nuggets
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import list_rounds
+from curation.operations.query_facts.documents import EVALUATED, QueryDocuments
+from curation.operations.query_facts.facts import QueryFacts, QueryWords, edit_words
 from curation.people.annotators import able_to_judge, usual_names
-from curation.queries.documents import EVALUATED, QueryDocuments
-from curation.queries.facts import QueryFacts, QueryWords, edit_words
+from curation.people.seal_access import open_door
 from curation.retrieval import RUN_PREFIX
-from curation.sources.answers.nuggets import lines_of, nuggets_of_lines, write_nuggets
 from curation.store import Annotator, Cursor, Store
-from curation.text import amount, digest
 
 SEALED = "A release seals what people said of this query: grades, votes and decisions are not shown."
 NUGGETS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")

@@ -10,12 +10,12 @@ from markupsafe import Markup
 from app import ui
 from app.components.links import query_link
 from app.context import image_hosts
+from curation.core.text import amount, percent
 from curation.guides.guide import Guide
-from curation.presentation.drawing import ReadDocument, draw
-from curation.queries.documents import QueryDocument, QueryDocuments
-from curation.settling.consensus import PairConsensus
-from curation.settling.rule import MAJORITY, MEDIAN
-from curation.text import amount, percent
+from curation.labeling.consensus.consensus import PairConsensus
+from curation.labeling.consensus.rule import MAJORITY, MEDIAN
+from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.operations.query_facts.documents import QueryDocument, QueryDocuments
 
 UNTITLED = "Untitled document"
 WITHHELD = (

@@ -12,13 +12,13 @@ from app.app_page import REVIEWERS, AppPage
 from app.components.links import QUERY
 from app.context import project_store
 from app.views.query import acting, documents
-from curation.answers.proposals import share_sentences
-from curation.filters.query_filter import in_words
-from curation.queries.documents import QueryDocuments, read_documents, sealed_by
-from curation.queries.history import history_table, query_history
-from curation.sources.answers.nuggets import lines_of
+from curation.core.text import amount
+from curation.ingest.filters.query_filter import in_words
+from curation.ingest.importers.answers.nuggets import lines_of
+from curation.labeling.written_answers.proposals import share_sentences
+from curation.operations.query_facts.documents import QueryDocuments, read_documents, sealed_by
+from curation.operations.query_facts.history import history_table, query_history
 from curation.store import Annotator
-from curation.text import amount
 
 NONE = "No query is named. Open one from a row of another page that names it."
 NUGGETS = ("Nuggets, vital", "Nuggets, okay")

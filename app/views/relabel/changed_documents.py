@@ -7,12 +7,12 @@ from collections import Counter
 import streamlit as st
 
 from app import ui
-from curation.errors import NotFoundError
+from curation.core.errors import NotFoundError
+from curation.core.text import amount, percent
 from curation.relabeling.staleness.judged_pairs import CHANGED, GONE
 from curation.relabeling.staleness.staleness import SetStaleness
 from curation.relabeling.staleness.text_changes import text_change
 from curation.store import Store
-from curation.text import amount, percent
 
 
 def show_changes(store: Store, found: SetStaleness) -> None:

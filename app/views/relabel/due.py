@@ -6,6 +6,8 @@ import streamlit as st
 
 from app import ui
 from app.views.relabel.changed_documents import show_changes
+from curation.core.reports.page import QueryName
+from curation.core.text import percent
 from curation.relabeling.staleness.score import STALE, WEIGHTS
 from curation.relabeling.staleness.staleness import QueryStaleness, SetStaleness
 from curation.relabeling.staleness.tables import (
@@ -17,9 +19,7 @@ from curation.relabeling.staleness.tables import (
     query_table,
 )
 from curation.relabeling.staleness.traffic import STEADY, UNKNOWN_TREND
-from curation.reports.page import QueryName
 from curation.store import Store
-from curation.text import percent
 
 SHOWN = 20
 """Rows of each table; the command line has all."""

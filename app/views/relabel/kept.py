@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from curation.core.reports.page import Section
 from curation.relabeling.drift.report import DriftReport, drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page, drift_sections
-from curation.reports.page import Section
 from curation.store import Store
 
 

@@ -10,9 +10,9 @@ from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
 from app.views.evaluate.uploads import UploadedFile, choose_runs, new_folder, write_uploads
-from curation.errors import refuse_problems
-from curation.jobs import Job
-from curation.jobs.uploads import discard
+from curation.core.errors import refuse_problems
+from curation.operations.jobs import Job
+from curation.operations.jobs.uploads import discard
 from curation.relabeling.request import PastRunsRequest
 from curation.releases.stored import list_releases
 

@@ -8,8 +8,8 @@ from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
 from app.views.relabel.quarter import show_opening
-from curation.errors import NotFoundError
-from curation.jobs import problem as job_problem
+from curation.core.errors import NotFoundError
+from curation.operations.jobs import problem as job_problem
 from curation.relabeling.plan.sections import pair_table, plan_sentences, plan_tables, query_table
 from curation.relabeling.plan.stored import ShownPlan, show_plan
 from curation.relabeling.request import LEAST, MOST, PlanRequest

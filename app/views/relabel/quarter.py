@@ -7,8 +7,10 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
-from curation.jobs import problem as job_problem
-from curation.jobs.figures import figures_of
+from curation.core.operation import written
+from curation.ingest.importers.runs import stored_runs
+from curation.operations.jobs import problem as job_problem
+from curation.operations.jobs.figures import figures_of
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.request import SYSTEMS
 from curation.relabeling.opening import opening_problem
@@ -16,8 +18,6 @@ from curation.relabeling.plan.stored import ShownPlan
 from curation.relabeling.request import QuarterRequest
 from curation.relabeling.staleness.calendar import DONE, OPEN, UNFINISHED, read_work
 from curation.retrieval import RUN_PREFIX
-from curation.sources.runs import stored_runs
-from curation.step import written
 
 STATES = {
     OPEN: "is open as the round {}. Its progress is under Rounds.",

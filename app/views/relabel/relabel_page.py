@@ -11,7 +11,7 @@ from app.page_context import read_context
 from app.views.relabel import due, past_evaluations, plan
 from app.views.relabel.quarter import OPENING
 from app.views.relabel.report import show_report
-from curation.jobs.figures import figures_of
+from curation.operations.jobs.figures import figures_of
 from curation.relabeling.staleness.staleness import staleness
 from curation.store import Annotator, utc_now
 

@@ -8,9 +8,9 @@ from app import ui
 from app.page_context import PageContext
 from app.views.relabel import past_evaluations
 from app.views.relabel.kept import ShownDrift, shown_drift
-from curation.jobs.figures import figures_of
+from curation.core.text import amount
+from curation.operations.jobs.figures import figures_of
 from curation.relabeling.staleness.calendar import DONE, QuarterWork, read_work
-from curation.text import amount
 
 OPEN = 2
 """Sections that are open when a report is shown."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from curation.text import percent
+from curation.core.text import percent
 
 LEAST = 0.07
 """The share from which on a part's number is written into it."""

@@ -18,10 +18,10 @@ from starlette.routing import Route
 from app import ui
 from app.context import project_store
 from app.page_context import PageContext
-from curation.backups.request import note_download
-from curation.errors import CurationError
-from curation.jobs.results import remove_old_results
-from curation.jobs.stored import Job, find_job
+from curation.core.errors import CurationError
+from curation.operations.backups.request import note_download
+from curation.operations.jobs.results import remove_old_results
+from curation.operations.jobs.stored import Job, find_job
 from curation.people.annotators import require_role
 from curation.releases.export.zipped import zip_name
 

@@ -8,8 +8,8 @@ from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
 from app.views.releases.downloads import show_result
-from curation.errors import refuse_problems
-from curation.jobs import Job
+from curation.core.errors import refuse_problems
+from curation.operations.jobs import Job
 from curation.releases.export.export import graded_parts
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportRequest

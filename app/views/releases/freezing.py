@@ -13,11 +13,12 @@ from app.next_step import step_link
 from app.page_context import PageContext
 from app.views.releases import preview
 from app.views.releases.bars import part_stacks
-from curation.errors import CurationError, refuse_problems
-from curation.jobs import Job
-from curation.jobs.figures import figures_of
-from curation.path import Action
-from curation.path.step import State
+from curation.core.errors import CurationError, refuse_problems
+from curation.core.text import amount, left_out_sentences
+from curation.operations.jobs import Job
+from curation.operations.jobs.figures import figures_of
+from curation.operations.workflow import Action
+from curation.operations.workflow.step import State
 from curation.releases.freeze.checklist import WORDS, FreezeCheck
 from curation.releases.freeze.content import ReleaseDraft
 from curation.releases.freeze.readiness import Readiness, readiness
@@ -26,7 +27,6 @@ from curation.releases.freeze.request import FreezeRequest
 from curation.releases.freeze.sharing import IDENTICAL
 from curation.splits.certificate.certificate import Certificate, shown_certificate
 from curation.store import Store
-from curation.text import amount, left_out_sentences
 
 OPENED = "opened release"
 """Where a click leaves the name of a release that the next run of the page shows."""

@@ -17,8 +17,8 @@ from curation.agreement.gate import (
     read_demand,
     set_demand,
 )
-from curation.jobs.figures import figures_of
-from curation.text import decimal
+from curation.core.text import decimal
+from curation.operations.jobs.figures import figures_of
 
 STATES = {
     "met": "Met",

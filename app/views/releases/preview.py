@@ -6,13 +6,13 @@ import streamlit as st
 
 from app import ui
 from app.views.releases.bars import StackRow, stacks
+from curation.core.text import amount, isolated, left_out_sentences
 from curation.splits.assignment.assignment import ALL, PartShare
 from curation.splits.certificate.certificate import Certificate
 from curation.splits.certificate.page import certificate_sections, findings
 from curation.splits.leakage_groups import LeakageGroup
 from curation.splits.preview import SplitPreview
 from curation.splits.refusals import edge_sentence
-from curation.text import amount, isolated, left_out_sentences
 
 MOST_LEVELS = 16
 """Kinds of queries that have a bar; the certificate has all."""

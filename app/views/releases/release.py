@@ -13,8 +13,10 @@ from app.page_context import PageContext
 from app.views.releases import exporting, preview
 from app.views.releases.bars import part_stacks
 from app.views.releases.difference import show_difference
-from curation.door import openings
-from curation.errors import CurationError
+from curation.core.errors import CurationError
+from curation.core.reports.page import Table
+from curation.core.text import amount, left_out_sentences
+from curation.people.seal_access import openings
 from curation.releases.card.card import UNKNOWN, Card
 from curation.releases.overview import (
     ShownRelease,
@@ -36,11 +38,9 @@ from curation.releases.stored import (
     release_marks,
 )
 from curation.releases.verify import Verified, opened, verify
-from curation.reports.page import Table
 from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.store import Store
-from curation.text import amount, left_out_sentences
 
 VIEWS = ("Summary", "Card", "Export", "Difference", "Access log")
 

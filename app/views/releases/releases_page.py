@@ -10,9 +10,9 @@ from app.components.steps import step_row
 from app.page_context import read_context
 from app.views.releases import exporting, freezing, gate, release, rule, split
 from curation.agreement.gate import gate_now
-from curation.jobs.figures import figures_of
-from curation.jobs.results import remove_old_results
-from curation.path import read_state, release_steps
+from curation.operations.jobs.figures import figures_of
+from curation.operations.jobs.results import remove_old_results
+from curation.operations.workflow import read_state, release_steps
 from curation.store import Annotator
 
 STAGES = {

@@ -7,10 +7,10 @@ import streamlit as st
 from app import ui
 from app.page_context import PageContext
 from app.views.releases.bars import StackRow, stacks
-from curation.jobs.figures import figures_of
-from curation.settling.annotator_errors import AnnotatorErrors, error_section, errors_by_rule
-from curation.settling.consensus import ConsensusCounts
-from curation.settling.rule import (
+from curation.core.text import amount
+from curation.labeling.consensus.annotator_errors import AnnotatorErrors, error_section, errors_by_rule
+from curation.labeling.consensus.consensus import ConsensusCounts
+from curation.labeling.consensus.rule import (
     DAWID_SKENE,
     MAJORITY,
     MEANING,
@@ -21,8 +21,8 @@ from curation.settling.rule import (
     replaced_rule,
     set_rule,
 )
-from curation.settling.rule_effect import RuleEffect, rule_effect
-from curation.text import amount
+from curation.labeling.consensus.rule_effect import RuleEffect, rule_effect
+from curation.operations.jobs.figures import figures_of
 
 NAMES = {
     MAJORITY: "Majority",

@@ -14,18 +14,18 @@ from app.components.forms import Form
 from app.page_context import PageContext
 from app.views.releases import preview
 from app.views.releases.split_rules import SplitChoices, ask_options, ask_rules
+from curation.core.operation import read_request
+from curation.core.text import amount
 from curation.guides.guide import current_guide
-from curation.jobs import Job
-from curation.jobs.figures import figures_of
+from curation.operations.jobs import Job
+from curation.operations.jobs.figures import figures_of
 from curation.releases.stored import list_releases
 from curation.splits.operations import PREVIEW
 from curation.splits.preview import SplitPreview, parsed_preview
 from curation.splits.request import NewSplit, PreviewRequest, part_problems
 from curation.splits.state import SplitState, split_state
 from curation.splits.ties.same_key import known_keys
-from curation.step import read_request
 from curation.store import Store
-from curation.text import amount
 
 PREVIEWING, STORING = "split preview", "split"
 """The kinds of job."""

@@ -10,13 +10,13 @@ from app import ui
 from app.acts import Acts
 from app.next_step import missing_step
 from app.page_context import submit
+from curation.core.text import amount
 from curation.labeling.rounds.create_round import PILOT_QUERIES, RoundOpened, open_round, why_no_round
 from curation.labeling.rounds.layout import ASK_FROM
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Annotator, Store
-from curation.text import amount
 
 COLUMNS = ["Annotator", "Presentations", "Blind duplicates"]
 

@@ -6,11 +6,11 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from curation.door import withheld
+from curation.core.reports.page import QueryName
 from curation.guides.questions import guide_questions, question_table
 from curation.labeling.rounds.remarks import AnnotatorRemark, query_answer_counts, remarks
 from curation.labeling.rounds.status import RoundStatus
-from curation.reports.page import QueryName
+from curation.people.seal_access import withheld
 from curation.store import Store
 
 SHOWN = 50

@@ -10,14 +10,14 @@ from app.app_page import LEADS, QUALITY, AppPage
 from app.context import project_store
 from app.views.rounds import create_round, manage, progress
 from app.views.rounds.questions import show_questions
+from curation.core.text import amount
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import (
     RoundStatus,
     round_status,
 )
-from curation.path.judging import MANAGE, OPEN
+from curation.operations.workflow.judging import MANAGE, OPEN
 from curation.store import Annotator
-from curation.text import amount
 
 KINDS = {
     "labeling": "Labeling",

@@ -9,12 +9,12 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
+from curation.core.text import amount
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Store, utc_now
-from curation.text import amount
 
 SOMEBODY = "Choose a person"
 MANAGE = "manage"

@@ -22,10 +22,10 @@ import numpy as np
 from curation.agreement.annotators.bias import MINIMUM_GRADES
 from curation.agreement.annotators.modal_grade import one_grade_p, shared_grades
 from curation.agreement.between.grades import Grades
-from curation.statistics.arrays import Floats, Ints, Mask
-from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
-from curation.statistics.p_values import mean_p, threshold
-from curation.text import amount
+from curation.core.statistics.arrays import Floats, Ints, Mask
+from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
+from curation.core.statistics.p_values import mean_p, threshold
+from curation.core.text import amount
 
 SHARE_OF_OTHERS = 0.5
 """An annotator agrees too little when their kappa is clearly below this share of the others' own."""

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.agreement.between.grades import Grades
-from curation.statistics.arrays import Floats, Ints
-from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
-from curation.statistics.p_values import mean_p, permuted_p
+from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
+from curation.core.statistics.p_values import mean_p, permuted_p
+from curation.core.text import amount
 from curation.store import Cursor
-from curation.text import amount
 
 MINIMUM_GRADES = 30
 """Grades with something to compare with, below which nothing is said."""

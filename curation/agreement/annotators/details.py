@@ -11,9 +11,9 @@ from curation.agreement.annotators.intra_annotator import intra_agreement, read_
 from curation.agreement.annotators.modal_grade import modal_grades
 from curation.agreement.annotators.signals import AnnotatorMetrics, ControlItemShare, feedback
 from curation.agreement.between.grades import Grades, read_grades
+from curation.core.statistics.intervals import wilson
 from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
 from curation.labeling.rounds.rounds import find_round, list_rounds
-from curation.statistics.intervals import wilson
 from curation.store import Store
 
 

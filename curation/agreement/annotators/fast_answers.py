@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.presentation.excerpts import LONGEST
-from curation.statistics.arrays import Floats, Ints, Mask
+from curation.core.statistics.arrays import Floats, Ints, Mask
+from curation.core.text import amount
+from curation.labeling.presentation.excerpts import LONGEST
 from curation.store import Cursor
 from curation.store.documents import LENGTH, VERSION
-from curation.text import amount
 
 FAST = 1 / 3
 """Of the others' median time: below it an answer is called fast."""

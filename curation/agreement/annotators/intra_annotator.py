@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.statistics.intervals import clustered_share, effective_size
+from curation.core.statistics.intervals import clustered_share, effective_size
 from curation.store import Cursor, fetch
 
 MINIMUM_REPEATS = 10

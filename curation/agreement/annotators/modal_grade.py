@@ -14,8 +14,8 @@ import numpy as np
 
 from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS
 from curation.agreement.between.grades import Grades
-from curation.statistics.arrays import Ints, Mask
-from curation.text import amount
+from curation.core.statistics.arrays import Ints, Mask
+from curation.core.text import amount
 
 ONE_GRADE = 0.8
 """Share of one grade from which its probability is worked out."""

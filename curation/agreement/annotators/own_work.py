@@ -23,12 +23,12 @@ import numpy as np
 import pyarrow as pa
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
-from curation.door import shut_door
+from curation.core.statistics.intervals import clustered_share, effective_size, wilson
+from curation.labeling.consensus.consensus import PairConsensus, settled
+from curation.labeling.consensus.votes import Votes, read_votes
 from curation.labeling.session.own_answers import may_see_own_answers
 from curation.labeling.session.queue import pace
-from curation.settling.consensus import PairConsensus, settled
-from curation.settling.votes import Votes, read_votes
-from curation.statistics.intervals import clustered_share, effective_size, wilson
+from curation.people.seal_access import shut_door
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION
 

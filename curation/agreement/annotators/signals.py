@@ -26,8 +26,8 @@ from curation.agreement.annotators.bias import AnnotatorBias
 from curation.agreement.annotators.fast_answers import FASTEST, FEWEST_ANSWERS, FastAnswers
 from curation.agreement.annotators.intra_annotator import IntraAgreement
 from curation.agreement.annotators.modal_grade import ONE_GRADE, ModalGrade
-from curation.statistics.p_values import threshold
-from curation.text import amount, decimal, ends, p_text, percent
+from curation.core.statistics.p_values import threshold
+from curation.core.text import amount, decimal, ends, p_text, percent
 
 FALSE_SHARE = 0.1
 """At most so many of the people with whom nothing is the matter get feedback; at most this share of all

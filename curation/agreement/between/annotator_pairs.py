@@ -23,8 +23,8 @@ from curation.agreement.between.inter_annotator import (
     basis_of,
     figure_of,
 )
-from curation.statistics.arrays import Floats, Ints, ratio
-from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
+from curation.core.statistics.arrays import Floats, Ints, ratio
+from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
 
 NO_PAIR = f"no two annotators share {MINIMUM_UNITS} pairs"
 NO_SPREAD = "no variation: both gave the same grade to every pair they share"

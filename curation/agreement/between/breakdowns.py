@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from curation.agreement.between.coefficients import alpha_of, meetings, raw_of
 from curation.agreement.between.grades import Grades, Types, value_counts
 from curation.agreement.between.inter_annotator import AgreementFigure, Basis, Size, basis_of, figure_of
-from curation.statistics.arrays import Floats, Mask
-from curation.statistics.intervals import RESAMPLES, Sums, resampled_figures
+from curation.core.statistics.arrays import Floats, Mask
+from curation.core.statistics.intervals import RESAMPLES, Sums, resampled_figures
 
 NO_TAG = "no tag"
 

@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from curation.statistics.arrays import Floats, Ints, ratio
+from curation.core.statistics.arrays import Floats, Ints, ratio
 
 Level = Literal["nominal", "ordinal"]
 

@@ -20,8 +20,8 @@ import numpy as np
 from curation.agreement.between.coefficients import distances_of, meetings
 from curation.agreement.between.grades import Grades
 from curation.agreement.between.inter_annotator import Basis
-from curation.door import Door
-from curation.statistics.arrays import Floats, Ints
+from curation.core.statistics.arrays import Floats, Ints
+from curation.people.seal_access import Door
 from curation.store import Cursor
 
 NO_REASON = "no reason given"

@@ -19,11 +19,11 @@ from curation.agreement.between.inter_annotator import (
     RARE_VARIATION,
     AgreementFigure,
 )
-from curation.settling.decisions import Pair
-from curation.settling.evidence import PairMarks
-from curation.spans import Span, intersection, size
-from curation.statistics.arrays import Floats
-from curation.statistics.intervals import MINIMUM_QUERIES
+from curation.core.spans import Span, intersection, size
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.intervals import MINIMUM_QUERIES
+from curation.labeling.consensus.decisions import Pair
+from curation.labeling.consensus.evidence import PairMarks
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.statistics.arrays import Ints
+from curation.core.text import amount
 from curation.labeling.judgments.events import EVENT
-from curation.statistics.arrays import Ints
 from curation.store import Cursor, get_setting
 from curation.store.query_ranges import WITHIN, tables_by_range
-from curation.text import amount
 
 _IDS = ("query_id", "document_id", "annotator")
 

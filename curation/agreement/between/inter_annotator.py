@@ -18,8 +18,8 @@ import numpy as np
 
 from curation.agreement.between.coefficients import COEFFICIENTS, Coefficient, Meetings, meetings
 from curation.agreement.between.grades import Grades, value_counts
-from curation.statistics.arrays import Floats, Ints
-from curation.statistics.intervals import (
+from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.intervals import (
     MINIMUM_QUERIES,
     RESAMPLES,
     Sums,

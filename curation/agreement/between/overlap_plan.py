@@ -17,10 +17,10 @@ import numpy as np
 from curation.agreement.between.coefficients import alpha_of, meetings
 from curation.agreement.between.grades import Grades, read_grades, value_counts
 from curation.agreement.between.inter_annotator import RARE_VARIATION
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
 from curation.guides.guide import current_guide
-from curation.statistics.arrays import Floats
-from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
 from curation.store import Cursor, Store
 
 OVERLAPS = (1, 2, 3)

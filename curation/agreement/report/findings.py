@@ -9,8 +9,8 @@ from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.disagreement_sources import DisagreementSources
 from curation.agreement.between.evidence import EvidenceAgreement
 from curation.agreement.between.inter_annotator import MINIMUM_UNITS, AgreementFigure, InterAgreement
-from curation.door import withheld
-from curation.text import amount, decimal, ends, percent
+from curation.core.text import amount, decimal, ends, percent
+from curation.people.seal_access import withheld
 
 
 def shown(parts: Sequence[Part]) -> list[Part]:

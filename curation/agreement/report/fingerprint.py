@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from curation.core.text import digest
 from curation.store import Cursor, all_settings
-from curation.text import digest
 
 TABLES: Mapping[str, str | None] = {
     "judgment_events": "submitted_at",

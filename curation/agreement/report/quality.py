@@ -28,10 +28,10 @@ from curation.agreement.between.grades import read_grades
 from curation.agreement.between.inter_annotator import TENTATIVE
 from curation.agreement.report.report import AgreementReport, agreement_report
 from curation.agreement.report.verdict import SLIGHT, chance_unknown, verdict_of
+from curation.core.reports.page import Table
+from curation.core.text import amount, listed
 from curation.labeling.rounds.rounds import find_round
-from curation.reports.page import Table
 from curation.store import Store
-from curation.text import amount, listed
 
 _PEOPLE = "SELECT DISTINCT annotator FROM live_presentations WHERE round_id = ? ORDER BY annotator"
 

@@ -33,17 +33,17 @@ from curation.agreement.between.grades import (
 )
 from curation.agreement.between.inter_annotator import InterAgreement, basis_of, inter_agreement
 from curation.agreement.report.verdict import verdict_of
-from curation.door import Door, door_or_shut
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.core.statistics.intervals import RESAMPLES
+from curation.core.text import amount, ends, listed, percent
 from curation.guides.guide import Guide, current_guide, guide_by_hash
+from curation.labeling.consensus.consensus import ConsensusCounts, settled
+from curation.labeling.consensus.evidence import read_marks
+from curation.labeling.consensus.votes import read_votes
 from curation.labeling.rounds.rounds import find_round
 from curation.people.annotators import require_annotators
-from curation.settling.consensus import ConsensusCounts, settled
-from curation.settling.evidence import read_marks
-from curation.settling.votes import read_votes
-from curation.statistics.intervals import RESAMPLES
+from curation.people.seal_access import Door, door_or_shut
 from curation.store import Cursor, Store
-from curation.text import amount, ends, listed, percent
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,9 @@ from curation.agreement.report.report import (
     Details,
     agreement_findings,
 )
-from curation.reports.charts import HeatCell, Mark, heat_map, intervals, weeks
-from curation.reports.page import QueryName, Section, Table, html_page
-from curation.text import amount, ends, isolated, percent
+from curation.core.reports.charts import HeatCell, Mark, heat_map, intervals, weeks
+from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.text import amount, ends, isolated, percent
 
 PAIRS = 30
 """Annotator pairs that are shown one by one: those that agree least."""

@@ -17,7 +17,7 @@ from curation.agreement.between.inter_annotator import (
     AgreementFigure,
     InterAgreement,
 )
-from curation.text import amount, decimal, ends
+from curation.core.text import amount, decimal, ends
 
 SLIGHT = 0.2
 """Landis and Koch (1977), Biometrics 33: agreement up to 0.20 is slight."""

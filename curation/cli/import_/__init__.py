@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from curation.cli.goldset import command_group
 from curation.cli.import_ import kinds
 from curation.cli.import_.collection import import_collection_command
 from curation.cli.import_.logs import delete_log_command, logs_command
+from curation.cli.program import command_group
 
 imports = command_group(
     "import",

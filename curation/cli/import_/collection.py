@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, project_store
 from curation.cli.import_.options import Encoding
 from curation.cli.output import emit, progress_bar, say, say_dry_run, table
-from curation.text import plain
+from curation.cli.program import Json, project_store
+from curation.core.text import plain
 
 if TYPE_CHECKING:
-    from curation.imports.operations.collection import CollectionImport
-    from curation.imports.outcome import ImportOutcome
+    from curation.ingest.picking.outcome import ImportOutcome
+    from curation.operations.importing.collection import CollectionImport
 
 AUTO = "auto"
 
@@ -70,8 +70,8 @@ def import_collection_command(
       goldset import collection trec-robust --annotator nist --encoding latin-1 --skip-unknown
       goldset import collection judgments.json --format srw --annotator esci --grade-map 100=3,10=2,1=1,0=0
     """
-    from curation.imports.operations.collection import CollectionOptions, import_collection
-    from curation.sources.value_maps import parse_grade_map
+    from curation.ingest.importers.value_maps import parse_grade_map
+    from curation.operations.importing.collection import CollectionOptions, import_collection
 
     options = CollectionOptions(
         None if format == AUTO else format,
@@ -88,10 +88,10 @@ def import_collection_command(
 
 
 def _show_collection(found: CollectionImport, path: Path, dry_run: bool) -> None:
-    from curation.imports.collection_files import DOCUMENTS
-    from curation.imports.operations.corpus import corpus_outcome
-    from curation.imports.operations.judgments import judgments_outcome
-    from curation.imports.operations.queries import queries_outcome
+    from curation.ingest.picking.collection_files import DOCUMENTS
+    from curation.operations.importing.corpus import corpus_outcome
+    from curation.operations.importing.judgments import judgments_outcome
+    from curation.operations.importing.queries import queries_outcome
 
     say_dry_run(dry_run)
     paths = [*(file.path for file in found.files), *(file.path for file in found.passed)]

@@ -12,13 +12,13 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json
 from curation.cli.import_.engines import WithoutFile
 from curation.cli.import_.options import Columns, DryRun, Encoding, NoHeader, format_option, layout_of, target
 from curation.cli.output import emit, progress_bar, say, say_dry_run, table
-from curation.files.columns import FileField
-from curation.files.formats import FORMATS
-from curation.imports.kinds import FILE_KINDS
+from curation.cli.program import Json
+from curation.ingest.picking.kinds import FILE_KINDS
+from curation.ingest.readers.columns import FileField
+from curation.ingest.readers.formats import FORMATS
 from curation.store import COMMAND_LINE
 
 Options = Mapping[str, Any]
@@ -41,9 +41,9 @@ def import_command(
                 asked = without.work(given)
                 emit(given["as_json"], asked, lambda: say(*asked.sentences))
                 return
-            from curation.imports.operations.importing import import_file
-            from curation.imports.request import ImportRequest
-            from curation.steps import STEPS
+            from curation.ingest.picking.request import ImportRequest
+            from curation.operations.importing.importing import import_file
+            from curation.operations.registry import STEPS
 
             columns = {field.name: given[_parameter(field)] for field in fields}
             layout = [given[name] for name in ("format", "encoding", "columns", "no_header")]

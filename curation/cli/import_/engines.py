@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import typer
 
-from curation.cli.goldset import project_store
 from curation.cli.options import given_flags, refuse_unused
 from curation.cli.output import progress_bar, to_people
+from curation.cli.program import project_store
 
 ALWAYS = frozenset({"name", "as_json"})
 """Options of both: files and engines."""
@@ -55,7 +55,7 @@ class WithoutFile(NamedTuple):
 
 def ask_for_run(given: Mapping[str, Any]) -> Any:
     """The lists of an engine as a run."""
-    from curation.engines.asking import EngineRunRequest, import_engine_run
+    from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run
 
     asked = [given[name] for name in ("engine", "name", "depth", "rate", "repeat")]
     with progress_bar() as progress:
@@ -64,7 +64,7 @@ def ask_for_run(given: Mapping[str, Any]) -> Any:
 
 def fetch_again(given: Mapping[str, Any]) -> Any:
     """An engine's documents as they are now."""
-    from curation.engines.documents import refresh
+    from curation.retrieval.engines.documents import refresh
 
     with progress_bar() as progress:
         return refresh(project_store(), given["refresh"], given["rate"], progress, say=to_people)
@@ -72,10 +72,10 @@ def fetch_again(given: Mapping[str, Any]) -> Any:
 
 def print_statement(given: Mapping[str, Any]) -> Any:
     """The statement that counts a log in a warehouse."""
-    from curation.files.columns import file_fields
-    from curation.files.fields import TrafficFields
-    from curation.sources.traffic.cleaning import CleaningRules
-    from curation.sources.traffic.warehouse import log_statement
+    from curation.ingest.importers.traffic.cleaning import CleaningRules
+    from curation.ingest.importers.traffic.warehouse import log_statement
+    from curation.ingest.readers.columns import file_fields
+    from curation.ingest.readers.fields import TrafficFields
 
     columns = {field.name: given[f"{field.name}_field"] for field in file_fields(TrafficFields)}
     fields = TrafficFields(**{name: column for name, column in columns.items() if column})

@@ -9,10 +9,10 @@ import typer
 from curation.cli.import_.command import Options, import_command
 from curation.cli.import_.engines import CLEANING, WithoutFile, ask_for_run, fetch_again, print_statement
 from curation.cli.import_.options import DateOrder
-from curation.engines import RATE
-from curation.files.columns import file_fields
-from curation.files.fields import TrafficFields
-from curation.files.run_files import FORMATS as RUN_FORMATS
+from curation.ingest.readers.columns import file_fields
+from curation.ingest.readers.fields import TrafficFields
+from curation.ingest.readers.run_files import FORMATS as RUN_FORMATS
+from curation.retrieval.engines import RATE
 
 RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
 ASKED = WithoutFile("engine", frozenset({"depth", "rate", "repeat"}), ask_for_run)
@@ -333,7 +333,7 @@ def import_judgments_command(
         --evidence-field references --annotator chroma --grade 3
       goldset import judgments again.csv --annotator-field rater --round second-pass
     """
-    from curation.sources.value_maps import parse_annotator_columns
+    from curation.ingest.importers.value_maps import parse_annotator_columns
 
     if judge is not None and (about is not None or round_name is not None):
         raise typer.BadParameter("--about and --round are for people; a judge read the text of the corpus")

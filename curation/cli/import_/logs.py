@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, project_store
 from curation.cli.output import emit, say, table
-from curation.text import amount
+from curation.cli.program import Json, project_store
+from curation.core.text import amount
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,7 +22,7 @@ def logs_command(as_json: Json = False) -> None:
       goldset import logs
       goldset import logs --json
     """
-    from curation.sources.traffic.logs import stored_logs
+    from curation.ingest.importers.traffic.logs import stored_logs
 
     with project_store().reading() as cursor:
         found = stored_logs(cursor)
@@ -48,7 +48,7 @@ def delete_log_command(
     Examples:
       goldset import delete-log 3f9a1c02 --reason "exported twice"
     """
-    from curation.sources.traffic.logs import delete_log
+    from curation.ingest.importers.traffic.logs import delete_log
 
     found = delete_log(project_store(), log, reason)
     drawn = f" {amount(found.samples, 'sample was', 'samples were')} drawn with it." if found.samples else ""

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.cli.goldset import project_store
-from curation.files.formats import FORMATS, FileLayout
-from curation.files.run_files import FORMATS as RUN_FORMATS
+from curation.cli.program import project_store
+from curation.ingest.readers.formats import FORMATS, FileLayout
+from curation.ingest.readers.run_files import FORMATS as RUN_FORMATS
 from curation.store import Rehearsal, Store
 
 Encoding = Annotated[str, typer.Option(help="Encoding of text files, such as latin-1 or cp1252.")]

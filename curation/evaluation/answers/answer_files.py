@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.errors import InputError, refuse_problems
+from curation.core.errors import InputError, refuse_problems
+from curation.core.progress import Progress, silent
+from curation.core.text import digest
 from curation.evaluation.answers.citations import (
     CITATION_FIELDS,
     Citation,
@@ -23,16 +25,14 @@ from curation.evaluation.answers.citations import (
     cited_names,
     located_citations,
 )
-from curation.files.columns import file_fields
-from curation.files.fields import ReferenceFields
-from curation.files.formats import FileLayout
-from curation.files.records import Record, Records
-from curation.files.values import text_of
-from curation.progress import Progress, silent
-from curation.sources.answers.reference_answers import texts_of
-from curation.sources.queries import KnownQueries, QueryColumn
-from curation.sources.unknown_names import UNKNOWN_QUERY, refuse_alike
-from curation.text import digest
+from curation.ingest.importers.answers.reference_answers import texts_of
+from curation.ingest.importers.queries import KnownQueries, QueryColumn
+from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, refuse_alike
+from curation.ingest.readers.columns import file_fields
+from curation.ingest.readers.fields import ReferenceFields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.values import text_of
 
 QUERY_FIELDS = file_fields(ReferenceFields)[0].usual
 ANSWER_FIELDS = ("answer", "prediction", "response", "output", "prediction_text", "generated_answer")

@@ -23,19 +23,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.arrow import ints_of, texts
-from curation.files.columns import column_for, file_fields
-from curation.files.fields import ChunkFields
-from curation.files.problems import Problems
-from curation.files.values import text_of, whole_number
-from curation.scoring.inputs.bodies import PinnedBodies
-from curation.scoring.inputs.run_chunks import ChunkPlace, located_chunks, place_of
-from curation.scoring.metrics.evidence import OPEN
-from curation.scoring.metrics.qrels import Qrels
-from curation.sources.unknown_names import like_known
-from curation.spans import Span, intersection
-from curation.statistics.arrays import Floats
-from curation.text import alike
+from curation.core.arrow import ints_of, texts
+from curation.core.spans import Span, intersection
+from curation.core.statistics.arrays import Floats
+from curation.core.text import alike
+from curation.evaluation.scoring.inputs.bodies import PinnedBodies
+from curation.evaluation.scoring.inputs.run_chunks import ChunkPlace, located_chunks, place_of
+from curation.evaluation.scoring.metrics.evidence import OPEN
+from curation.evaluation.scoring.metrics.qrels import Qrels
+from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.readers.columns import column_for, file_fields
+from curation.ingest.readers.fields import ChunkFields
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.values import text_of, whole_number
 
 CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
 CITATION_SCORES = ("citation_precision", "citation_recall")

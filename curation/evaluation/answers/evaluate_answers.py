@@ -24,8 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.answers.matching import exact_match, token_f1
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.statistics.arrays import Floats, Mask
 from curation.evaluation.answers.answer_files import (
     AnswerFields,
     AnswerSource,
@@ -39,6 +40,11 @@ from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, scores_of_a
 from curation.evaluation.answers.to_grade import SUPPORT
 from curation.evaluation.figures.means import Figure, mean_intervals
 from curation.evaluation.figures.strata import SMALL, StratumFigures, suppressed_strata
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation
+from curation.evaluation.scoring.inputs.facets import LEAST, Facet, chosen_facets
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.scoring.inputs.run_chunks import ChunkPlace
+from curation.evaluation.scoring.metrics.measures import mean_of
 from curation.evaluation.sealed.access import (
     SealedRequest,
     check_access,
@@ -47,17 +53,11 @@ from curation.evaluation.sealed.access import (
     sealed_request,
 )
 from curation.evaluation.sealed.headline import HeadlineEvaluation, logged_headline, required_request
-from curation.files.formats import FileLayout
-from curation.judges.estimates import JudgedEvaluation
-from curation.progress import Progress, silent
+from curation.ingest.importers.answers.nuggets import Nugget, nuggets_of_rows
+from curation.ingest.readers.formats import FileLayout
+from curation.labeling.written_answers.matching import exact_match, token_f1
 from curation.releases.sealed_evaluations import SealedCount
 from curation.releases.verify import Opened, opened
-from curation.scoring.inputs.facets import LEAST, Facet, chosen_facets
-from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.run_chunks import ChunkPlace
-from curation.scoring.metrics.measures import mean_of
-from curation.sources.answers.nuggets import Nugget, nuggets_of_rows
-from curation.statistics.arrays import Floats, Mask
 from curation.store import COMMAND_LINE, Store
 
 UNANSWERABLE = "unanswerable"

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.similarity.identical import Identical
+from curation.evaluation.scoring.inputs.release import parts_of, scale_of
 from curation.releases.stored import Pin, list_releases
 from curation.releases.verify import Opened, opened
-from curation.scoring.inputs.release import parts_of, scale_of
-from curation.similarity.identical import Identical
 from curation.store import Store, open_store
 
 Pair = tuple[str, str]

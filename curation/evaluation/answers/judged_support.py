@@ -3,7 +3,8 @@
 The unit is the query of the gold set: a score of its answer needs the grade of each nugget. In the project
 where support is graded each nugget is a query, and `labeling.rounds.query_draw` draws those of one query
 together. A query has a score by the judge's grades; those whose nuggets were drawn have one by people's as
-well, which corrects the mean over all (`judges.estimates`, `statistics.difference_estimator`).
+well, which corrects the mean over all (`evaluation.llm_judges.estimates`,
+`core.statistics.difference_estimator`).
 
 A query that a system did not answer has 0 for certain: its probability is 1, and it tells nothing of the
 judge. Where people graded some of a query's nuggets and not others, something else than chance chose them,
@@ -18,11 +19,13 @@ from itertools import compress
 
 import numpy as np
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.statistics.difference_estimator import difference_estimate
+from curation.core.text import amount
 from curation.evaluation.answers.answer_files import SystemAnswers
 from curation.evaluation.answers.grades import AnswerGrades, Pair, of_project, shares_of
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, scores_of_answers
-from curation.judges.estimates import (
+from curation.evaluation.llm_judges.estimates import (
     JudgedEvaluation,
     JudgedSystem,
     bounded,
@@ -30,14 +33,12 @@ from curation.judges.estimates import (
     judged_sample,
     refuse_sealed,
 )
-from curation.judges.peoples_sample import NOT_IN_DRAW, PeoplesSample, sample_of, some_of
+from curation.evaluation.llm_judges.peoples_sample import NOT_IN_DRAW, PeoplesSample, sample_of, some_of
+from curation.evaluation.scoring.inputs.facets import LEAST
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease
+from curation.ingest.importers.answers.nuggets import Nugget
 from curation.releases.verify import opened
-from curation.scoring.inputs.facets import LEAST
-from curation.scoring.inputs.release import EvaluatedRelease
-from curation.sources.answers.nuggets import Nugget
-from curation.statistics.difference_estimator import difference_estimate
 from curation.store import open_store
-from curation.text import amount
 
 Nuggets = Mapping[str, Sequence[Nugget]]
 

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from curation.sources.answers.nuggets import Nugget
-from curation.statistics.arrays import Floats
+from curation.core.statistics.arrays import Floats
+from curation.ingest.importers.answers.nuggets import Nugget
 
 PARTIAL, OKAY_WEIGHT = 0.5, 0.5
 WEIGHTED = "nuggets_weighted"

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import digest
 from curation.evaluation.answers.answer_files import AnswerSource, SystemAnswer, read_answer_file
-from curation.files.formats import FileLayout
+from curation.evaluation.scoring.inputs.release import read_release
+from curation.ingest.importers.answers.nuggets import nuggets_of_rows
+from curation.ingest.importers.queries import KnownQueries
+from curation.ingest.readers.formats import FileLayout
 from curation.labeling.rounds.query_draw import UNIT
 from curation.releases.verify import opened
-from curation.scoring.inputs.release import read_release
-from curation.sources.answers.nuggets import nuggets_of_rows
-from curation.sources.queries import KnownQueries
 from curation.store import Store
-from curation.text import digest
 
 CORRECTNESS, FAITHFULNESS, SUPPORT = "correctness", "faithfulness", "support"
 GUIDES = {

@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.statistics.arrays import Floats, Mask, ratio
+from curation.core.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
+from curation.core.text import amount
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
 from curation.evaluation.figures.strata import SMALL, StrataMean, suppressed_strata
-from curation.scoring.inputs.facets import Facet
-from curation.statistics.arrays import Floats, Mask, ratio
-from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
-from curation.text import amount
+from curation.evaluation.scoring.inputs.facets import Facet
 
 AGGREGATIONS = ("overall", "macro", "median", "worst")
 FEW = f"fewer than {LEAST_QUERIES} queries have a value for every system"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.statistics.arrays import Mask
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.pairs import (
     LEAST_QUERIES,
@@ -27,11 +28,10 @@ from curation.evaluation.comparison.pairs import (
 )
 from curation.evaluation.figures.strata import suppressed_strata
 from curation.evaluation.figures.traffic import traffic_differences
+from curation.evaluation.scoring.inputs.facets import COVERAGE, Facet
+from curation.evaluation.scoring.inputs.release import DrawnQueries
+from curation.evaluation.scoring.metrics.run_scores import RunScores
 from curation.evaluation.significance import RANDOMISATION
-from curation.scoring.inputs.facets import COVERAGE, Facet
-from curation.scoring.inputs.release import DrawnQueries
-from curation.scoring.metrics.run_scores import RunScores
-from curation.statistics.arrays import Mask
 
 
 class ComparisonOptions(NamedTuple):

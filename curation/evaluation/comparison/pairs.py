@@ -21,13 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.errors import InputError, refuse_problems
-from curation.evaluation.figures.traffic import TrafficFigure
-from curation.evaluation.significance import RANDOMISATION, SIGNIFICANT, TESTS
-from curation.scoring.inputs.facets import LEAST
-from curation.statistics.arrays import Floats, Mask
-from curation.statistics.p_values import holm
-from curation.statistics.paired.differences import (
+from curation.core.errors import InputError, refuse_problems
+from curation.core.statistics.arrays import Floats, Mask
+from curation.core.statistics.p_values import holm
+from curation.core.statistics.paired.differences import (
     detectable_difference,
     paired_effects,
     paired_intervals,
@@ -37,7 +34,10 @@ from curation.statistics.paired.differences import (
     wilcoxon_ps,
     wins_ties_losses,
 )
-from curation.statistics.paired.randomisation import assignments_for, randomisation_ps
+from curation.core.statistics.paired.randomisation import assignments_for, randomisation_ps
+from curation.evaluation.figures.traffic import TrafficFigure
+from curation.evaluation.scoring.inputs.facets import LEAST
+from curation.evaluation.significance import RANDOMISATION, SIGNIFICANT, TESTS
 
 MOST_PAIRS = 45
 """With more pairs lists are not compared, and strata by the first measure alone; ten systems have so many."""

@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.arrow import numbers
+from curation.core.arrow import numbers
+from curation.core.text import amount, decimal
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
-from curation.scoring.inputs.release import EvaluatedRelease
-from curation.scoring.metrics.measures import Measure
-from curation.scoring.metrics.qrels import UNJUDGED, Qrels, RunRows, qrels_of, rank
-from curation.scoring.metrics.run_scores import mean_scores, score_rows
-from curation.text import amount, decimal
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease
+from curation.evaluation.scoring.metrics.measures import Measure
+from curation.evaluation.scoring.metrics.qrels import UNJUDGED, Qrels, RunRows, qrels_of, rank
+from curation.evaluation.scoring.metrics.run_scores import mean_scores, score_rows
 
 DEEPEST = 100
 """Ranks in which copies are looked for, where a measure looks at the whole list."""

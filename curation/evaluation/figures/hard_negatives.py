@@ -17,15 +17,15 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from curation.core.statistics.arrays import Mask
+from curation.core.statistics.intervals import MINIMUM_QUERIES
+from curation.core.statistics.paired.differences import paired_intervals
+from curation.core.text import amount
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
-from curation.scoring.inputs.pooled import PooledPairs
-from curation.scoring.metrics.measures import Measure, mean_of
-from curation.scoring.metrics.qrels import UNJUDGED, Qrels, RunRows, rank
-from curation.scoring.metrics.run_scores import RunScores, mean_scores, score_rows
-from curation.statistics.arrays import Mask
-from curation.statistics.intervals import MINIMUM_QUERIES
-from curation.statistics.paired.differences import paired_intervals
-from curation.text import amount
+from curation.evaluation.scoring.inputs.pooled import PooledPairs
+from curation.evaluation.scoring.metrics.measures import Measure, mean_of
+from curation.evaluation.scoring.metrics.qrels import UNJUDGED, Qrels, RunRows, rank
+from curation.evaluation.scoring.metrics.run_scores import RunScores, mean_scores, score_rows
 
 
 class FigureDrop(NamedTuple):

@@ -1,7 +1,7 @@
 """Means over queries, each with an interval, its size and how much of what it saw was judged.
 
-The interval is the score interval of `statistics.means`, between 0 and the highest value that a query can
-have on the data. It needs no draws, so the same values have the same interval in every table. Where every
+The interval is the score interval of `core.statistics.means`, between 0 and the highest value that a query
+can have on the data. It needs no draws, so the same values have the same interval in every table. Where every
 value is 0 or 1, as those of success@k, it is Wilson's. The interval of a geometric mean is that of the mean
 logarithm. A total has none.
 """
@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.scoring.metrics.measures import averaged, mean_of, of_mean, summary_of
-from curation.scoring.metrics.run_scores import RunScores
-from curation.statistics import means
-from curation.statistics.arrays import Floats
-from curation.statistics.intervals import MINIMUM_QUERIES, wilson
+from curation.core.statistics import means
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.intervals import MINIMUM_QUERIES, wilson
+from curation.evaluation.scoring.metrics.measures import averaged, mean_of, of_mean, summary_of
+from curation.evaluation.scoring.metrics.run_scores import RunScores
 
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
 UNDEFINED = "no query has a relevant document"

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.arrow import numbers
-from curation.scoring.inputs.facets import LEAST
-from curation.scoring.inputs.release import EvaluatedRelease
-from curation.scoring.metrics.qrels import RunRows, rank
-from curation.statistics.intervals import wilson
-from curation.text import amount, percent
+from curation.core.arrow import numbers
+from curation.core.statistics.intervals import wilson
+from curation.core.text import amount, percent
+from curation.evaluation.scoring.inputs.facets import LEAST
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease
+from curation.evaluation.scoring.metrics.qrels import RunRows, rank
 
 DEPTH = 10
 """The first documents of a list in which outdated ones are counted."""

@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.statistics.arrays import Floats, Ints, Mask
+from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, percentile_interval, wilson
+from curation.core.statistics.roc import roc_area, roc_curve
 from curation.evaluation.figures.means import Figure
-from curation.scoring.inputs.facets import Facet
-from curation.scoring.metrics.qrels import Qrels, RunRows
-from curation.statistics.arrays import Floats, Ints, Mask
-from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, percentile_interval, wilson
-from curation.statistics.roc import roc_area, roc_curve
+from curation.evaluation.scoring.inputs.facets import Facet
+from curation.evaluation.scoring.metrics.qrels import Qrels, RunRows
 
 TAG = "unanswerable"
 CONFIDENCE = "score of the first document"
@@ -123,7 +123,7 @@ def run_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: 
 
     Parameters
     ----------
-    facets: of the evaluated queries; see `scoring.inputs.release`.
+    facets: of the evaluated queries; see `evaluation.scoring.inputs.release`.
     """
     tags = facets["tag"].values
     tagged = tags[TAG] if TAG in tags else np.zeros(len(qrels.query_ids), bool)

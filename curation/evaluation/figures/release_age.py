@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from curation.door import sealed_parts
+from curation.core.text import amount
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease
+from curation.people.seal_access import sealed_parts
 from curation.releases.stored import list_releases
-from curation.scoring.inputs.release import EvaluatedRelease
 from curation.store import Store
 from curation.store.release_parts import read_part
 from curation.store.table_rows import utc_now
-from curation.text import amount
 
 OLD_DAYS = 365
 """A release that is older is said to be old."""

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from curation.errors import InputError, refuse_problems
+from curation.core.errors import InputError, refuse_problems
+from curation.core.statistics.arrays import Ints
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
-from curation.scoring.metrics.measures import Measure
-from curation.scoring.metrics.qrels import Qrels, Rankings, RunRows, rank
-from curation.scoring.metrics.run_scores import RunScores, mean_scores, score_rows
-from curation.statistics.arrays import Ints
+from curation.evaluation.scoring.metrics.measures import Measure
+from curation.evaluation.scoring.metrics.qrels import Qrels, Rankings, RunRows, rank
+from curation.evaluation.scoring.metrics.run_scores import RunScores, mean_scores, score_rows
 
 DEPTHS = (10, 50, 100, 200)
 

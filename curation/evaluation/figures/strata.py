@@ -15,12 +15,12 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from scipy.special import bdtr, stdtrit
 
+from curation.core.statistics.arrays import Floats, Mask
+from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.evaluation.figures.means import Figure, MeasureFigure, highest_of, mean_figures, mean_intervals
-from curation.scoring.inputs.facets import LEAST, Facet
-from curation.scoring.metrics.measures import averaged, of_mean
-from curation.scoring.metrics.run_scores import RunScores
-from curation.statistics.arrays import Floats, Mask
-from curation.statistics.intervals import MINIMUM_QUERIES
+from curation.evaluation.scoring.inputs.facets import LEAST, Facet
+from curation.evaluation.scoring.metrics.measures import averaged, of_mean
+from curation.evaluation.scoring.metrics.run_scores import RunScores
 
 SMALL = f"fewer than {LEAST} queries"
 FEW_SEALED = f"fewer than {LEAST} sealed queries"

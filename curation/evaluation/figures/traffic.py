@@ -3,7 +3,7 @@
 A query counts with its `search_weights`: Hájek's ratio, so that measures that some queries do not have need
 no other formula.
 
-The interval is the score interval of `statistics.means` with a design-based variance: that of the ratio,
+The interval is the score interval of `core.statistics.means` with a design-based variance: that of the ratio,
 stratum by stratum. A query counts by how the estimate moves without it (the jackknife), and queries are as
 many as would say as much with equal weight. In the stratified design a stratum whose queries were nearly all
 drawn has little left to vary (the finite population correction), and as much less is added as unseen. The
@@ -27,15 +27,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from curation.core.statistics.arrays import Floats, ratio
+from curation.core.statistics.intervals import MINIMUM_QUERIES
+from curation.core.statistics.means import UNSEEN, most_common, score_intervals, with_unseen
+from curation.core.statistics.paired.differences import CARRIED_BY
 from curation.evaluation.figures.means import TOTAL, highest_of
+from curation.evaluation.scoring.inputs.release import DrawnQueries
+from curation.evaluation.scoring.metrics.measures import Measure, averaged, of_mean
+from curation.evaluation.scoring.metrics.run_scores import RunScores
 from curation.releases.search_weights import search_weights
-from curation.scoring.inputs.release import DrawnQueries
-from curation.scoring.metrics.measures import Measure, averaged, of_mean
-from curation.scoring.metrics.run_scores import RunScores
-from curation.statistics.arrays import Floats, ratio
-from curation.statistics.intervals import MINIMUM_QUERIES
-from curation.statistics.means import UNSEEN, most_common, score_intervals, with_unseen
-from curation.statistics.paired.differences import CARRIED_BY
 
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"
 NO_VARIATION = "every drawn query that could vary has the same value"
@@ -188,7 +188,7 @@ def _guarded(differences: Floats, design: _Design) -> TrafficFigure:
     """The figure with an interval that holds one more query, at its worst and at its best.
 
     That is the largest difference that was seen, or 1 where there was none, as in
-    `statistics.paired.differences`.
+    `core.statistics.paired.differences`.
     """
     found = _student(differences, design)
     weights = np.where(np.isnan(differences), 0.0, design.weights)

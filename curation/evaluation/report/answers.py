@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from curation.core.reports.page import Section, Table
+from curation.core.reports.plots import MOST_SERIES, DotRow, dot_plot
+from curation.core.text import amount
 from curation.evaluation.answers.citations import CITATION_SCORES
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnsweringSystem
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
@@ -17,9 +20,6 @@ from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS, SUPP
 from curation.evaluation.figures.means import Figure, MeasureFigure
 from curation.evaluation.report.judge import judge_sections
 from curation.evaluation.report.section import mark, with_interval, with_own_n
-from curation.reports.page import Section, Table
-from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
-from curation.text import amount
 
 _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORES[0]: "evidence"}
 """Measure → what an answer is compared with for it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.reports.page import Section, Table
-from curation.text import amount
+from curation.core.reports.page import Section, Table
+from curation.core.text import amount
 
 if TYPE_CHECKING:
     from curation.evaluation.to_pool import PooledRuns

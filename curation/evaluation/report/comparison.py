@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from curation.core.reports.charts import Mark
+from curation.core.reports.page import Section, Table
+from curation.core.reports.plots import DotRow, dot_plot
+from curation.core.text import amount, p_cell
 from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import interval
+from curation.evaluation.scoring.inputs.run_chunks import said_of_texts
+from curation.evaluation.scoring.metrics.measures import measures_named
 from curation.evaluation.significance import HOLM_COLUMN, TESTS, what_decides
-from curation.reports.charts import Mark
-from curation.reports.page import Section, Table
-from curation.reports.plots import DotRow, dot_plot
-from curation.scoring.inputs.run_chunks import said_of_texts
-from curation.scoring.metrics.measures import measures_named
-from curation.text import amount, p_cell
 
 MOST_ROWS = 30
 """Differences that are drawn; the tables have all."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from curation.core.reports.page import Section, Table
 from curation.evaluation.report.section import interval
-from curation.reports.page import Section, Table
 
 if TYPE_CHECKING:
     from curation.evaluation.fail_if import CheckedCondition

@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from curation.core.reports.page import Table
+from curation.core.text import amount, printable
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.report.section import with_interval
+from curation.evaluation.scoring.metrics.measures import Measure, measures_named
 from curation.evaluation.significance import what_decides
 from curation.releases.export.formats.trec import without_space
 from curation.releases.stored import marked
-from curation.reports.page import Table
-from curation.scoring.metrics.measures import Measure, measures_named
-from curation.text import amount, printable
 
 _SAME = {
     **{"rprec": "Rprec", "gmap": "gm_map", "set_precision": "set_P", "set_f1": "set_F"},

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from curation.core.reports.page import Section, Table
+from curation.core.statistics.difference_estimator import DifferenceEstimate
+from curation.core.text import amount, left_out_sentences
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report.section import with_interval
-from curation.judges.estimates import JudgedEvaluation
-from curation.reports.page import Section, Table
-from curation.statistics.difference_estimator import DifferenceEstimate
-from curation.text import amount, left_out_sentences
 
 
 def judge_sections(

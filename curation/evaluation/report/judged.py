@@ -6,6 +6,9 @@ documents with hard negatives and without; and reranking of the same candidates.
 
 from __future__ import annotations
 
+from curation.core.reports.page import Section, Table
+from curation.core.reports.plots import MOST_SERIES, PlotCurve, SharesRow, curves, shares
+from curation.core.text import amount, percent
 from curation.evaluation.evaluation import Evaluation, RunFacts
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.report.section import (
@@ -15,10 +18,7 @@ from curation.evaluation.report.section import (
     share,
     with_interval,
 )
-from curation.reports.page import Section, Table
-from curation.reports.plots import MOST_SERIES, PlotCurve, SharesRow, curves, shares
-from curation.scoring.metrics.bounds import why_below
-from curation.text import amount, percent
+from curation.evaluation.scoring.metrics.bounds import why_below
 
 HARD_COLUMNS = ("system", "measure", "without", "with", "difference", "returned")
 

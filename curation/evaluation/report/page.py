@@ -9,8 +9,12 @@ from typing import Any
 
 from markupsafe import Markup
 
+from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.reports.table_files import markdown_table
+from curation.core.text import amount
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report.answers import (
     answer_sections,
     compared_with,
@@ -36,12 +40,8 @@ from curation.evaluation.report.systems import (
     write_systems,
 )
 from curation.evaluation.report.triple import triple_findings, triple_sections
-from curation.judges.estimates import JudgedEvaluation
 from curation.releases.card.limits import synthetic_sentence
 from curation.releases.stored import mark_sentence, marked
-from curation.reports.page import QueryName, Section, Table, html_page
-from curation.reports.table_files import markdown_table
-from curation.text import amount
 
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     write_systems,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from curation.core.reports.page import QueryName, Section, Table
+from curation.core.reports.plots import PlotPoint, scatter
+from curation.core.text import amount
 from curation.evaluation.evaluation import Evaluation
-from curation.reports.page import QueryName, Section, Table
-from curation.reports.plots import PlotPoint, scatter
-from curation.text import amount
 
 QUERY_BY_QUERY = "Query by query"
 RESULTS = ("won", "lost", "tied", "zero")

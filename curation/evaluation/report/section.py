@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from curation.core.reports.charts import Mark
+from curation.core.reports.page import Table
+from curation.core.text import decimal, percent
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.reports.charts import Mark
-from curation.reports.page import Table
-from curation.scoring.metrics.measures import measures_named
-from curation.text import decimal, percent
+from curation.evaluation.scoring.metrics.measures import measures_named
 
 MOST_COLUMNS = 6
 """Systems that are columns of a table."""

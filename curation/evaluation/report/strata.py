@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from curation.core.reports.page import Section, Table
+from curation.core.reports.plots import MOST_SERIES, DotRow, dot_plot
+from curation.core.text import amount
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, WinRate, about
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.strata import listed_values
 from curation.evaluation.report.section import mark, with_interval, with_own_n
+from curation.evaluation.scoring.inputs.facets import CLUSTER, GRID, LEAST
 from curation.releases.coverage import about_grid, about_map
-from curation.reports.page import Section, Table
-from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
-from curation.scoring.inputs.facets import CLUSTER, GRID, LEAST
-from curation.text import amount
 
 AGGREGATED = (
     "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest of "

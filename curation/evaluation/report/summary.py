@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from curation.core.reports.table_files import markdown_table, markdown_text
+from curation.core.text import printable
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.fail_if import CheckedCondition
 from curation.evaluation.report.files import system_table
 from curation.evaluation.report.page import EvaluationReport
-from curation.reports.table_files import markdown_table, markdown_text
-from curation.text import printable
 
 KINDS = ("md", "junit")
 _ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"}

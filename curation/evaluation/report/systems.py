@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
+from curation.core.reports.charts import intervals
+from curation.core.reports.page import Section, Table
+from curation.core.reports.plots import MOST_SERIES, PlotCurve, curves
+from curation.core.text import amount
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import rate_of_few
 from curation.evaluation.report.section import by_measure, interval, mark, share, with_own_n
+from curation.evaluation.scoring.inputs.run_seconds import RunSeconds
+from curation.evaluation.scoring.metrics.measures import WITHIN, measures_named
 from curation.releases.stored import marked
-from curation.reports.charts import intervals
-from curation.reports.page import Section, Table
-from curation.reports.plots import MOST_SERIES, PlotCurve, curves
-from curation.scoring.inputs.run_seconds import RunSeconds
-from curation.scoring.metrics.measures import WITHIN, measures_named
-from curation.text import amount
 
 SECONDS_COLUMNS = ("system", "run", "mean", "median", "p95", "queries", "note")
 

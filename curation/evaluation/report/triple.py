@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from curation.core.reports.page import Section, Table
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
 from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS
@@ -20,7 +21,6 @@ from curation.evaluation.report.answers import (
     support_findings,
 )
 from curation.evaluation.report.section import with_interval
-from curation.reports.page import Section, Table
 
 TRIPLE = "Retrieval, answers, faithfulness"
 GRADED = (CORRECTNESS, FAITHFULNESS)

@@ -16,9 +16,12 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from curation.door import sealed_parts
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.statistics.arrays import Floats
+from curation.evaluation.scoring.inputs.facets import LEAST
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease, parts_of
 from curation.people.annotators import EVALUATING, require_author
+from curation.people.seal_access import sealed_parts
 from curation.releases.sealed_evaluations import (
     QueryValue,
     SealedCount,
@@ -27,9 +30,6 @@ from curation.releases.sealed_evaluations import (
     refuse_over_limit,
 )
 from curation.releases.verify import Opened, opened
-from curation.scoring.inputs.facets import LEAST
-from curation.scoring.inputs.release import EvaluatedRelease, parts_of
-from curation.statistics.arrays import Floats
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
 FIELDS = ("value", "low", "high", "n", "judged")

@@ -14,7 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.core.statistics.arrays import Floats
+from curation.core.text import amount
+from curation.evaluation.scoring.inputs.facets import LEAST
+from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.scoring.inputs.system_runs import ReadingOptions, read_run, with_whole_documents
+from curation.evaluation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
+from curation.evaluation.scoring.metrics.run_scores import score_rows
 from curation.evaluation.sealed.access import (
     SealedRequest,
     check_access,
@@ -22,19 +31,10 @@ from curation.evaluation.sealed.access import (
     refusals_logged,
     sealed_request,
 )
-from curation.progress import Progress, silent
 from curation.releases.sealed_evaluations import SealedCount
 from curation.releases.stored import mark_sentence
 from curation.releases.verify import Opened
-from curation.scoring.inputs.facets import LEAST
-from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.run_sources import RunSource
-from curation.scoring.inputs.system_runs import ReadingOptions, read_run, with_whole_documents
-from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
-from curation.scoring.metrics.run_scores import score_rows
-from curation.statistics.arrays import Floats
 from curation.store import COMMAND_LINE, Store
-from curation.text import amount
 
 FEW = f"fewer than {LEAST} queries have a value"
 

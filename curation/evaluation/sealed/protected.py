@@ -17,7 +17,7 @@ from curation.evaluation.figures.means import Figure, MeasureFigure
 from curation.evaluation.figures.refusal import RefusalFigures
 from curation.evaluation.figures.reranking import RerankingDepth
 from curation.evaluation.figures.strata import SMALL, OtherMeans, StrataMean
-from curation.scoring.inputs.facets import LEAST
+from curation.evaluation.scoring.inputs.facets import LEAST
 
 FEW_ANSWERABLE = f"fewer than {LEAST} answerable or unanswerable queries of a sealed part"
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from curation.errors import refuse_problems
-from curation.files.fields import JudgmentFields
+from curation.core.errors import refuse_problems
+from curation.core.text import alike, difference_of_form
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.value_maps import map_to_write
+from curation.ingest.readers.fields import JudgmentFields
 from curation.people.annotators import names_in_use
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.value_maps import map_to_write
 from curation.store import Store
-from curation.text import alike, difference_of_form
 
 _OTHER_NAME = "Another person needs a name that people can tell apart."
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.similarity.quotes import QUOTED
-from curation.spans import Spans
+from curation.core.similarity.quotes import QUOTED
+from curation.core.spans import Spans
 from curation.store import Cursor, append_rows
 
 EvidenceMark = tuple[str, int, int, int, str, str]

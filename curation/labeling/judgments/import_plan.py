@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from curation.errors import InputError, refuse_problems
-from curation.files.nested.evidence import WAY_OUT, in_text, located_evidence
+from curation.core.errors import InputError, refuse_problems
+from curation.core.spans import Spans
+from curation.core.text import digest
 from curation.guides.guide import Guide
+from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey
+from curation.ingest.readers.nested.evidence import WAY_OUT, in_text, located_evidence
 from curation.labeling.judgments.events import EvidenceMark, JudgmentEvent
 from curation.labeling.judgments.judging import JudgingContext, PresentationState, Submission, judge
-from curation.sources.imported_judgment import ImportedJudgment, JudgmentKey
-from curation.spans import Spans
 from curation.store import Presentation, Query
-from curation.text import digest
 
 CURRENT, EARLIER = "current", "earlier"
 TEXTS = (CURRENT, EARLIER)

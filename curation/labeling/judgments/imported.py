@@ -23,26 +23,26 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from curation.door import shut_door
-from curation.errors import InputError
-from curation.files.fields import JudgmentFields
-from curation.files.formats import FileLayout
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.core.text import digest
 from curation.guides.guide import current_guide, guide_by_hash
+from curation.ingest.importers.compare_queries import add_other_ids
+from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey, one_judgment_a_pair
+from curation.ingest.importers.judgments import read_judgments
+from curation.ingest.importers.left.reading import bring_texts
+from curation.ingest.readers.fields import JudgmentFields
+from curation.ingest.readers.formats import FileLayout
 from curation.labeling.judgments.alike_annotators import refuse_alike_annotators
 from curation.labeling.judgments.events import append_events, marks_of
 from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
 from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import add_imported, list_annotators
-from curation.progress import Progress, silent
-from curation.sources.compare_queries import add_other_ids
-from curation.sources.imported_judgment import ImportedJudgment, JudgmentKey, one_judgment_a_pair
-from curation.sources.judgments import read_judgments
-from curation.sources.left.reading import bring_texts
+from curation.people.seal_access import shut_door
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Query
-from curation.text import digest
 
 RECORDED = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed", "added_pairs")
 ABSENT_QUOTE = "a quote of evidence that is not in the text"

@@ -16,12 +16,12 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
+from curation.core.similarity.quotes import outside_of, quoted
+from curation.core.spans import Spans
+from curation.core.text import LONGEST_NOTE
 from curation.guides.guide import Guide
 from curation.labeling.judgments.events import EvidenceMark, JudgmentEvent
-from curation.similarity.quotes import outside_of, quoted
-from curation.spans import Spans
 from curation.store import utc_now
-from curation.text import LONGEST_NOTE
 
 KINDS = ("grade", "cannot_tell", "later", "undo")
 ANSWERED = ("grade", "cannot_tell")

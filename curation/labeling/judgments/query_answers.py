@@ -1,7 +1,7 @@
 """Query answers: annotators say whether the corpus answers a query, after their last document of it.
 
 An answer belongs to a round, an annotator and a query; a later one is a new revision.
-`sampling.tags.answerable` counts them.
+`queries.sampling.tags.answerable` counts them.
 """
 
 from __future__ import annotations

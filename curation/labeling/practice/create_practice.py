@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from curation.door import LEAVES_OUT, Door, open_door
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import amount, digest
 from curation.guides.guide import current_guide
+from curation.ingest.importers.left.reading import bring_texts
 from curation.labeling.practice.practice_file import PracticeFile
 from curation.labeling.practice.status import PASS_MARK
 from curation.labeling.rounds.assignment import order
@@ -30,12 +31,11 @@ from curation.labeling.rounds.create_round import BUSY, project_fingerprint, ref
 from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import require_annotators, require_author
-from curation.sources.left.reading import bring_texts
+from curation.people.seal_access import LEAVES_OUT, Door, open_door
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Presentation
 from curation.store.settings import COMMAND_LINE
-from curation.text import amount, digest
 
 QUERIES = 10
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from curation.door import shut_door
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
 from curation.labeling.practice.create_practice import draw
 from curation.labeling.practice.status import PracticeStatus, practice_statuses, shows_sealed
 from curation.labeling.rounds.assignment import order
@@ -13,6 +12,7 @@ from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.lifecycle import append_round_event, round_state
 from curation.labeling.rounds.rounds import round_parameters
 from curation.people.annotators import require_annotators, require_author
+from curation.people.seal_access import shut_door
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot
 from curation.store.rows import Presentation

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from curation.door import Door
-from curation.errors import InputError
-from curation.files.records import Records
-from curation.files.values import text_of, whole_number
+from curation.core.errors import InputError
+from curation.core.text import LONGEST_NOTE, alike
 from curation.guides.guide import current_guide
+from curation.ingest.importers.queries import KnownQueries, NamedBy, named_by
+from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.values import text_of, whole_number
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import ControlItem, ControlItemPool
-from curation.sources.queries import KnownQueries, NamedBy, named_by
-from curation.sources.unknown_names import like_known
+from curation.people.seal_access import Door
 from curation.store import Cursor
 from curation.store.documents import current_snapshot, snapshot_versions
-from curation.text import LONGEST_NOTE, alike
 
 FIELDS = {
     "--query-field": ("query", "query_id", "query-id"),

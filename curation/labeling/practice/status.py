@@ -15,8 +15,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from curation.door import shut_door
-from curation.reports.page import ShareCell, Table
+from curation.core.reports.page import ShareCell, Table
+from curation.people.seal_access import shut_door
 from curation.store import Cursor, Store
 
 PASS_MARK = 0.8

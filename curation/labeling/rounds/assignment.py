@@ -14,8 +14,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from curation.core.text import digest, seeded
 from curation.labeling.rounds.candidates import Candidate
-from curation.text import digest, seeded
 
 CLOSEST_DUPLICATE = 21
 """Least distance, in presentations, between the two showings of a blind duplicate. With 20 others between

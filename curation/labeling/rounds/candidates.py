@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from curation.filters.stored import outside_pairs
-from curation.sources.queries import active_queries
+from curation.ingest.filters.stored import outside_pairs
+from curation.ingest.importers.queries import active_queries
 from curation.store import Cursor, fetch
 from curation.store.documents import VERSION, current_snapshot
 

@@ -11,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from curation.core.statistics.intervals import wilson
+from curation.core.text import digest
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.candidates import Candidate
-from curation.statistics.intervals import wilson
 from curation.store import Cursor, append_rows
 from curation.store.documents import current_snapshot
-from curation.text import digest
 
 MOST_PER_QUERY = 5
 """Control items of one query for one annotator."""

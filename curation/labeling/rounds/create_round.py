@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from curation.errors import RefusedError, refuse_problems
+from curation.core.errors import RefusedError, refuse_problems
+from curation.core.text import amount, digest, seeded
+from curation.ingest.importers.left.reading import bring_texts
 from curation.labeling.rounds.assignment import assign
 from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.control_items import (
@@ -21,12 +23,10 @@ from curation.labeling.rounds.duplicate_spacing import quantiles
 from curation.labeling.rounds.layout import ASK_FROM, RoundAssignment, RoundLayout, lay_out
 from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import JUDGING, able_to_judge, require_annotators, require_author
-from curation.sources.left.reading import bring_texts
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, get_setting, record_event
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Annotator
-from curation.text import amount, digest, seeded
 
 PILOT_QUERIES = 10
 BUSY = "Other commands kept changing the project while the round was planned. Try again."

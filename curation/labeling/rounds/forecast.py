@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.text import amount
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
 from curation.store import Cursor, Store, fetch, utc_now
-from curation.text import amount
 
 BREAK = timedelta(minutes=10)
 """A longer pause between two answers does not count as work."""

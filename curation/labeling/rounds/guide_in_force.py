@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import amount, digest
 from curation.guides.drafts import end_draft, own_draft
 from curation.guides.guide import Guide, current_guide, guide_by_hash, store_guide
 from curation.guides.presentation_template import field_uses, unused_fields
 from curation.labeling.rounds.lifecycle import RoundState, append_round_event, open_states
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event
-from curation.text import amount, digest
 
 KEEP, SWITCH = "keep", "switch"
 

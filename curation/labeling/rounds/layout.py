@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from curation.errors import refuse_problems
+from curation.core.errors import refuse_problems
+from curation.core.text import amount, digest
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Slot, distances, duplicates_wanted, order
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import (
@@ -19,7 +20,6 @@ from curation.labeling.rounds.control_items import (
     with_control_items,
 )
 from curation.store import Presentation
-from curation.text import amount, digest
 
 ASK_FROM = 5
 """An annotator who saw fewer documents of a query knows too little of what the corpus holds for it."""

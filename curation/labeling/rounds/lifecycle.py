@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.text import canonical_json
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
-from curation.text import canonical_json
 
 
 class RoundState(NamedTuple):

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.door import Door, door_or_shut
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.statistics.intervals import percentile_interval, resampled
 from curation.guides.guide import guide_by_hash
 from curation.labeling.rounds.lifecycle import round_state
-from curation.statistics.intervals import percentile_interval, resampled
+from curation.people.seal_access import Door, door_or_shut
 from curation.store import Store, fetch
 from curation.store.documents import VERSION
 

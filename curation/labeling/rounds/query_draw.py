@@ -1,10 +1,10 @@
 """Query draws: a round over a random sample of the queries, whose grades correct a judge that graded all.
 
-The unit is the query: people grade the whole pool of each that is drawn (`curation.judges`). Each stratum
-of the sample gives at least one query, and the rest in proportion to its size; within it queries are drawn
-without replacement, by seed. So a query's inclusion probability is the share of its stratum that was drawn.
-The round keeps the draw among its parameters: the queries that it was drawn from, by stratum, and those that
-were drawn.
+The unit is the query: people grade the whole pool of each that is drawn (`curation.evaluation.llm_judges`).
+Each stratum of the sample gives at least one query, and the rest in proportion to its size; within it
+queries are drawn without replacement, by seed. So a query's inclusion probability is the share of its
+stratum that was drawn. The round keeps the draw among its parameters: the queries that it was drawn from, by
+stratum, and those that were drawn.
 
 Nuggets of one query of a gold set (`evaluation.answers.to_grade`) are drawn together: a score of its answer
 needs all of them. So that query is the unit there.
@@ -19,15 +19,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.reports.page import Table
+from curation.core.reports.table_files import csv_table
+from curation.core.statistics.allocation import allocate
+from curation.core.text import amount, seeded
 from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.create_round import RoundOpened, open_over
 from curation.labeling.rounds.layout import RoundLayout
-from curation.reports.page import Table
-from curation.reports.table_files import csv_table
-from curation.statistics.allocation import allocate
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting
-from curation.text import amount, seeded
 
 UNIT = "goldset_gold_query"
 """The field of a query's metadata with what is drawn instead of it, together with all others that have it."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.door import shut_door
 from curation.labeling.rounds.rounds import find_round
+from curation.people.seal_access import shut_door
 from curation.store import Store, fetch
 from curation.store.documents import VERSION
 

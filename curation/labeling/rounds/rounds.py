@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.text import canonical_json
 from curation.labeling.rounds.upcoming import AS_LISTS, ASKED_FROM
 from curation.store import Cursor, Round, fetch, utc_now
-from curation.text import canonical_json
 
 _ROUNDS = "SELECT round_id, name, kind, guide_hash, parameters, opened_at FROM rounds"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from curation.core.reports.page import BarCell, NumberCell, QueryName, Table, figure_row, figure_table
 from curation.labeling.rounds.control_items import MINIMUM_ANSWERED, ControlItemResult
 from curation.labeling.rounds.duplicate_spacing import NAMES
 from curation.labeling.rounds.forecast import AnnotatorPace
 from curation.labeling.rounds.pilot import PilotReport
 from curation.labeling.rounds.status import RoundStatus
-from curation.reports.page import BarCell, NumberCell, QueryName, Table, figure_row, figure_table
 
 
 def progress_table(status: RoundStatus, paces: Sequence[AnnotatorPace] = ()) -> Table:

@@ -10,13 +10,13 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from curation.errors import RefusedError
-from curation.filters.stored import NEED
+from curation.core.errors import RefusedError
 from curation.guides.guide import guide_by_hash
+from curation.ingest.filters.stored import NEED
+from curation.labeling.presentation.drawing import NOBODY
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.labeling.session.item_views import Answered, read_answered
 from curation.labeling.session.own_answers import may_see_own_answers
-from curation.presentation.drawing import NOBODY
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 

@@ -11,19 +11,19 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from curation.errors import NotFoundError
-from curation.filters.stored import NEED
+from curation.core.errors import NotFoundError
+from curation.core.spans import Spans
 from curation.guides.guide import Guide, guide_by_hash
+from curation.ingest.filters.stored import NEED
 from curation.labeling.judgments.events import marks_of
 from curation.labeling.judgments.query_answers import ASKED_IN
+from curation.labeling.presentation.drawing import NOBODY, ReadDocument, draw, whole_passage
+from curation.labeling.presentation.elements import Fact, Node
+from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork
 from curation.labeling.session.cache import SessionCache
 from curation.labeling.session.matched_passages import matched_passages
 from curation.labeling.session.texts import Text
-from curation.presentation.drawing import NOBODY, ReadDocument, draw, whole_passage
-from curation.presentation.elements import Fact, Node
-from curation.presentation.excerpts import Segment
-from curation.spans import Spans
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.spans import Span
+from curation.core.spans import Span
 from curation.store import Cursor
 
 _PAIRS = """

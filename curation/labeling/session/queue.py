@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from curation.core.text import percent
 from curation.labeling.judgments.events import marks_of
 from curation.labeling.practice.status import PracticeState, PracticeStatus
+from curation.labeling.presentation.drawing import NOBODY
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, upcoming_work
 from curation.labeling.session.cache import SessionCache, session_cache
 from curation.labeling.session.item_views import Answered, FoundAnswer, Showing, read_showings
 from curation.labeling.session.pace import recent
-from curation.presentation.drawing import NOBODY
 from curation.store import Cursor, Store, utc_now
-from curation.text import percent
 
 MOST_LISTED = 50
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.filters.stored import NEED
+from curation.core.spans import Span
+from curation.ingest.filters.stored import NEED
+from curation.labeling.presentation.drawing import ReadDocument
 from curation.labeling.rounds.upcoming import QueueItem
 from curation.labeling.session.matched_passages import matched_parts
-from curation.presentation.drawing import ReadDocument
-from curation.spans import Span
 from curation.store import Cursor
 from curation.store.documents import version_texts
 

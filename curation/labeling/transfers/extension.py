@@ -10,7 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.text import amount
 from curation.labeling.rounds.assignment import assign
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE
@@ -26,7 +27,6 @@ from curation.labeling.transfers.transfer import (
     read_inputs,
 )
 from curation.store import COMMAND_LINE, Cursor, Store
-from curation.text import amount
 
 NEXT_UP = 20
 """Items at the head of a queue that are not moved, because a screen may hold them already."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.labeling.rounds.lifecycle import open_states
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.accounts import deactivate, set_role

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.filters.stored import outside_pairs
+from curation.ingest.filters.stored import outside_pairs
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.transfers.transfer import near_repeats, round_items, withdraw

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import amount, digest
 from curation.labeling.rounds.lifecycle import RoundState
 from curation.labeling.transfers.transfer import (
     Pair,
@@ -25,7 +26,6 @@ from curation.labeling.transfers.transfer import (
     read_inputs,
 )
 from curation.store import COMMAND_LINE, Cursor, Store
-from curation.text import amount, digest
 
 SEEN = "put off or taken back: they were seen, and stay"
 HAD_BY_ALL = "everyone else has the pair already: it stays"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+from curation.core.text import amount, canonical_json, plain
 from curation.guides.guide import current_guide
 from curation.labeling.rounds import lifecycle
 from curation.labeling.rounds.lifecycle import RoundState
@@ -25,7 +26,6 @@ from curation.relabeling.drift.wrong_labels import WrongLabels, wrong_labels
 from curation.relabeling.plan.stored import PlanRow, list_plans
 from curation.relabeling.staleness.quarter import Quarter
 from curation.store import COMMAND_LINE, Cursor, Store
-from curation.text import amount, canonical_json, plain
 
 YEAR = 4
 """Quarters that are pooled."""

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.agreement.between.coefficients import cohen_of, weights_of
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resampled_figures
 from curation.relabeling.drift.regraded_pairs import DOCUMENT, GUIDE, RegradedPair
 from curation.relabeling.drift.wrong_labels import FEW, query_numbers, share_of
-from curation.statistics.arrays import Floats
-from curation.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resampled_figures
 
 SEED = 0
 NEITHER = "neither"

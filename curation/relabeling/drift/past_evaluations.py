@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.core.text import canonical_json, plain
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.people.annotators import require_author
-from curation.progress import Progress, silent
 from curation.relabeling.plan.stored import find_plan
-from curation.scoring.inputs.run_sources import RunSource
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
-from curation.text import canonical_json, plain
 
 
 class SystemMean(NamedTuple):

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from curation.guides.guide import guide_by_hash, guide_lines
 from curation.guides.rewording import Grades, reworded_grades
+from curation.labeling.consensus.consensus import settled
+from curation.labeling.consensus.rule import read_rule
+from curation.labeling.consensus.votes import Votes
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.plan.choice import PlanPair
 from curation.relabeling.plan.stored import PlanRow, plan_pairs
 from curation.relabeling.staleness.judged_pairs import BETWEEN, Pair, query_tags, query_types
-from curation.settling.consensus import settled
-from curation.settling.rule import read_rule
-from curation.settling.votes import Votes
 from curation.store import Cursor
 
 DOCUMENT, GUIDE = "document changed", "words of its grade changed"

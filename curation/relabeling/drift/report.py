@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from curation.door import sealed_queries
 from curation.guides.guide import current_guide
+from curation.people.seal_access import sealed_queries
 from curation.relabeling.drift.closing import ReportInputs, report_inputs
 from curation.relabeling.drift.figures import ChangeRow, DriftRow, change_rows, confusion_of, drift_row
 from curation.relabeling.drift.past_evaluations import OrderChange, stored_orders

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from curation.core.reports.charts import HeatCell, heat_map
+from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.text import amount, decimal, percent
 from curation.relabeling.drift.figures import ChangeRow, DriftFigure, DriftRow
 from curation.relabeling.drift.past_evaluations import OrderChange
 from curation.relabeling.drift.regraded_pairs import DOCUMENT, GUIDE
 from curation.relabeling.drift.report import DriftReport
 from curation.relabeling.drift.wrong_labels import FEW, WrongLabels
-from curation.reports.charts import HeatCell, heat_map
-from curation.reports.page import QueryName, Section, Table, html_page
-from curation.text import amount, decimal, percent
 
 LIMIT = 50
 """Pairs with another grade that are shown."""

@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.intervals import wilson
 from curation.relabeling.drift.regraded_pairs import QuarterResult, RegradedPair
 from curation.relabeling.plan.choice import RANDOM
-from curation.statistics.arrays import Floats, Ints
-from curation.statistics.intervals import wilson
 
 FEW = 10
 """With fewer pairs there is no estimate."""
@@ -120,7 +120,7 @@ def share_of(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Fl
 
 def wilson_share(share: float, n: int) -> tuple[float, float]:
     """Wilson's interval of a share of n pairs that need not be a whole number: between those of the whole
-    numbers around it; see `statistics.intervals.wilson`.
+    numbers around it; see `core.statistics.intervals.wilson`.
     """
     lower, upper = int(share * n), min(n, int(share * n) + 1)
     part = share * n - lower

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.statistics.weights import draw_proportional
+from curation.core.text import digest
 from curation.relabeling.request import RANDOM_SHARE
 from curation.relabeling.staleness.judged_pairs import GONE, JudgedPair
-from curation.statistics.weights import draw_proportional
-from curation.text import digest
 
 RANDOM, STALE = "random", "stale"
 ALL_GONE = "the document is not in the corpus any more: it cannot be judged again"

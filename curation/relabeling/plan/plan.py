@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from curation.errors import RefusedError, refuse_problems
+from curation.core.errors import RefusedError, refuse_problems
+from curation.core.operation import out_of_bounds
+from curation.core.progress import Progress, silent
+from curation.core.text import amount, canonical_json, digest, plain, points
 from curation.people.annotators import require_author
-from curation.progress import Progress, silent
 from curation.relabeling.plan.choice import ALL_GONE, RANDOM, PlanPair, choose_pairs
 from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, RETIRE, QueryChange, query_changes
 from curation.relabeling.request import PlanRequest
@@ -28,9 +30,7 @@ from curation.relabeling.staleness.judged_pairs import BETWEEN, GONE, JudgedPair
 from curation.relabeling.staleness.precision import ExpectedPrecision, SetSpread, read_spread
 from curation.relabeling.staleness.quarter import Quarter
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
-from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
-from curation.text import amount, canonical_json, digest, plain, points
 
 
 @dataclass(frozen=True)

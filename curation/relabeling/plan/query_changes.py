@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.text import seeded
+from curation.queries.sampling.designs import Stratum, draw_stratified
+from curation.queries.sampling.frame.bands import BANDS, band_of
+from curation.queries.sampling.strata import BETWEEN, Labels
 from curation.relabeling.staleness.quarter import Quarter
 from curation.relabeling.staleness.staleness import SetState
 from curation.relabeling.staleness.traffic import LEFT, NewQuery
-from curation.sampling.designs import Stratum, draw_stratified
-from curation.sampling.frame.bands import BANDS, band_of
-from curation.sampling.strata import BETWEEN, Labels
-from curation.text import seeded
 
 RETIRE, ADD = "retire", "add"
 ASKED_AGAIN = "it was retired, and is asked again"

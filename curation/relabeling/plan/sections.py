@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from curation.core.reports.page import QueryName, Table
+from curation.core.text import amount, percent, points
 from curation.relabeling.plan.stored import ShownPlan
 from curation.relabeling.staleness.tables import first
-from curation.reports.page import QueryName, Table
-from curation.text import amount, percent, points
 
 WHY = {
     "random": "random: for the estimate of wrong labels",

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.door import SEALED, sealed_queries
-from curation.errors import NotFoundError
+from curation.core.errors import NotFoundError
+from curation.people.seal_access import SEALED, sealed_queries
 from curation.relabeling.plan.choice import PlanPair
 from curation.relabeling.plan.query_changes import QueryChange
 from curation.store import Cursor, Store, fetch

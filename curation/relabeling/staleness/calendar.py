@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+from curation.core.text import amount
 from curation.relabeling.staleness.judged_pairs import CHANGED, GONE, JudgedPair, Pair
 from curation.relabeling.staleness.quarter import REVISIT, Quarter
 from curation.relabeling.staleness.traffic import LEFT
 from curation.store import Cursor, utc_now
-from curation.text import amount
 
 NOT_PLANNED, PLANNED, OPEN, UNFINISHED, DONE = "not planned", "planned", "open", "left half done", "done"
 

@@ -7,8 +7,8 @@ Whatever appends one of them writes to the audit trail.
 from __future__ import annotations
 
 from curation.agreement.report.fingerprint import read_fingerprint
+from curation.core.text import digest
 from curation.store import Cursor
-from curation.text import digest
 
 
 def set_fingerprint(cursor: Cursor) -> str:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from curation.guides.guide import current_guide, guide_lines
 from curation.guides.rewording import reworded_grades
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.consensus.consensus import PairConsensus, consensus
+from curation.labeling.consensus.votes import counted_decisions_view
 from curation.relabeling.staleness.quarter import Quarter
-from curation.settling.consensus import PairConsensus, consensus
-from curation.settling.votes import counted_decisions_view
-from curation.sources.queries import active_queries
 from curation.store import Cursor, get_setting
 from curation.store.documents import snapshot_versions
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.statistics.intervals import Z95
 from curation.relabeling.request import LEAST, MOST, RANDOM_SHARE
-from curation.statistics.intervals import Z95
 from curation.store import Cursor
 
 KNOWN = 30

@@ -6,7 +6,7 @@ import re
 from datetime import date
 from typing import NamedTuple, Self
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 
 REVISIT = 8
 """From so many quarters on, two years, the age of a pair alone makes it stale."""

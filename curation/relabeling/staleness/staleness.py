@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from curation.door import SEALED, sealed_queries
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.consensus.evidence import newer_versions, read_marks
+from curation.people.seal_access import SEALED, sealed_queries
 from curation.relabeling.staleness.calendar import (
     QuarterWork,
     RelabelingCalendar,
@@ -30,8 +32,6 @@ from curation.relabeling.staleness.traffic import (
     traffic_of,
 )
 from curation.releases.verify import opened
-from curation.settling.evidence import newer_versions, read_marks
-from curation.sources.queries import active_queries
 from curation.store import Query, Store
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from curation.core.reports.page import NumberCell, QueryName, Table
+from curation.core.text import amount, counted, percent
 from curation.relabeling.staleness.calendar import NOT_PLANNED, UNFINISHED, RelabelingCalendar
 from curation.relabeling.staleness.judged_pairs import GONE
 from curation.relabeling.staleness.score import WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
-from curation.reports.page import NumberCell, QueryName, Table
-from curation.text import amount, counted, percent
 
 
 def calendar_table(calendar: RelabelingCalendar) -> Table:

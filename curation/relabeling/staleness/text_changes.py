@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from curation.errors import NotFoundError
+from curation.core.errors import NotFoundError
+from curation.core.similarity.text_blocks import TextBlock, word_blocks
 from curation.relabeling.staleness.judged_pairs import JudgedPair
-from curation.similarity.text_blocks import TextBlock, word_blocks
 from curation.store import Store
 from curation.store.documents import documents_by_hash
 

@@ -10,9 +10,9 @@ of the total would say that everything fell where a single query rose. A query h
 from the median by more than noise at 95 %: of both counts, and of the median itself. The noise is that of
 counts, or more where the texts scatter more around their median than counts do.
 
-Spellings are grouped as in sampling (`sampling.frame.spellings`), unless the current sample's were not. A
-group's searches count for its query, the most asked one where it has several; the others have those of their
-own text. A group without a query of the project that is in the last window alone is a new query.
+Spellings are grouped as in sampling (`queries.sampling.frame.spellings`), unless the current sample's were
+not. A group's searches count for its query, the most asked one where it has several; the others have those
+of their own text. A group without a query of the project that is in the last window alone is a new query.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.sampling.frame.limits import Limits
-from curation.sampling.frame.spellings import group_spellings
-from curation.sampling.stored_sample import read_current
-from curation.statistics.arrays import Floats, Ints
-from curation.statistics.intervals import Z95
+from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.intervals import Z95
+from curation.queries.sampling.frame.limits import Limits
+from curation.queries.sampling.frame.spellings import group_spellings
+from curation.queries.sampling.stored_sample import read_current
 from curation.store import Cursor
 
 STEADY, RISING, FALLING, LEFT, UNKNOWN_TREND = "steady", "rising", "falling", "gone", "unknown"

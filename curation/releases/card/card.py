@@ -21,14 +21,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from curation.agreement.annotators.intra_annotator import IntraAgreement, pooled_consistency
-from curation.door import sealed_parts
+from curation.core.text import amount
+from curation.people.seal_access import sealed_parts
 from curation.releases.card.limits import limits_of
 from curation.releases.card.markdown import counts, listed, percent, table
 from curation.releases.coverage import about_grid, about_map, released_coverage
 from curation.releases.pairs import Codes, PairCodes, distinct, documents_of, number_in
 from curation.releases.stored import mark_sentence
 from curation.releases.verify import Opened
-from curation.text import amount
 
 UNKNOWN = "unknown"
 FEW_TAGS = 20

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import NamedTuple
 
-from curation.door import sealed_parts
+from curation.people.seal_access import sealed_parts
 from curation.releases.verify import Opened
 
 

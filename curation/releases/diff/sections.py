@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from curation.core.reports.page import QueryName, Section, Table
+from curation.core.text import amount, decimal, isolated
 from curation.releases.diff.agreement_figures import ComparedFigure
 from curation.releases.diff.diff import Diff
 from curation.releases.diff.grades import UNEXPLAINED, Regrade
 from curation.releases.diff.queries_documents import DocumentRow, QueryRow
 from curation.releases.diff.settings import BeforeAfter
 from curation.releases.stored import mark_sentence, marked
-from curation.reports.page import QueryName, Section, Table
-from curation.text import amount, decimal, isolated
 
 CHANGED = "What the releases know to have changed for these grades. It need not be why a grade differs."
 LIMIT = 50

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from curation.core.text import canonical_json, digest
 from curation.releases.coverage import released_coverage
 from curation.releases.diff.compared_release import ComparedRelease
 from curation.releases.verify import Opened
-from curation.text import canonical_json, digest
 
 Value = TypeVar("Value")
 ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")

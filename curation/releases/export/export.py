@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from curation import __version__
-from curation.door import Opening, sealed_parts
-from curation.errors import InputError, RefusedError, refuse_problems
-from curation.progress import Progress, silent
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.operation import out_of_bounds
+from curation.core.progress import Progress, silent
+from curation.core.text import file_digest
+from curation.people.seal_access import Opening, sealed_parts
 from curation.releases.export.formats import FORMATS, GONE
 from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import Gold, gold_of
@@ -29,10 +31,8 @@ from curation.releases.export.request import ExportOptions
 from curation.releases.packing.manifest import MANIFEST, manifest_text
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import verified_and_opened
-from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store, note_event
 from curation.store.staging import replace_folder, staged, sync_all
-from curation.text import file_digest
 
 LAYOUT = "3"
 """Changes with the bytes that formats write of the same release. 3: each has a README with configs."""

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from curation.core.text import canonical_json
+from curation.ingest.importers.queries import PREFIXES
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.releases.card.card import Card
 from curation.releases.export.request import ExportOptions
 from curation.releases.search_weights import search_weights
 from curation.releases.stored import Pin, Table
 from curation.releases.verify import Opened
-from curation.sources.queries import PREFIXES
 from curation.store import Document, Store
-from curation.text import canonical_json
 
 
 class Judged(NamedTuple):

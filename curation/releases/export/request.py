@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from curation.step import option
+from curation.core.operation import option
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.core.text import file_digest
 from curation.releases.packing.manifest import MANIFEST, read_manifest
 from curation.releases.verify import SHOWN
-from curation.text import file_digest
 
 
 @dataclass(frozen=True)

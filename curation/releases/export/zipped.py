@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from curation.errors import CurationError, InputError
-from curation.progress import Progress, silent
+from curation.core.errors import CurationError, InputError
+from curation.core.progress import Progress, silent
+from curation.core.text import file_digest
 from curation.releases.export.export import DEFAULT, Exported, export
 from curation.releases.export.formats.full import FULL
 from curation.releases.export.request import ExportOptions
@@ -23,7 +24,6 @@ from curation.releases.stored import SUFFIX
 from curation.releases.verify import opened
 from curation.store import COMMAND_LINE, Store
 from curation.store.staging import staged, sync_all
-from curation.text import file_digest
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first time that a zip file can name."""

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from curation.agreement.gate import GateCheck
+from curation.core.reports.page import Table
+from curation.core.text import amount, decimal, listed, percent
 from curation.labeling.rounds.lifecycle import RoundState
 from curation.releases.freeze.content import ReleaseDraft
-from curation.reports.page import Table
-from curation.text import amount, decimal, listed, percent
 
 CheckState = Literal["ok", "warn", "block", "unknown"]
 STATES: Mapping[str, CheckState] = {"met": "ok", "missed": "block", "not asked for": "ok"}

@@ -30,15 +30,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.agreement.gate import GateCheck
-from curation.filters.stored import NO_FILTERS, Filters
+from curation.ingest.filters.stored import NO_FILTERS, Filters
+from curation.labeling.consensus.consensus import PairConsensus, settled
+from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.rounds.lifecycle import RoundState
 from curation.releases.freeze import judgments as judgment_rows
 from curation.releases.freeze import parts
 from curation.releases.freeze.figures import Agreement
 from curation.releases.freeze.reading import Rows
 from curation.releases.stored import FORMAT, NO_NUMBER, PartRows, Table, rounded, without_relevant
-from curation.settling.consensus import PairConsensus, settled
-from curation.settling.rule import MAJORITY
 from curation.splits.inputs import GradedQueries, graded_queries
 from curation.store.release_parts import PartText, table_rows
 

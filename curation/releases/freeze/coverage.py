@@ -5,7 +5,8 @@ reads nothing else:
 
     coverage        one row: the map and what decided it, its regions and other clusters with a query, and the
                     boundaries of the tertiles
-    query_coverage  for each query its clusters, Δ and J (`coverage.measures`), and its cell: the thirds,
+    query_coverage  for each query its clusters, Δ and J (`queries.coverage.measures`), and its cell: the
+    thirds,
                     null where the figure is undefined or not cut
 
 Δ and J rest on the release's own grades, and the boundaries on the queries of all its parts. A release of a
@@ -16,16 +17,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from curation.coverage.asked import matches_of
-from curation.coverage.coverage_map import CoverageMap
-from curation.coverage.measures import Clusters, QueryShape, Tertiles, cell_of, make_grid, query_shape
-from curation.coverage.stored_map import IN_FORCE, map_in_force, read_map
-from curation.errors import NotFoundError, RefusedError
-from curation.progress import Progress, silent
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import normalise_query
+from curation.queries.coverage.asked import matches_of
+from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.measures import Clusters, QueryShape, Tertiles, cell_of, make_grid, query_shape
+from curation.queries.coverage.stored_map import IN_FORCE, map_in_force, read_map
 from curation.releases.freeze.content import ReleaseDraft
 from curation.releases.stored import rounded
 from curation.store import Cursor, Store, get_setting
-from curation.text import normalise_query
 
 Cuts = tuple[Tertiles | None, Tertiles | None]
 """Where dispersion and alignment are cut in three."""

@@ -12,12 +12,12 @@ from curation.agreement.annotators.intra_annotator import IntraAgreement, Repeat
 from curation.agreement.between.grades import Grades
 from curation.agreement.between.inter_annotator import AgreementFigure, InterAgreement, inter_agreement
 from curation.agreement.gate import Demand, Gate, gate_of
+from curation.core.text import canonical_json
+from curation.labeling.consensus.annotator_errors import AnnotatorErrors, errors
+from curation.labeling.consensus.consensus import ConsensusCounts
+from curation.labeling.consensus.rule import MAJORITY
+from curation.labeling.consensus.votes import Votes
 from curation.releases.stored import NO_NUMBER, Table, rounded
-from curation.settling.annotator_errors import AnnotatorErrors, errors
-from curation.settling.consensus import ConsensusCounts
-from curation.settling.rule import MAJORITY
-from curation.settling.votes import Votes
-from curation.text import canonical_json
 
 AGREEMENT_SEED = 0
 BETWEEN = (

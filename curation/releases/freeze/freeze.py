@@ -13,12 +13,13 @@ from importlib.metadata import version
 
 from curation import __version__
 from curation.agreement.gate import Gate
-from curation.door import open_door
-from curation.errors import InputError, RefusedError
-from curation.filters.stored import read_filters
+from curation.core.errors import InputError, RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import amount
+from curation.ingest.filters.stored import read_filters
 from curation.people.annotators import require_author
+from curation.people.seal_access import open_door
 from curation.pooling.corpus_texts import read_texts
-from curation.progress import Progress, silent
 from curation.releases.freeze.checklist import FreezeCheck, checklist
 from curation.releases.freeze.content import CHANGED, Override, ReleaseDraft, Sharing, draft_of, header
 from curation.releases.freeze.coverage import FrozenCoverage, add_coverage, read_map_in_force
@@ -40,7 +41,6 @@ from curation.splits.ties.search import with_tie_data
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_corpus
 from curation.store.release_parts import PartSum, PartText, add_part, read_parts
-from curation.text import amount
 
 _NAME = re.compile(r"\w[\w.+-]{0,63}")
 _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")

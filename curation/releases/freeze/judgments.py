@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from unicodedata import normalize
 
+from curation.core.text import ListDigest, canonical_json, digest
+from curation.ingest.importers.redaction.personal_data import redact
 from curation.releases.freeze.pseudonyms import Pseudonyms, pseudonyms
 from curation.releases.freeze.reading import Rows, columns
 from curation.releases.stored import NO_NUMBER, Table, rounded
-from curation.sources.redaction.personal_data import redact
 from curation.store import Round
 from curation.store.release_parts import PartText, sorted_lines, table_rows
-from curation.text import ListDigest, canonical_json, digest
 
 LEAST_NAME = 3
 """Shorter names stay in what people wrote: they would be found in any sentence."""

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from curation.labeling.consensus.consensus import PairConsensus
 from curation.releases.freeze.reading import Rows, columns
 from curation.releases.stored import PartRows, Table, rounded
-from curation.settling.consensus import PairConsensus
 from curation.store.release_parts import PartText, table_rows
 
 

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from curation.text import digest
+from curation.core.text import digest
 
 _Node = tuple[str, str]  # 'a' or 'r', and the name
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curation.errors import RefusedError
-from curation.filters.stored import read_filters
+from curation.core.errors import RefusedError
+from curation.ingest.filters.stored import read_filters
 from curation.releases.freeze.checklist import FreezeCheck, checklist
 from curation.releases.freeze.content import ReleaseDraft, draft_of
 from curation.releases.freeze.freeze import refuse_open

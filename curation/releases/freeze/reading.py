@@ -11,14 +11,14 @@ import pyarrow as pa
 from curation.agreement.annotators.intra_annotator import Repeats, read_repeats
 from curation.agreement.between.grades import Grades, read_grades
 from curation.agreement.gate import Demand, all_imported, read_demand
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.guides.guide import Guide, guide_by_hash
+from curation.ingest.importers.answers.nuggets import Nugget, read_nuggets
+from curation.labeling.consensus.evidence import ProjectMarks, newer_versions, read_marks
 from curation.labeling.rounds.lifecycle import RoundState, open_states
 from curation.labeling.rounds.rounds import list_rounds
 from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
 from curation.releases.stored import NOT_COUNTED
-from curation.settling.evidence import ProjectMarks, newer_versions, read_marks
-from curation.sources.answers.nuggets import Nugget, read_nuggets
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Document, Round, get_setting, require_setting
 from curation.store.documents import is_held

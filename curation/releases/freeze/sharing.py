@@ -18,15 +18,15 @@ from dataclasses import replace
 from heapq import merge
 from typing import Any
 
-from curation.errors import InputError
-from curation.filters.query_filter import OUTDATED, OUTSIDE
-from curation.filters.stored import Filters
+from curation.core.errors import InputError
+from curation.core.similarity.identical import Identical
+from curation.core.similarity.near_duplicates import near_duplicate
+from curation.core.similarity.shingles import word_shingles
+from curation.ingest.filters.query_filter import OUTDATED, OUTSIDE
+from curation.ingest.filters.stored import Filters
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.releases.freeze.content import ReleaseDraft, Sharing
 from curation.releases.stored import Table
-from curation.similarity.identical import Identical
-from curation.similarity.near_duplicates import near_duplicate
-from curation.similarity.shingles import word_shingles
 from curation.splits.inputs import SplitInputs
 from curation.store import Store
 from curation.store.documents import documents_by_hash

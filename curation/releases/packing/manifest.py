@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from curation.text import canonical_json
+from curation.core.text import canonical_json
 
 MANIFEST = "manifest.json"
 

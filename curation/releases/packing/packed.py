@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.text import canonical_json
 from curation.releases.packing.manifest import MANIFEST, read_manifest
 from curation.releases.packing.part_tables import batch_rows, values_of
 from curation.releases.stored import Pin, ReleaseRow, release_id_of
 from curation.store import Document
 from curation.store.release_parts import BATCH, PartText, batched
-from curation.text import canonical_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curation.core.text import canonical_json
 from curation.store.release_parts import batched
-from curation.text import canonical_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from curation.errors import StoreError
+from curation.core.errors import StoreError
 
 UNFINISHED = ".new-"
 _SUM = 8  # bytes of the sum

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from curation.core.text import digest
+from curation.core.words import CUT
 from curation.retrieval.terms import STOP_WORDS, indexed_terms, stemmed
-from curation.text import digest
-from curation.words import CUT
 
 CHUNK = 20_000  # documents that are counted, or held as text, at once
 _CHARACTERS = 1 << 24  # that are cut at once, about

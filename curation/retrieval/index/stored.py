@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from curation.errors import StoreError
-from curation.progress import Progress, silent
+from curation.core.errors import StoreError
+from curation.core.progress import Progress, silent
 from curation.retrieval.index.array_files import UNFINISHED, cannot_write, read_arrays, write_arrays
 from curation.retrieval.index.counting import CHUNK, Counts, count_words, counter
 from curation.retrieval.index.merging import CorpusIndex, merge

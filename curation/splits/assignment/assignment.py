@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.statistics.arrays import Floats, Ints
+from curation.core.text import digest
 from curation.splits.groups import members_of
-from curation.statistics.arrays import Floats, Ints
-from curation.text import digest
 
 STARTS = 32
 MANY = 5_000

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate, groupby
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.core.text import amount
 from curation.splits.groups import members_of
-from curation.text import amount
 
 SHOWN = 5
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.text import amount
 from curation.splits.groups import members_of, shortest_chain
 from curation.splits.ties.edges import Edge
 from curation.store import Cursor
 from curation.store.release_parts import read_part
-from curation.text import amount
 
 
 class CarriedOver(NamedTuple):

@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from curation.door import shut_door
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.text import digest
+from curation.people.seal_access import shut_door
 from curation.splits.assignment.assignment import Distance, PartShare, distances, shares
 from curation.splits.certificate.documents import NEAR_DUPLICATE
 from curation.splits.certificate.findings import ClosestPair, Crossing, Findings, TieCheck
@@ -27,7 +28,6 @@ from curation.splits.inputs import GradedQueries
 from curation.splits.ties.edges import Edge
 from curation.store import Cursor, get_setting
 from curation.store.release_parts import read_part
-from curation.text import digest
 
 Shown = TypeVar("Shown")
 SEALED_TEXT = "not named, as a release seals what is relevant"

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.progress import Progress, silent
+from curation.core.progress import Progress, silent
+from curation.core.statistics.arrays import Ints
 from curation.splits.certificate.comparison import (
     Block,
     NumberedPair,
@@ -41,7 +42,6 @@ from curation.splits.certificate.findings import (
 from curation.splits.certificate.shared import check_keys, check_shared_documents
 from curation.splits.certificate.shingles import character_shingles, numbers_and_signs, sorted_shingles
 from curation.splits.numbers import compared_text, names
-from curation.statistics.arrays import Ints
 
 if TYPE_CHECKING:
     from curation.splits.inputs import SplitInputs

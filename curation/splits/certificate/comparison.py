@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from curation.progress import Progress
+from curation.core.progress import Progress
+from curation.core.statistics.arrays import Floats, Ints
 from curation.splits.rules import DECIMALS
-from curation.statistics.arrays import Floats, Ints
 
 Block = tuple[Ints, Ints, Floats]
 """Numbers of the first texts, of the second texts, and the similarity of each pair."""

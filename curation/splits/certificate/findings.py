@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.progress import Progress
+from curation.core.progress import Progress
 
 if TYPE_CHECKING:
     from curation.splits.inputs import SplitInputs

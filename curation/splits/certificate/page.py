@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curation.reports.page import QueryName, Section, Table, html_page
+from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.text import amount, isolated
 from curation.splits.assignment.assignment import ALL
 from curation.splits.certificate.certificate import Certificate
 from curation.splits.certificate.documents import NEAR_DUPLICATE
 from curation.splits.certificate.findings import Crossing, TieCheck
 from curation.splits.certificate.shared import SHARED_DOCUMENT
-from curation.text import amount, isolated
 
 SHOWN = 200
 """Pairs that are listed one by one."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.similarity.forest import Links, strongest
+from curation.core.similarity.forest import Links, strongest
 
 QueryPair = tuple[str, str]
 

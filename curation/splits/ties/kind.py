@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from curation.progress import Progress
-from curation.similarity.forest import Links
-from curation.similarity.pairs import EXACTLY, Search
+from curation.core.progress import Progress
+from curation.core.similarity.forest import Links
+from curation.core.similarity.pairs import EXACTLY, Search
 from curation.splits.inputs import SplitInputs
 from curation.splits.numbers import names
 from curation.splits.rules import Rules

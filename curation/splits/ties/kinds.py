@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+from curation.core.operation import out_of_bounds
 from curation.splits.rules import Numbers, Rules
 from curation.splits.ties.kind import TieKind
 from curation.splits.ties.near_duplicate import TIE as NEAR_DUPLICATE
@@ -11,7 +12,6 @@ from curation.splits.ties.paraphrase import TIE as PARAPHRASE
 from curation.splits.ties.query_text import TIE as QUERY_TEXT
 from curation.splits.ties.same_key import TIE as SAME_KEY
 from curation.splits.ties.shared_document import TIE as SHARED_DOCUMENT
-from curation.step import out_of_bounds
 
 KINDS: dict[str, TieKind] = {
     kind.label: kind for kind in (QUERY_TEXT, PARAPHRASE, SHARED_DOCUMENT, NEAR_DUPLICATE, SAME_KEY)

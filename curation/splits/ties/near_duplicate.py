@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from curation.similarity.forest import joined
-from curation.similarity.pairs import Collected, alike, contained_links
-from curation.similarity.shingles import WORDS, distinct, word_shingles
+from curation.core.similarity.forest import joined
+from curation.core.similarity.pairs import Collected, alike, contained_links
+from curation.core.similarity.shingles import WORDS, distinct, word_shingles
 from curation.splits.rules import CONTAINED, LEAST_SHINGLES
 from curation.splits.ties.edges import Edge, QueryPair
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch, each_link

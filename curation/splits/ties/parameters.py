@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from curation.similarity.minhash import minhash_parameters
+from curation.core.similarity.minhash import minhash_parameters
 from curation.splits.rules import Rules
 from curation.splits.ties.kinds import KINDS
 

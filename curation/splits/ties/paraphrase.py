@@ -16,17 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from curation.errors import RefusedError
-from curation.progress import Progress, silent
+from curation.core.errors import RefusedError
+from curation.core.operation import DEFAULT_MODEL
+from curation.core.progress import Progress, silent
+from curation.core.similarity.forest import Links
+from curation.core.similarity.pairs import EXACTLY, Collected
 from curation.retrieval.embeddings import Vectors, embed
 from curation.retrieval.readable import MULTILINGUAL, unread_texts
-from curation.similarity.forest import Links
-from curation.similarity.pairs import EXACTLY, Collected
 from curation.splits.inputs import SplitInputs
 from curation.splits.numbers import compared_text
 from curation.splits.rules import DECIMALS, Numbers
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
-from curation.step import DEFAULT_MODEL
 from curation.store import Store
 
 LABEL = "paraphrase"

@@ -1,7 +1,7 @@
 """Query text: two queries whose texts are nearly the same, by the Jaccard similarity of character 3-grams.
 
 Texts are compared as they are written, and then with their words in the order of the alphabet, so that
-punctuation and the order of words hide nothing (`similarity.rewording`).
+punctuation and the order of words hide nothing (`core.similarity.rewording`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from curation.similarity.pairs import Collected, alike
-from curation.similarity.rewording import NAME, essentials, reworded_shingles
-from curation.similarity.shingles import CHARACTERS, character_shingles, distinct
+from curation.core.similarity.pairs import Collected, alike
+from curation.core.similarity.rewording import NAME, essentials, reworded_shingles
+from curation.core.similarity.shingles import CHARACTERS, character_shingles, distinct
 from curation.splits.numbers import compared_text
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from curation.errors import refuse_problems
+from curation.core.errors import refuse_problems
+from curation.core.text import json_pointer
 from curation.splits.inputs import SplitInputs
 from curation.splits.rules import GROUP, SESSION, SESSIONS
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
 from curation.store import Cursor
 from curation.store.documents import group_keys
-from curation.text import json_pointer
 
 LABEL = "same key"
 IN_MANY_SESSIONS = f"queries were asked in more than {SESSIONS} sessions, so that their sessions tie nothing"

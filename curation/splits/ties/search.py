@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from curation.errors import InputError
-from curation.progress import Progress, silent
-from curation.similarity.pairs import Search, exact_links, minhash_links
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.core.similarity.pairs import Search, exact_links, minhash_links
 from curation.splits.inputs import SplitInputs, read_times, within
 from curation.splits.rules import GROUP, Rules
 from curation.splits.ties.edges import Edge, QueryPair, ordered_pair, strongest_edges

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from curation.similarity.pairs import EXACTLY
+from curation.core.similarity.pairs import EXACTLY
 from curation.splits.ties.edges import Edge, QueryPair
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
 

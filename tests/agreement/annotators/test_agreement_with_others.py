@@ -20,8 +20,8 @@ from curation.agreement.annotators.signals import feedback
 from curation.agreement.between.grades import Grades, grades_of
 from curation.agreement.gate import gate_now
 from curation.agreement.report.report import agreement_findings, agreement_report
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.projects import add_pairs, grid
 

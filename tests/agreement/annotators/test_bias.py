@@ -14,11 +14,11 @@ from curation.agreement.annotators.signals import AnnotatorMetrics, feedback
 from curation.agreement.between.grades import Grades, grades_of
 from curation.agreement.report.report import agreement_report
 from curation.agreement.report.sections import parts
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, grid
 

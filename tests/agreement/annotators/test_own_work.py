@@ -18,14 +18,14 @@ from curation.agreement.annotators.own_work import (
     my_differences,
     my_work,
 )
+from curation.core.text import digest
+from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.rounds.rounds import write_round
 from curation.labeling.session.submit import submit
-from curation.settling.adjudication import decide
-from curation.settling.rule import MAJORITY
 from curation.store import Cursor, Store, append, require_setting, utc_now
-from curation.text import digest
 from tests.support.projects import built_once, turn_clock_back
 
 PEOPLE = ("ada", "ben", "cleo")

@@ -17,7 +17,7 @@ from curation.agreement.between.coefficients import (
     raw_of,
     weights_of,
 )
-from curation.statistics.arrays import Floats, Ints
+from curation.core.statistics.arrays import Floats, Ints
 from tests.support import examples
 
 # K. Krippendorff (2011): twelve units of four observers, as counts of the values 1 to 5. K. L. Gwet (2014),

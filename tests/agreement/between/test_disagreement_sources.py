@@ -20,7 +20,7 @@ from curation.agreement.between.disagreement_sources import (
 from curation.agreement.between.grade_confusion import confusion
 from curation.agreement.between.grades import Grades, JudgmentWords, grades_of, value_counts
 from curation.agreement.between.inter_annotator import Basis, basis_of, inter_agreement
-from curation.door import Door
+from curation.people.seal_access import Door
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 

@@ -10,13 +10,13 @@ import pytest
 from curation.agreement.between.evidence import evidence_agreement
 from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.agreement.report.sections import evidence_sections
+from curation.core.spans import Spans
 from curation.guides.parse_guide import parse_guide
+from curation.labeling.consensus.evidence import MarkedEvidence, PairMarks
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.session.submit import submit
-from curation.settling.evidence import MarkedEvidence, PairMarks
-from curation.spans import Spans
 from curation.store import Store
 from tests.support.marking import GUIDE
 from tests.support.projects import add_names, add_pairs, rows_of

@@ -24,8 +24,8 @@ from curation.agreement.between.inter_annotator import (
     InterAgreement,
     inter_agreement,
 )
-from curation.errors import RefusedError
-from curation.statistics.intervals import resampled
+from curation.core.errors import RefusedError
+from curation.core.statistics.intervals import resampled
 from tests.support import examples
 
 SCALE = (0, 1, 2, 3)

@@ -9,9 +9,9 @@ import pytest
 
 from curation.agreement.between.grades import Grades, grades_of
 from curation.agreement.between.overlap_plan import FEW, SAME, overlap_plan
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.projects import add_pairs, grid

@@ -16,8 +16,8 @@ from curation.agreement.report.sections import (
     parts,
     sections,
 )
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.grades import noisy
 from tests.support.projects import add_pairs, grid

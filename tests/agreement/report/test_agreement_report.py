@@ -11,14 +11,14 @@ from curation.agreement.between.inter_annotator import NO_UNITS
 from curation.agreement.report.findings import boundaries
 from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.cli.agreement import as_object
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.guides.guide import store_guide
 from curation.guides.parse_guide import read_guide
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.projects import (

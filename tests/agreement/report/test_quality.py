@@ -16,12 +16,12 @@ from curation.agreement.between.inter_annotator import AgreementFigure, inter_ag
 from curation.agreement.report.quality import round_quality
 from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.agreement.report.verdict import near_chance, verdict_of
+from curation.core.text import digest
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
-from curation.text import digest
 from tests.support.command_line import invoke
 from tests.support.icecat import RATERS, ratings
 from tests.support.projects import add_names, add_pairs, built_once, grid

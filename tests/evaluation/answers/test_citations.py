@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.citations import citation_scores, cited_names
 from curation.evaluation.answers.evaluate_answers import AnsweringSystem, AnswerOptions, evaluate_answers
-from curation.scoring.inputs.run_chunks import ChunkPlace
+from curation.evaluation.scoring.inputs.run_chunks import ChunkPlace
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import jsonl, part
 from tests.support.command_line import invoke

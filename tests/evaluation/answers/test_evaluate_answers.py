@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from curation.door import openings
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource, named_answers, read_answer_file
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
 from curation.evaluation.answers.grades import neighbour_projects, read_grades_of_answers, releases_of
@@ -21,16 +20,17 @@ from curation.evaluation.request import AnswerQuestions, EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.guides.guide import store_guide
 from curation.guides.parse_guide import read_guide
+from curation.ingest.importers.answers.reference_answers import import_answers
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.query_import import import_queries
+from curation.ingest.importers.run_import import import_run
 from curation.labeling.judgments.imported import add_judgments
+from curation.people.seal_access import openings
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
 from curation.releases.verify import opened
-from curation.sources.answers.reference_answers import import_answers
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.query_import import import_queries
-from curation.sources.run_import import import_run
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from curation.store.rows import Query
@@ -321,7 +321,7 @@ def test_of_a_sealed_part_faithfulness_alone_is_graded_and_shown_as_one_figure(
 
 
 def test_an_answer_is_known_by_what_it_says_not_by_who_says_it(project: Store, tmp_path: Path) -> None:
-    from curation.scoring.inputs.release import read_release
+    from curation.evaluation.scoring.inputs.release import read_release
 
     known = read_release(project, "v1").known
     one, other = (

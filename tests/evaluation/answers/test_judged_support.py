@@ -11,26 +11,26 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.statistics.difference_estimator import difference_estimate
+from curation.core.text import digest
 from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
 from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.answers.to_grade import write_answers_to_grade
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation
+from curation.evaluation.llm_judges.imported import import_judge
 from curation.guides.guide import store_guide
 from curation.guides.parse_guide import read_guide
-from curation.judges.estimates import JudgedEvaluation
-from curation.judges.imported import import_judge
+from curation.ingest.importers.answers.nuggets import import_nuggets
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.query_draw import open_drawn_round, read_draws
 from curation.releases.freeze.freeze import freeze
-from curation.sources.answers.nuggets import import_nuggets
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
-from curation.statistics.difference_estimator import difference_estimate
 from curation.store import Store, open_store
 from curation.store.rows import Query
-from curation.text import digest
 from tests.evaluation.answers.test_evaluate_answers import jsonl, pooled
 from tests.support import ROOT
 from tests.support.command_line import invoke

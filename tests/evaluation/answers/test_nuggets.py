@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
 from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scores
 from curation.evaluation.answers.to_grade import write_answers_to_grade
 from curation.guides.parse_guide import read_guide
+from curation.ingest.importers.answers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
-from curation.sources.answers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import graded_project, jsonl, part
 from tests.support import ROOT

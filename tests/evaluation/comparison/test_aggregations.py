@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
-from curation.scoring.inputs.facets import Facet
+from curation.evaluation.scoring.inputs.facets import Facet
 from tests.support import examples
 
 A = [1.0] * 10 + [0.4] * 10 + [0.1, 0.3]

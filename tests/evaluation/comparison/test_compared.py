@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.evaluation.comparison.compared import ComparisonOptions, compare_scores
 from curation.evaluation.comparison.leaderboard import LeaderboardRow
 from curation.evaluation.comparison.pairs import Comparison, StratumName
 from curation.evaluation.figures.traffic import traffic_figures
+from curation.evaluation.scoring.inputs.facets import Facet
+from curation.evaluation.scoring.inputs.release import DrawnQueries
+from curation.evaluation.scoring.metrics.measures import measures_named
+from curation.evaluation.scoring.metrics.qrels import qrels_from
+from curation.evaluation.scoring.metrics.run_scores import RunScores, score_run
 from curation.evaluation.sealed.protected import protected_comparison
-from curation.scoring.inputs.facets import Facet
-from curation.scoring.inputs.release import DrawnQueries
-from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.run_scores import RunScores, score_run
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, frozen_project
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.core.operation import option_of
+from curation.core.statistics.p_values import holm
 from curation.evaluation.comparison.pairs import Comparison, compare_systems
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.significance import RANDOMISATION, TESTS, check_test
-from curation.statistics.p_values import holm
-from curation.step import option_of
 from tests.evaluation.comparison.test_pairs import STRATA, three_systems
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import document_ids, evaluated_project, ranked, write_run

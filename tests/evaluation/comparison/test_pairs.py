@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.evaluation.comparison.pairs import (
     BEFORE_CORRECTION,
     INTERVAL_ALONE,

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pytest
 
-from curation.coverage.state import CoverageState, read_state
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
 from curation.evaluation.coverage_report import comparison_sections, coverage_page
 from curation.evaluation.region_graph import region_graph_of
 from curation.evaluation.region_values import EvaluatedValues, region_means, stored_values, values_of
+from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Annotator, Store, utc_now
 from tests.support.coverage_project import measured
 from tests.support.projects import built_once

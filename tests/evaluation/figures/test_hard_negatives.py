@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from curation.evaluation.figures.hard_negatives import hard_negative_effect, hard_negatives_of
+from curation.evaluation.scoring.inputs.pooled import pooled_pairs
+from curation.evaluation.scoring.metrics.measures import measures_named
+from curation.evaluation.scoring.metrics.qrels import qrels_from, run_rows
 from curation.evaluation.sealed.protected import protected_effect
-from curation.scoring.inputs.pooled import pooled_pairs
-from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.qrels import qrels_from, run_rows
 
 MEASURES = measures_named(["mrr@10", "ndcg@10"])
 GRADES = {f"q{n}": {"right": 2, "hard": 0, "easy": 0, "near": 1} for n in range(6)}

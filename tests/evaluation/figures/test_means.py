@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from curation.core.statistics.intervals import wilson
 from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_intervals, rate_of_few
-from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.run_scores import RunScores, mean_scores, score_run
-from curation.statistics.intervals import wilson
+from curation.evaluation.scoring.metrics.measures import measures_named
+from curation.evaluation.scoring.metrics.qrels import qrels_from
+from curation.evaluation.scoring.metrics.run_scores import RunScores, mean_scores, score_run
 
 
 def scores_of(ranks: list[int], *names: str) -> RunScores:

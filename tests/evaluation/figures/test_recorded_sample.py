@@ -9,10 +9,10 @@ import pytest
 
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
-from curation.judges.imported import import_judge
-from curation.scoring.inputs.pooled import PooledPairs, share_unjudged
-from curation.scoring.inputs.release import read_release
-from curation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.llm_judges.imported import import_judge
+from curation.evaluation.scoring.inputs.pooled import PooledPairs, share_unjudged
+from curation.evaluation.scoring.inputs.release import read_release
+from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import write_run

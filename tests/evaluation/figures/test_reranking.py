@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
-from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.qrels import Qrels, qrels_from, run_rows
-from curation.scoring.metrics.run_scores import score_run
+from curation.evaluation.scoring.metrics.measures import measures_named
+from curation.evaluation.scoring.metrics.qrels import Qrels, qrels_from, run_rows
+from curation.evaluation.scoring.metrics.run_scores import score_run
 from tests.support import examples
 
 MEASURES = measures_named(["ndcg@10", "mrr@10", "recall@10"])

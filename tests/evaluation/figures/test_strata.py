@@ -8,7 +8,7 @@ from scipy.stats import ttest_ind
 
 from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.strata import EMPTY, FEW_SEALED, SMALL, macro_mean, median, suppressed_strata
-from curation.scoring.inputs.facets import Facet, facets_of
+from curation.evaluation.scoring.inputs.facets import Facet, facets_of
 
 
 def facet(sizes: dict[str, int]) -> Facet:

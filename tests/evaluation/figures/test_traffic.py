@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from curation.core.statistics.means import UNSEEN, score_intervals
 from curation.evaluation.figures.traffic import TrafficFigure, traffic_figures
+from curation.evaluation.scoring.inputs.release import DrawnQueries
+from curation.evaluation.scoring.metrics.measures import measures_named
+from curation.evaluation.scoring.metrics.qrels import qrels_from
+from curation.evaluation.scoring.metrics.run_scores import RunScores, score_run
 from curation.releases.search_weights import search_weights
-from curation.scoring.inputs.release import DrawnQueries
-from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.run_scores import RunScores, score_run
-from curation.statistics.means import UNSEEN, score_intervals
 
 HEAD, TAIL = "head", "tail"
 

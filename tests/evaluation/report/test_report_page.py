@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from curation.core.text import percent
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report import comparison, judged, query_by_query, strata, systems
 from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
-from curation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_sections
 from curation.store import Store
-from curation.text import percent
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
 from tests.support.svg import wide

@@ -10,14 +10,14 @@ import pytest
 
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report.files import trec_lines, trec_name
-from curation.scoring.inputs.facets import facets_of
-from curation.scoring.inputs.pooled import PooledPairs
-from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
-from curation.scoring.inputs.system_runs import SystemRun
-from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.qrels import run_rows
-from curation.sources.queries import KnownQueries
-from tests.scoring.metrics.test_published import CUTOFFS, OURS, qrels, run
+from curation.evaluation.scoring.inputs.facets import facets_of
+from curation.evaluation.scoring.inputs.pooled import PooledPairs
+from curation.evaluation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
+from curation.evaluation.scoring.inputs.system_runs import SystemRun
+from curation.evaluation.scoring.metrics.measures import measures_named
+from curation.evaluation.scoring.metrics.qrels import run_rows
+from curation.ingest.importers.queries import KnownQueries
+from tests.evaluation.scoring.metrics.test_published import CUTOFFS, OURS, qrels, run
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, ranked, write_run
 from tests.support.evaluated_runs import evaluate_read

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import CurationError, InputError, NotFoundError, RefusedError
+from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.evaluation.sealed import access
 from curation.evaluation.sealed.headline import HeadlineEvaluation, headline_of_runs
 from curation.releases.overview import releases, show
 from curation.releases.sealed_evaluations import monthly_limit, query_values, set_monthly_limit
-from curation.scoring.inputs.run_sources import RunSource
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import Ranked, evaluated_project, ranked, sealed_queries, write_run
@@ -179,9 +179,9 @@ def test_leads_choose_the_limit_and_have_none(store: Store, score: Score) -> Non
 
 
 def test_a_part_is_counted_in_all_releases(store: Store, tmp_path: Path) -> None:
+    from curation.ingest.importers.imported_judgment import ImportedJudgment
     from curation.labeling.judgments.imported import add_judgments
     from curation.releases.freeze.freeze import freeze
-    from curation.sources.imported_judgment import ImportedJudgment
 
     rounded(store, tmp_path, *"abcdefghij")
     add_judgments(store, [ImportedJudgment("q0", "d0.4", who, 1) for who in ("ada", "ben")], "more.csv")

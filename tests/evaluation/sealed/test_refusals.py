@@ -17,26 +17,26 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from curation.errors import CurationError
+from curation.core.errors import CurationError
+from curation.core.text import digest
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.request import AnswerQuestions, EvaluateRequest, RunQuestions
+from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.evaluation.submission import submit
-from curation.files.nested.evidence import StatedEvidence
 from curation.guides.parse_guide import read_guide
+from curation.ingest.importers.answers.reference_answers import import_answers
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.readers.nested.evidence import StatedEvidence
 from curation.labeling.judgments.imported import add_judgments
-from curation.project import init_project
+from curation.operations.project import init_project
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
 from curation.releases.sealed_evaluations import set_monthly_limit
-from curation.scoring.inputs.run_sources import RunSource
-from curation.sources.answers.reference_answers import import_answers
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.text import digest
 from tests.support.evaluated_project import QUERIES, Ranked, query, write_run
 from tests.support.gold_project import write_corpus
 from tests.support.projects import add_names, new_project, rows_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from curation.core.spans import Spans
 from curation.guides.parse_guide import parse_guide
 from curation.labeling.judgments.events import marks_of
 from curation.labeling.judgments.judging import Outcome, Submission
@@ -13,7 +14,6 @@ from curation.labeling.session.history import history_page
 from curation.labeling.session.item_views import previous_answered
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
-from curation.spans import Spans
 from curation.store import Store
 from tests.support.marking import GUIDE
 from tests.support.projects import add_names, add_pairs, built_once, rows_of

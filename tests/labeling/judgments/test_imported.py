@@ -7,7 +7,9 @@ from collections import Counter
 
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import digest
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
@@ -18,10 +20,8 @@ from curation.labeling.session.submit import submit
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import find_annotator, list_annotators
 from curation.people.passwords import authenticate
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from curation.store.rows import Annotator, Query
-from curation.text import digest
 from tests.support.projects import PASSWORD, add_pairs, add_people, change_text, grid, rows_of
 
 A, B = ("query 0", "document 0.0"), ("query 0", "document 0.1")

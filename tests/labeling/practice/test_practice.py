@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.practice.lead_decisions import let_pass, practise_again

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.errors import InputError
+from curation.core.errors import InputError
+from curation.core.statistics.intervals import wilson
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, distances, order
 from curation.labeling.rounds.candidates import Candidate
@@ -16,7 +17,6 @@ from curation.labeling.rounds.control_items import ALONE, TOO_FEW, ControlItem, 
 from curation.labeling.rounds.create_round import RoundOpened, open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.queue import next_showings
-from curation.statistics.intervals import wilson
 from curation.store import Store
 from tests.support import examples
 from tests.support.projects import add_names, add_pairs, built_once, decide_pairs, grade_next, grid, rows_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
 from curation.guides.guide import current_guide
 from curation.guides.parse_guide import read_guide
 from curation.labeling.judgments.judging import KEPT_LATE, Outcome, Submission

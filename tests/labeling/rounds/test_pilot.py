@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.pilot import boundaries, pilot_report

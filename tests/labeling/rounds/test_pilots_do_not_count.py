@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.sampling.frame.limits import Limits
-from curation.sampling.sample import draw_sample
-from curation.sources.corpus import import_corpus
-from curation.sources.queries import active_queries
-from curation.sources.traffic.traffic_import import import_traffic
+from curation.queries.sampling.frame.limits import Limits
+from curation.queries.sampling.sample import draw_sample
 from curation.store import Store
 
 

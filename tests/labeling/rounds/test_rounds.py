@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Slot, assign, order
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import open_round

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.labeling.presentation import excerpts
+from curation.labeling.presentation.excerpts import LONGEST, best_passage, in_body, mark, query_stems
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
-from curation.presentation import excerpts
-from curation.presentation.excerpts import LONGEST, best_passage, in_body, mark, query_stems
 from curation.retrieval.terms import stem
 from curation.store import Store
 from tests.support.projects import add_pairs, add_people, built_once

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.guides.presentation_template import PresentationTemplate
-from curation.presentation.drawing import ReadDocument, draw
-from curation.presentation.elements import Node
-from curation.presentation.excerpts import Segment
+from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.labeling.presentation.elements import Node
+from curation.labeling.presentation.excerpts import Segment
 
 
 def marked_on_screen(body: str, kind: str = "plain", longest: int | None = None) -> list[tuple[str, str]]:

@@ -11,7 +11,8 @@ import pytest
 
 from curation.agreement.annotators.intra_annotator import read_repeats
 from curation.agreement.annotators.own_work import my_differences, my_work
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.labeling.consensus.queue import next_cases, one_case, recent_cases
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round
@@ -19,7 +20,6 @@ from curation.labeling.session.history import HistoryFilter, HistoryPage, histor
 from curation.labeling.session.item_views import previous_answered
 from curation.labeling.session.queue import next_showings, put_off_showings
 from curation.labeling.session.submit import submit
-from curation.settling.queue import next_cases, one_case, recent_cases
 from curation.store import Store, utc_now
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, new_project, rows_of
 

@@ -23,8 +23,8 @@ from curation.labeling.session.item_views import previous_answered
 from curation.labeling.session.queue import next_showings, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.extension import extend_round
-from curation.sampling.tags.answerable import answered_no, unanswerable
-from curation.sampling.tags.stored_tags import set_tags, unanswerable_share
+from curation.queries.sampling.tags.answerable import answered_no, unanswerable
+from curation.queries.sampling.tags.stored_tags import set_tags, unanswerable_share
 from curation.store import Store, append, put_setting, utc_now
 from tests.support import ROOT
 from tests.support.drawn import outline

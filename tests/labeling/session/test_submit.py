@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.errors import NotFoundError
+from curation.core.errors import NotFoundError
 from curation.labeling.judgments.judging import Outcome, Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import round_status

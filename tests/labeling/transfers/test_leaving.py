@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.rounds.create_round import open_round

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
@@ -249,7 +249,7 @@ def test_two_processes_that_reassign_at_once_move_each_pair_once(opened: Store) 
     code = (
         "import sys; from pathlib import Path; from curation.store import open_store;"
         "from curation.labeling.transfers.reassignment import reassign\n"
-        "from curation.errors import RefusedError\n"
+        "from curation.core.errors import RefusedError\n"
         "try: print(reassign(open_store(Path(sys.argv[1])), 'first', 'ada', [sys.argv[2]]).moved)\n"
         "except RefusedError: print(0)"
     )

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import plain
 from curation.guides.parse_guide import parse_guide, read_guide
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.labeling.consensus.consensus import PairConsensus
 from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.queries.sampling.sample import draw_sample
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.choice import RANDOM, STALE, PlanPair, choose_pairs
 from curation.relabeling.plan.plan import make_plan
@@ -23,11 +27,7 @@ from curation.relabeling.staleness.judged_pairs import JudgedPair
 from curation.relabeling.staleness.precision import SetSpread
 from curation.relabeling.staleness.quarter import Quarter
 from curation.relabeling.staleness.staleness import staleness
-from curation.sampling.sample import draw_sample
-from curation.settling.consensus import PairConsensus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
-from curation.text import plain
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of
 from tests.support.relabeled import (

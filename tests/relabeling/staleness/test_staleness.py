@@ -9,16 +9,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.errors import InputError
-from curation.files.fields import TrafficFields
-from curation.files.nested.evidence import StatedEvidence
+from curation.core.errors import InputError
 from curation.guides.guide import Guide
 from curation.guides.parse_guide import parse_guide, read_guide
 from curation.guides.presentation_template import PresentationTemplate
 from curation.guides.write_guide import with_presentation
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.ingest.readers.fields import TrafficFields
+from curation.ingest.readers.nested.evidence import StatedEvidence
 from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.queries.sampling.frame.limits import Limits
+from curation.queries.sampling.sample import draw_sample
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.quarter import Quarter
 from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
@@ -26,11 +31,6 @@ from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness,
 from curation.relabeling.staleness.tables import due_sentences, pair_table
 from curation.relabeling.staleness.text_changes import text_change, words_kept
 from curation.relabeling.staleness.traffic import read_traffic, total_change, traffic_of, trend_of
-from curation.sampling.frame.limits import Limits
-from curation.sampling.sample import draw_sample
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Store, put_setting
 from curation.store.rows import Query
 from tests.support.command_line import invoke

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.labeling.consensus.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.people.identities import add_identity
+from curation.queries.sampling.sample import draw_sample
+from curation.queries.sampling.tags.stored_tags import set_tags
 from curation.releases.card.card import Card
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.judgments import without_names
 from curation.releases.verify import Opened, opened
-from curation.sampling.sample import draw_sample
-from curation.sampling.tags.stored_tags import set_tags
-from curation.settling.adjudication import decide
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.queries import active_queries
-from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.command_line import invoke

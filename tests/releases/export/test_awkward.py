@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.releases.export.export import export
 from curation.releases.export.formats.export_format import write_table
 from curation.releases.export.verify_export import verify_export

@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
 
-from curation.errors import InputError
-from curation.imports.operations.collection import CollectionOptions, import_collection
+from curation.core.errors import InputError
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
+from curation.operations.importing.collection import CollectionOptions, import_collection
 from curation.releases.freeze.freeze import freeze
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.releases.export.formats.export_format import split_names
 from curation.releases.export.request import ExportOptions
 from curation.releases.freeze.freeze import freeze

@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from curation.files.fields import JudgmentFields
+from curation.ingest.importers.answers.reference_answers import import_answers
+from curation.ingest.importers.judgments import read_judgments
+from curation.ingest.readers.fields import JudgmentFields
 from curation.releases.verify import opened
-from curation.sources.answers.reference_answers import import_answers
-from curation.sources.judgments import read_judgments
 from curation.store import Rehearsal, Store
 from tests.support.gold_project import Qrels, export
 from tests.support.sampled_release import sampled_release

@@ -13,8 +13,8 @@ import yaml
 
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
+from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.releases.export.formats import FORMATS
-from curation.scoring.inputs.run_sources import RunSource
 from curation.store import Store
 from tests.support.gold_project import export
 from tests.support.sampled_release import sampled_release

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from curation.errors import InputError
+from curation.core.errors import InputError
 from curation.releases.export.export import export
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportOptions

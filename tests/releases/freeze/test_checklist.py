@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from curation.agreement.report.report import agreement_report, not_checked
+from curation.labeling.consensus.disputes import disputes
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
-from curation.path import read_figures, read_path, read_state, release_steps
+from curation.operations.workflow import read_figures, read_path, read_state, release_steps
 from curation.releases.card.card import Card
 from curation.releases.freeze.content import INCOMPLETE
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.readiness import readiness
 from curation.releases.freeze.request import FreezeRequest
 from curation.releases.verify import opened
-from curation.settling.disputes import disputes
 from curation.store import Store, utc_now
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, gold_project

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from curation.coverage.report import find_coverage
-from curation.coverage.stored_map import map_in_force, rename_cluster
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.queries.coverage.report import find_coverage
+from curation.queries.coverage.stored_map import map_in_force, rename_cluster
 from curation.releases.card.card import Card
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from curation.ingest.importers.corpus import import_corpus
+from curation.labeling.consensus.adjudication import decide
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.export.verify_export import verify_export
 from curation.releases.freeze.content import APART, LOST
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened, verify
-from curation.settling.adjudication import decide
-from curation.sources.corpus import import_corpus
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.gold_project import (

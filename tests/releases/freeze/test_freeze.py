@@ -11,9 +11,16 @@ from typing import Any
 import pytest
 
 from curation.agreement.gate import Demand, set_demand
-from curation.errors import InputError, NotFoundError, RefusedError
-from curation.files.fields import TrafficFields
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.ingest.readers.fields import TrafficFields
+from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.consensus import consensus
+from curation.labeling.consensus.rule import ConsensusRule, set_rule
 from curation.labeling.judgments.imported import add_judgments
+from curation.queries.sampling.sample import draw_sample
 from curation.releases.card.card import Card
 from curation.releases.export.export import export
 from curation.releases.freeze import reading
@@ -21,13 +28,6 @@ from curation.releases.freeze.content import draft_of
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
 from curation.releases.verify import opened, verify
-from curation.sampling.sample import draw_sample
-from curation.settling.adjudication import decide
-from curation.settling.consensus import consensus
-from curation.settling.rule import ConsensusRule, set_rule
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits import inputs
 from curation.splits.split import make_split
 from curation.store import Store, release_parts

@@ -15,17 +15,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import goldset
-from curation.errors import CurationError, InputError, NotFoundError, RefusedError
+from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
+from curation.core.text import plain
 from curation.evaluation.evaluate_runs import evaluate_runs
+from curation.evaluation.scoring.baselines import write_baselines
+from curation.evaluation.scoring.inputs.run_sources import named_runs
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.export.zipped import export_zip, pack_release
 from curation.releases.packing.manifest import manifest_text
 from curation.releases.verify import opened, verify
-from curation.scoring.baselines import write_baselines
-from curation.scoring.inputs.run_sources import named_runs
 from curation.store import Store
-from curation.text import plain
 from tests.support.evaluated_project import evaluated_project, ranked, sealed_queries, write_run
 from tests.support.gold_project import frozen_project
 from tests.support.sampled_release import sampled_release

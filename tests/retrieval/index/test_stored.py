@@ -13,13 +13,13 @@ from shutil import rmtree
 import pyarrow as pa
 import pytest
 
-from curation.errors import StoreError
-from curation.progress import Progress, silent
+from curation.core.errors import StoreError
+from curation.core.progress import Progress, silent
+from curation.ingest.importers.corpus import import_corpus
 from curation.retrieval import Bm25
 from curation.retrieval.index import counting, stored
 from curation.retrieval.index.counting import counter
 from curation.retrieval.index.stored import CountedParts, index_folder, stored_index
-from curation.sources.corpus import import_corpus
 from curation.store import Store
 from curation.store.documents import Corpus, batches_of_texts, corpus_of, current_corpus
 from curation.store.rows import Query

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.errors import RefusedError
+from curation.core.errors import RefusedError
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.labeling.judgments.imported import add_judgments
-from curation.sampling.sample import draw_sample
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
-from curation.sources.traffic.traffic_import import import_traffic
+from curation.queries.sampling.sample import draw_sample
 from curation.splits.assignment.by_time import assign_by_time
 from curation.splits.request import AssignmentOptions
 from curation.splits.rules import Rules

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from curation.agreement.gate import Demand, set_demand
-from curation.errors import NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.text import normalise_query
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
-from curation.sources.corpus import import_corpus
-from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.certificate.certificate import read_certificate, shown_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.splits.request import AssignmentOptions
@@ -21,7 +22,6 @@ from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
-from curation.text import normalise_query
 from tests.support.command_line import invoke
 from tests.support.projects import built_once
 

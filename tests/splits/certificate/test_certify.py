@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.similarity import shingles as similarity
-from curation.similarity.pairs import exact_links
+from curation.core.similarity import shingles as similarity
+from curation.core.similarity.pairs import exact_links
 from curation.splits.assignment.assignment import assign_parts
 from curation.splits.certificate import shingles
 from curation.splits.certificate.certify import certify

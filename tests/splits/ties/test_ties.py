@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.errors import InputError, RefusedError
-from curation.similarity.pairs import EXACTLY, exact_links
+from curation.core.errors import InputError, RefusedError
+from curation.core.similarity.pairs import EXACTLY, exact_links
 from curation.splits.certificate.certify import certify
 from curation.splits.groups import leakage_groups
 from curation.splits.inputs import SplitInputs, within

@@ -7,11 +7,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from curation.backups.backup import back_up
-from curation.backups.content import read_all_rows
-from curation.errors import InputError, StoreError
-from curation.operations.doctor import examine
-from curation.project import init_project
+from curation.core.errors import InputError, StoreError
+from curation.operations.backups.backup import back_up
+from curation.operations.backups.content import read_all_rows
+from curation.operations.doctor.doctor import examine
+from curation.operations.project import init_project
 from curation.store import Store, open_store
 from curation.store.on_disk.blocks import damaged_blocks
 from curation.store.on_disk.file_form import BLOCK, HEADERS

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from curation.errors import StoreBusyError, StoreError
+from curation.core.errors import StoreBusyError, StoreError
 from curation.store import Store, get_setting, put_setting
 from curation.store.files import start_engine
 from curation.store.on_disk.checkpoints import guarded, kept_blocks, put_back

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from curation.backups.backup import back_up
-from curation.operations.doctor import examine
-from curation.project import init_project
+from curation.operations.backups.backup import back_up
+from curation.operations.doctor.doctor import examine
+from curation.operations.project import init_project
 from curation.store import open_store
 from curation.store.files import start_engine, stop_engine
 from curation.store.on_disk.checkpoints import kept_blocks

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import StoreError
+from curation.core.errors import StoreError
 from curation.store.database import Store
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
 
@@ -17,7 +17,7 @@ COMMITS = 6
 KILLED_WITH_A_LOG = """
 import os, sys
 from pathlib import Path
-from curation.project import init_project
+from curation.operations.project import init_project
 
 store = init_project(Path(sys.argv[1])).store
 store._file.take()

@@ -18,11 +18,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curation.core.text import canonical_json
 from curation.releases.export.formats.export_format import ExportFormat, Written
 from curation.releases.packing.packed import ADDED, PACKED, RELEASE
 from curation.releases.packing.part_tables import write_part
 from curation.store.release_parts import PartText
-from curation.text import canonical_json
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold

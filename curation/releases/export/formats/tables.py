@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from curation.core.text import quote_formula
 from curation.releases.export.formats.export_format import (
     ABOUT_QUERIES,
     ExportFormat,
@@ -16,7 +17,6 @@ from curation.releases.export.formats.export_format import (
     write_parquet,
     write_table,
 )
-from curation.text import quote_formula
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold

@@ -22,8 +22,8 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from curation.errors import RefusedError
-from curation.filters.query_filter import OUTDATED, OUTSIDE
+from curation.core.errors import RefusedError
+from curation.ingest.filters.query_filter import OUTDATED, OUTSIDE
 from curation.negatives.hard_negatives import JUDGED
 from curation.releases.export.formats.export_format import (
     ExportFormat,
@@ -169,8 +169,8 @@ def _distinct(
     left_out: Counter[str],
 ) -> list[str]:
     """The negatives that are neither nearly a relevant document nor each other's text."""
-    from curation.similarity.near_duplicates import near_duplicate
-    from curation.similarity.shingles import word_shingles
+    from curation.core.similarity.near_duplicates import near_duplicate
+    from curation.core.similarity.shingles import word_shingles
 
     texts = {name: documents[name].text for name in (*relevant, *negatives)}
     shingles = {name: word_shingles(text) for name, text in texts.items()}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from curation.guides.presentation_template import PresentationTemplate
-from curation.presentation.drawing import DrawnDocument, ReadDocument, draw
-from curation.presentation.elements import Element, Fact
-from curation.presentation.excerpts import Segment
+from curation.labeling.presentation.drawing import DrawnDocument, ReadDocument, draw
+from curation.labeling.presentation.elements import Element, Fact
+from curation.labeling.presentation.excerpts import Segment
 from tests.support.drawn import below, outline
 
 ROWS = "".join(f"<tr><td>part {number}</td><td>weighs {number} grams</td></tr>" for number in range(100))

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from curation.guides.presentation_template import PresentationTemplate
-from curation.presentation.drawing import DrawnDocument, ReadDocument, draw
-from curation.presentation.elements import Element, Node
-from curation.presentation.excerpts import Segment
-from curation.presentation.markup import LONGEST_HTML, LONGEST_MARKDOWN
+from curation.labeling.presentation.drawing import DrawnDocument, ReadDocument, draw
+from curation.labeling.presentation.elements import Element, Node
+from curation.labeling.presentation.excerpts import Segment
+from curation.labeling.presentation.markup import LONGEST_HTML, LONGEST_MARKDOWN
 from tests.support.drawn import outline
 from tests.support.hostile import TEXTS, Hostile
 

@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from curation.guides.presentation_template import PresentationTemplate
-from curation.presentation.drawing import DrawnDocument, ReadDocument, draw
-from curation.presentation.elements import ATTRIBUTES, NAMES, Element, Node
-from curation.presentation.markup import LONGEST_MARKDOWN, MOST_SIGNS, MOST_TAGS
+from curation.labeling.presentation.drawing import DrawnDocument, ReadDocument, draw
+from curation.labeling.presentation.elements import ATTRIBUTES, NAMES, Element, Node
+from curation.labeling.presentation.markup import LONGEST_MARKDOWN, MOST_SIGNS, MOST_TAGS
 from tests.support import examples
 from tests.support.drawn import below, outline
 

@@ -1,0 +1,98 @@
+"""The log: what failed or was refused, one line each, as text or as JSON.
+
+Lines are for operators. They have names of annotators and addresses of visitors, and never passwords, grades,
+queries or texts of documents.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any
+
+from curation.core.text import printable
+
+LOG = logging.getLogger("goldset")
+FORM = "GOLDSET_LOG"
+"""The environment variable that asks for JSON lines with `json`; the processes of jobs have it, too."""
+_CONTENT = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|\d+")
+_TEXT = "%(asctime)s %(levelname)s %(message)s"
+
+
+def new_id() -> str:
+    """What a failure is known by, on the page and in the log."""
+    return secrets.token_hex(4)
+
+
+def set_up() -> None:
+    """Write the log to standard error, in the form that the environment asks for."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_JsonLines() if os.environ.get(FORM) == "json" else _Text())
+    LOG.handlers = [handler]
+    LOG.setLevel(logging.INFO)
+    LOG.propagate = False
+
+
+def write(level: int, message: str, *, error: BaseException | None = None, **fields: Any) -> None:
+    """Write a line; `fields` are parts of it that a program can read, None ones are left out."""
+    known = {name: value for name, value in fields.items() if value is not None}
+    LOG.log(level, "%s", message, exc_info=error, extra={"fields": known})
+
+
+def without_content(sentence: str) -> str:
+    """A refusal without what it quotes and without numbers: they may be a person's words, or a grade."""
+    return _CONTENT.sub("…", sentence)
+
+
+def raised_at(error: BaseException) -> str:
+    """Class and place of an error, such as "RefusedError at decisions.py:188"."""
+    frame = list(walk_tb(error.__traceback__))[-1:]
+    place = "".join(f" at {Path(one.f_code.co_filename).name}:{line}" for one, line in frame)
+    return f"{type(error).__name__}{place}"
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    return getattr(record, "fields", {})
+
+
+class _Text(logging.Formatter):
+    def __init__(self) -> None:
+        super().__init__(_TEXT)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's name
+        record.message = printable(" ".join(record.message.splitlines()))
+        context = " ".join(f"{name}={_word(value)}" for name, value in _fields(record).items())
+        return f"{super().formatMessage(record)}{f' [{context}]' if context else ''}"
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _visible(super().format(record))
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **_fields(record),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return _visible(json.dumps(line, ensure_ascii=False, default=str))
+
+
+def _visible(text: str) -> str:
+    """The text with JSON's escapes for signs that are not seen, such as those that turn the direction."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
+
+
+def _word(value: Any) -> str:
+    """A value on one line, whatever is in it."""
+    text = str(value)
+    return text if text.isprintable() and " " not in text and text else json.dumps(text)

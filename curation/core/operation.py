@@ -1,0 +1,300 @@
+"""A step that a person starts: its request, what is known to fail, its work and its outcome, in one record.
+
+A request is a frozen dataclass. A field that people choose is an `option`, with a label and help. Of these
+are made the options of the command (`cli.options`), the page's form (`app.components.forms`) and the
+parameters of a job. A field whose type is a dataclass has its own options; one without an `Option` is filled
+in by the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from math import inf, isfinite
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+
+from curation.core.errors import refuse_problems
+from curation.core.progress import Progress
+from curation.core.text import left_out_sentences
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection as Cursor
+    from pydantic import TypeAdapter
+
+    from curation.core.reports.page import Table
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+Record = TypeVar("Record")
+
+
+class Switch(NamedTuple):
+    """How a field is switched off: by a flag of the command; a number by a box of the page, too."""
+
+    flag: str
+    help: str
+    label: str = ""
+
+
+class Needs(NamedTuple):
+    """What a field changes nothing without: `met` says of all values whether it is there."""
+
+    why: str
+    met: Callable[[Mapping[str, Any]], bool]
+
+
+@dataclass(frozen=True)
+class Option:
+    """How people see a field of a request.
+
+    Attributes
+    ----------
+    label: on a page. help: whole sentences, the first of at most 60 characters.
+    flag: the command's option, where it is not the field's name.
+    choices: all values, where these are few. words: how a page calls them.
+    least, most: bounds of a number, for the command, the page and jobs. by: its steps on the page.
+    unset: what None means, in words.
+    metavar: of the command's value.
+    commas: the command takes a list in one value, with commas; else the option is repeated.
+    switch: of what is on by default and can be switched off; None and False are off.
+    read: what the command makes of a text.
+    others: a page takes other values of a list than those that it offers.
+    needs: without it another value than the default is refused, by the command and by jobs.
+    """
+
+    label: str
+    help: str
+    flag: str = ""
+    choices: tuple[Any, ...] = ()
+    words: Mapping[Any, str] = field(default_factory=dict)
+    least: float | None = None
+    most: float | None = None
+    by: float | None = None
+    unset: str = ""
+    metavar: str = ""
+    commas: bool = False
+    switch: Switch | None = None
+    read: Callable[[str], Any] | None = None
+    others: bool = False
+    needs: Needs | None = None
+
+    @property
+    def bounds(self) -> str:
+        """The numbers that it takes, in words."""
+        if self.least is None or self.most is None:
+            return f"at most {self.most:,g}" if self.least is None else f"{self.least:,g} or more"
+        return f"{self.least:,g} to {self.most:,g}"
+
+    def takes(self, value: float) -> bool:
+        """Whether a number is within the bounds."""
+        if self.least is None and self.most is None:
+            return True
+        low, high = (-inf if self.least is None else self.least), (inf if self.most is None else self.most)
+        return isfinite(value) and low <= value <= high
+
+
+def option(default: Any, label: str, help: str, **more: Any) -> Any:
+    """A field of a request that people choose; `more` is what else an `Option` has."""
+    return field(default=default, metadata={"option": Option(label, help, **more)})
+
+
+Seed = Annotated[int, Option("Seed", "Seed of the random steps; it is stored with the result.")]
+
+
+class OptionField(NamedTuple):
+    """A field that people choose; `kind` is its type without None."""
+
+    name: str
+    kind: Any
+    optional: bool
+    default: Any
+    option: Option
+
+
+def options_of(record: Any) -> tuple[OptionField, ...]:
+    """The options of a request in the order of its fields, with those of its parts."""
+    hints = get_type_hints(record, include_extras=True)
+    found: list[OptionField] = []
+    for part in fields(record):
+        kind, option = hints[part.name], part.metadata.get("option")
+        if get_origin(kind) is Annotated:
+            kind, option = get_args(kind)[:2]
+        if option is not None:
+            kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
+            found.append(OptionField(part.name, kinds[0], NoneType in kinds, _default(part), option))
+        elif is_dataclass(kind):
+            found += options_of(kind)
+    return tuple(found)
+
+
+def _default(part: Any) -> Any:
+    return part.default if part.default_factory is MISSING else part.default_factory()
+
+
+def option_of(record: Any, name: str) -> Option:
+    """The option of a field."""
+    return next(found.option for found in options_of(record) if found.name == name)
+
+
+def unused(request: Any) -> list[OptionField]:
+    """The fields of a request that have another value than their default and would change nothing."""
+    values = flat(request)
+    return [
+        found
+        for found in options_of(type(request))
+        if found.option.needs is not None and values[found.name] != found.default
+        if not found.option.needs.met(values)
+    ]
+
+
+def _quoted(found: OptionField) -> str:
+    return f"“{found.option.label}”"
+
+
+def refuse_wrong(request: Any, named: Callable[[OptionField], str] = _quoted) -> None:
+    """Refuse numbers out of bounds, and fields that would change nothing.
+
+    Parameters
+    ----------
+    named: how the person who asks calls a field.
+
+    Raises
+    ------
+    InputError: there are such fields, and why.
+    """
+    idle = [
+        f"{named(one)} would change nothing: {one.option.needs.why}"
+        for one in unused(request)
+        if one.option.needs
+    ]
+    refuse_problems([*out_of_bounds(type(request), flat(request), named), *idle])
+
+
+def out_of_bounds(
+    record: Any, values: Mapping[str, Any], named: Callable[[OptionField], str] = _quoted
+) -> list[str]:
+    """The numbers of a request that are out of the bounds of their options, a sentence each."""
+    return [
+        f"{named(found)}: {values[found.name]:g} is out of range; expected {found.option.bounds}"
+        for found in options_of(record)
+        if found.kind in (int, float) and values.get(found.name) is not None
+        if not found.option.takes(values[found.name])
+    ]
+
+
+def filled(record: type[Record], values: Mapping[str, Any]) -> Record:
+    """The request with these values of its fields and its parts'; the others have their defaults."""
+    hints = get_type_hints(record)
+    given: dict[str, Any] = {}
+    for part in fields(record):  # type: ignore[arg-type]  # it is a dataclass
+        if is_dataclass(hints[part.name]) and part.name not in values:
+            given[part.name] = filled(hints[part.name], values)
+        elif part.name in values:
+            given[part.name] = values[part.name]
+    return record(**given)
+
+
+def flat(request: Any) -> dict[str, Any]:
+    """The values of a request by name, with those of its parts: what `filled` takes."""
+    found: dict[str, Any] = {}
+    for part in fields(request):
+        value = getattr(request, part.name)
+        found |= flat(value) if is_dataclass(value) else {part.name: value}
+    return found
+
+
+def _form(record: type[Any]) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(record)
+
+
+def written(request: Any) -> dict[str, Any]:
+    """A request as JSON knows it: the parameters of a job."""
+    found: dict[str, Any] = _form(type(request)).dump_python(request, mode="json")
+    return found
+
+
+def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
+    """The request that `written` wrote, of whatever age: fields that are absent have their defaults.
+
+    Raises
+    ------
+    InputError: fields that hold something else, numbers out of bounds, or fields that would change nothing.
+    """
+    from pydantic import ValidationError
+
+    try:
+        request: Record = _form(record).validate_python(parameters)
+    except ValidationError as error:
+        refuse_problems([f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()])
+        raise
+    if is_dataclass(record):
+        refuse_wrong(request)
+    return request
+
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """What a step did.
+
+    Attributes
+    ----------
+    sentence: what it is in one sentence.
+    tables: the figures, for the command line; a page shows what is stored.
+    left_out: reason → number; `unit` is what is counted, where the reason does not say it.
+    remarks: further sentences.
+    more: what the command line says besides, such as what comes next.
+    """
+
+    sentence: str
+    tables: tuple[Table, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    unit: str = ""
+    remarks: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it that a page says, a sentence each."""
+        return [self.sentence, *self.remarks, *left_out_sentences(self.left_out, self.unit)]
+
+
+def _nothing_known(cursor: Cursor, request: Any) -> None:
+    """Nothing is known against it before it starts."""
+
+
+class Step(NamedTuple):
+    """One step, which a command and a page start.
+
+    Attributes
+    ----------
+    request: the dataclass of what people ask for.
+    run: does it for the person of that name.
+    outcome: of a request and what `run` returned.
+    doing: what is going on, as "a pool is being built".
+    kept: what an interrupted process leaves.
+    check: raises what is known at once to fail, without the work; the request is None where any is meant.
+    roles: who may ask for it.
+    first: what it does before it says anything itself, as "reading the corpus".
+    on_path: the step of Home's path that it belongs to; '' where it only looks.
+    """
+
+    request: type[Any]
+    run: Callable[[Any, Any, Progress, str], Any]
+    outcome: Callable[[Any, Any], StepOutcome]
+    doing: str
+    kept: str
+    check: Callable[[Cursor, Any], None] = _nothing_known
+    roles: tuple[str, ...] = ("lead",)
+    first: str = "reading the project"
+    on_path: str = ""
+
+    def refuse(self, cursor: Cursor, parameters: Mapping[str, Any] | None) -> None:
+        """Raise what the work would raise, as far as it is known at once."""
+        self.check(cursor, None if parameters is None else read_request(self.request, parameters))
+
+    def work(self, store: Any, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
+        """Do what the parameters of a job ask for; returns the sentences that people then read."""
+        request = read_request(self.request, parameters)
+        return "\n".join(self.outcome(request, self.run(store, request, progress, author)).sentences)

@@ -1,0 +1,219 @@
+"""Plots of several series: dots with intervals, points of two series, curves, and stacked shares.
+
+A series has a shape of its own besides its colour, so that a page printed in black and white can be read.
+Colours are the classes s1 to s6 of the page around a plot. Sizes are pixels of the viewBox.
+Each is drawn for wide and for narrow containers (`sizes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor, log10
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from curation.core.reports.charts import LINE, NARROW, NARROW_LETTERS, Mark, in_two_sizes, lines
+
+SHAPES = (
+    "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
+    "M-4.5-4.5h9v9h-9z",
+    "M0-5.5L5.5 4.5H-5.5z",
+    "M0-6L6 0L0 6L-6 0z",
+    "M-5-3l2-2 3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3z",
+    "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0zM-2.5 0a2.5 2.5 0 1 1 5 0a2.5 2.5 0 1 1-5 0z",
+)
+"""Disc, square, triangle, diamond, cross, ring: outlines around (0, 0)."""
+DASHES = ("", "7 3", "2 3", "9 3 2 3", "1 4", "5 2 1 2 1 2")
+MOST_SERIES = len(SHAPES)
+
+_WIDTH = 800
+_LEFT, _PLOT = 230, 350
+_SQUARE = 430
+_NARROW_SQUARE = NARROW - 76
+_MARGIN = 64
+_BAR = 30
+_LABEL = 38  # pixels of a figure below an axis
+
+
+class DotRow(NamedTuple):
+    """One row of a dot plot: a mark for each series, and why there is none in `Mark.note`."""
+
+    name: str
+    size: str
+    marks: Sequence[Mark]
+
+
+class PlotPoint(NamedTuple):
+    """One point; with a label it is drawn larger and named by it; a page knows by its key what is clicked."""
+
+    x: float
+    y: float
+    description: str
+    label: str = ""
+    key: str = ""
+
+
+class PlotCurve(NamedTuple):
+    """A line through points (x, y) in order, y from 0 to 1, and a point on it that is marked."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    marked: tuple[float, float] | None = None
+
+
+class SharesRow(NamedTuple):
+    """A bar from 0 to 1 of which `share` is full; None is unknown."""
+
+    name: str
+    share: float | None
+    note: str
+
+
+class _Axis(NamedTuple):
+    """Maps values from `start` to `end` to pixels from `begin` on, over `length` (negative: upwards)."""
+
+    start: float
+    end: float
+    begin: float
+    length: float
+    step: float
+
+    def __call__(self, value: float) -> float:
+        inside = min(self.end, max(self.start, value))
+        return self.begin + (inside - self.start) / (self.end - self.start) * self.length
+
+    @property
+    def ticks(self) -> list[float]:
+        count = round((self.end - self.start) / self.step)
+        return [round(self.start + number * self.step, 6) for number in range(count + 1)]
+
+    @property
+    def labelled(self) -> list[float]:
+        """The ticks with a figure: as many as have room."""
+        return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
+
+
+class _PlacedDots(NamedTuple):
+    """A row with its name in lines from `top` on, what it rests on, and the first of its marks."""
+
+    row: DotRow
+    lines: list[str]
+    top: int
+    size: int
+    first: int
+
+
+def dot_plot(title: str, series: Sequence[str], rows: Sequence[DotRow], line: float | None = None) -> Markup:
+    """For each row and series a dot at its figure, with its interval as a line.
+
+    Parameters
+    ----------
+    series: at most `MOST_SERIES` names; one that is '' has no legend.
+    line: a value that is drawn through all rows, such as 0 for differences.
+    """
+    marks = [mark for row in rows for mark in row.marks]
+    ends = [end for mark in marks for end in (mark.low, mark.value, mark.high) if end is not None]
+    shown = [name for name in series if name]
+    axis = _axis([*ends, *([] if line is None else [line])], _LEFT, _PLOT)
+    values = {"title": title, "names": list(enumerate(shown)), "shapes": SHAPES, "line": line}
+    return in_two_sizes("dots.svg", _dots_beside(shown, rows, axis), _dots_below(shown, rows, axis), **values)
+
+
+def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> dict[str, object]:
+    """Dots next to the names of their rows."""
+    step = _WIDTH // max(1, len(shown))
+    begin = top = 34 if shown else 8
+    placed = []
+    for row in rows:
+        placed.append(_PlacedDots(row, [row.name], top + 12, top + 12, top + 8))
+        top += 16 * len(row.marks) + 14
+    places = {"width": _WIDTH, "height": top + 26, "x": axis, "spans": [(begin, top)]}
+    legend = [(8 + step * number, 10) for number in range(len(shown))]
+    return {"rows": placed, "legend": legend, "letters": step // 9, "row_letters": 28, **places}
+
+
+def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> dict[str, object]:
+    """Dots below the names of their rows, with room for the figure next to them."""
+    top = 20 * len(shown) + 8
+    placed, spans = [], []
+    for row in rows:
+        name = lines(row.name, NARROW_LETTERS, 3)
+        size = top + 12 + LINE * len(name)
+        first = size + 12 if row.size else size - 4
+        placed.append(_PlacedDots(row, name, top + 12, size, first))
+        spans.append((first - 8, first + 16 * len(row.marks) - 8))
+        top = first + 16 * len(row.marks) + 6
+    places = {"width": NARROW, "height": top + 26, "x": axis._replace(begin=16, length=156), "spans": spans}
+    legend = [(8, 10 + 20 * number) for number in range(len(shown))]
+    letters = {"letters": NARROW_LETTERS - 4, "row_letters": NARROW_LETTERS}
+    return {"rows": placed, "legend": legend, **letters, **places}
+
+
+def scatter(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Markup:
+    """Points of two series from 0 to 1, and the line where both are equal."""
+    ordered = sorted(points, key=lambda point: bool(point.label))
+    wide, narrow = (
+        {**_square(side), "width": _MARGIN + side + 12, "height": side + 52}
+        for side in (_SQUARE, _NARROW_SQUARE)
+    )
+    return in_two_sizes("scatter.svg", wide, narrow, title=title, across=across, up=up, points=ordered)
+
+
+def curves(
+    title: str, across: str, up: str, found: Sequence[PlotCurve], widest: float | None = None
+) -> Markup:
+    """Lines in a square from 0 to 1, with the diagonal; at most `MOST_SERIES` of them.
+
+    Parameters
+    ----------
+    widest: what x reaches where it is no share; there is no diagonal then.
+    """
+    wide = {"width": _WIDTH, "height": _SQUARE + 52, "beside": _MARGIN + _SQUARE + 30, "named": 20}
+    below = _NARROW_SQUARE + 68
+    narrow = {"width": NARROW, "height": below + 24 * len(found), "beside": 0, "named": below}
+    return in_two_sizes(
+        "curves.svg",
+        {**_square(_SQUARE, widest), **wide},
+        {**_square(_NARROW_SQUARE, widest), **narrow},
+        title=title,
+        across=across,
+        up=up,
+        curves=list(enumerate(found)),
+        shapes=SHAPES,
+        dashes=DASHES,
+    )
+
+
+def _square(side: int, widest: float | None = None) -> dict[str, object]:
+    """Both axes of a square with as many ticks, and how many letters are next to each."""
+    power = 10 ** floor(log10(widest / 4)) if widest else 1
+    step = next(power * one for one in (1, 2, 2.5, 5, 10) if power * one * 4 >= widest) if widest else 0.25
+    x, y = _Axis(0, 4 * step, _MARGIN, side, step), _Axis(0, 1, 8 + side, -side, 0.25)
+    ticks = list(zip(x.ticks, y.ticks, strict=True))
+    return {"x": x, "y": y, "ticks": ticks, "diagonal": not widest, "letters": side // 7}
+
+
+def shares(title: str, legend: tuple[str, str], rows: Sequence[SharesRow]) -> Markup:
+    """Bars of one length each: the full part is the share, the outlined part the rest."""
+    x = _Axis(0, 1, _LEFT, _PLOT, 0.25)
+    wide = {"width": _WIDTH, "x": x, "drop": 0, "letters": 28, **_bars(rows, _BAR)}
+    below = {"width": NARROW, "x": x._replace(begin=0, length=NARROW - 60), "drop": LINE + 2}
+    narrow = {**below, "letters": NARROW_LETTERS, **_bars(rows, _BAR + LINE + 2)}
+    return in_two_sizes("shares.svg", wide, narrow, title=title, legend=legend)
+
+
+def _bars(rows: Sequence[SharesRow], high: int) -> dict[str, object]:
+    placed = [(34 + high * number, row) for number, row in enumerate(rows)]
+    return {"height": 34 + high * len(rows), "rows": placed}
+
+
+def _axis(values: Sequence[float], begin: float, length: float) -> _Axis:
+    """An axis with round ends around the values."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    span = max(high - low, 0.05)
+    rough = span / 5
+    power = 10 ** floor(log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    start, end = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
+    return _Axis(start, max(end, start + step), begin, length, step)

@@ -1,0 +1,263 @@
+"""Drawings of the regions of a corpus: documents against queries, the graph of regions, and boxes of values.
+
+A region is coloured by a value from 0 to 1 in five steps, darker (in the dark: lighter) for higher ones, so
+that a print in black and white keeps the order. A region that nothing was asked in is grey, one that was
+asked in and has no value is an empty circle. Each region links to where more is said of it. Sizes are pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log, sqrt
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from curation.core.reports.charts import NARROW, in_two_sizes
+from curation.core.text import amount, decimal, isolated
+
+STEPS = 5
+_WIDTH = 800
+_LEFT, _TOP, _LANE, _BOTTOM = 64, 12, 64, 410
+_GRAPH = 560
+_NARROW_GRAPH = 400
+_LABELLED = 14
+_NAME_HIGH, _NAME_WIDE = 24, 185
+_BOX, _BOX_LEFT, _BOX_PLOT = 24, 250, 420
+
+
+class RegionMark(NamedTuple):
+    """A region to draw.
+
+    Attributes
+    ----------
+    queries: that are about it; 0: nothing was asked.
+    value: from 0 to 1; None is unknown.
+    link: where more is said of it.
+    """
+
+    name: str
+    documents: int
+    queries: int
+    value: float | None
+    link: str
+
+    @property
+    def shade(self) -> str:
+        """The class of its colour."""
+        if not self.queries:
+            return "unasked"
+        return "unknown" if self.value is None else f"v{min(STEPS, 1 + int(self.value * STEPS))}"
+
+    def described(self, measure: str) -> str:
+        """What the region is and has, in words."""
+        value = "nothing was asked" if not self.queries else "not evaluated"
+        if self.queries and self.value is not None:
+            value = f"{measure} {decimal(self.value)}"
+        return (
+            f"{isolated(self.name)}: {amount(self.documents, 'document')}, "
+            f"{amount(self.queries, 'query', 'queries')}, {value}"
+        )
+
+
+class RegionBox(NamedTuple):
+    """The values of a region's queries, each from 0 to 1."""
+
+    name: str
+    values: Sequence[float]
+    link: str
+
+    @property
+    def described(self) -> str:
+        """The whole name, which turns no words around it."""
+        return isolated(self.name)
+
+
+class _Placed(NamedTuple):
+    mark: RegionMark
+    x: float
+    y: float
+    radius: float
+
+
+class _PlacedBox(NamedTuple):
+    box: RegionBox
+    top: int
+    low: float
+    first: float
+    middle: float
+    third: float
+    high: float
+
+
+def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion: float | None) -> Markup:
+    """Documents of each region against its queries, both on logarithmic scales; those without any are below.
+
+    Parameters
+    ----------
+    proportion: queries for each document of all regions together; the diagonal is where a region has as many.
+    """
+    return in_two_sizes(
+        "region_map.svg",
+        _mapped(marks, proportion, _WIDTH),
+        _mapped(marks, proportion, NARROW),
+        title=title,
+        measure=measure,
+        top=_TOP,
+        floor=_BOTTOM - _LANE,
+        bottom=_BOTTOM,
+    )
+
+
+def _mapped(marks: Sequence[RegionMark], proportion: float | None, width: int) -> dict[str, object]:
+    most_documents = max((mark.documents for mark in marks), default=1)
+    most_queries = max((mark.queries for mark in marks), default=1) or 1
+    floor, left, right = _BOTTOM - _LANE, _LEFT, width - 20
+
+    def across(documents: float) -> float:
+        return left + _log_share(documents, most_documents) * (right - left)
+
+    def up(queries: float) -> float:
+        return floor - _log_share(queries, most_queries) * (floor - _TOP)
+
+    placed = [
+        _Placed(mark, across(mark.documents), up(mark.queries) if mark.queries else _lane(place), 6)
+        for place, mark in enumerate(marks)
+    ]
+    return {
+        "width": width,
+        "left": left,
+        "right": right,
+        "across": [(value, across(value)) for value in _powers(most_documents)],
+        "up": [(value, up(value)) for value in _powers(most_queries)],
+        "diagonal": _diagonal(proportion, most_documents, most_queries, across, up),
+        "placed": placed,
+        **_legend(width, _BOTTOM + 76),
+    }
+
+
+def region_graph(
+    title: str,
+    measure: str,
+    marks: Sequence[RegionMark],
+    places: Sequence[tuple[float, float]],
+    edges: Sequence[tuple[int, int, float]],
+) -> Markup:
+    """The regions where a layout placed them; the larger, the more documents. The largest are named.
+
+    Parameters
+    ----------
+    places: x and y from 0 to 1 of each region.
+    edges: two regions by their place in `marks`, and a weight from 0 to 1.
+    """
+    return in_two_sizes(
+        "region_graph.svg",
+        _joined(marks, places, edges, _WIDTH, _GRAPH),
+        _joined(marks, places, edges, NARROW, _NARROW_GRAPH),
+        title=title,
+        measure=measure,
+    )
+
+
+def _joined(
+    marks: Sequence[RegionMark],
+    places: Sequence[tuple[float, float]],
+    edges: Sequence[tuple[int, int, float]],
+    width: int,
+    height: int,
+) -> dict[str, object]:
+    most, largest = max((mark.documents for mark in marks), default=1), 12 if width == _WIDTH else 8
+    placed = [
+        _Placed(
+            mark, 30 + x * (width - 60), 20 + y * (height - 40), 4 + largest * sqrt(mark.documents / most)
+        )
+        for mark, (x, y) in zip(marks, places, strict=True)
+    ]
+    return {
+        "width": width,
+        "placed": placed,
+        "named": _named(placed, _NAME_WIDE if width == _WIDTH else width),
+        "edges": [(placed[one], placed[other], weight) for one, other, weight in edges],
+        **_legend(width, height + 24),
+    }
+
+
+def region_boxes(title: str, boxes: Sequence[RegionBox]) -> Markup:
+    """Rows with a box from the first to the third quartile, a line at the median and whiskers to the ends."""
+    wide = _boxes(boxes, _BOX_LEFT, _BOX_PLOT, 0)
+    narrow = _boxes(boxes, 8, NARROW - 16, 20)
+    return in_two_sizes(
+        "region_boxes.svg", {"width": _WIDTH, **wide}, {"width": NARROW, **narrow}, title=title
+    )
+
+
+def _boxes(boxes: Sequence[RegionBox], left: int, length: int, drop: int) -> dict[str, object]:
+    """Boxes `drop` pixels below the lines with their names, on a scale of `length` pixels."""
+    placed = []
+    for number, box in enumerate(boxes):
+        ordered = sorted(box.values)
+        five = [left + length * _quantile(ordered, share) for share in (0, 0.25, 0.5, 0.75, 1)]
+        placed.append(_PlacedBox(box, 8 + (_BOX + drop) * number, *five))
+    bottom = 8 + (_BOX + drop) * len(boxes)
+    ticks = [(value, left + length * value) for value in (0, 0.25, 0.5, 0.75, 1)]
+    return {"height": bottom + 26, "bottom": bottom, "ticks": ticks, "rows": placed, "drop": drop}
+
+
+def _named(placed: Sequence[_Placed], wide: int) -> list[_Placed]:
+    """The largest regions whose names, so many pixels `wide`, do not run into each other."""
+    found: list[_Placed] = []
+    for one in sorted(placed, key=lambda item: (-item.mark.documents, item.mark.name)):
+        free = all(abs(one.y - item.y) > _NAME_HIGH or abs(one.x - item.x) > wide for item in found)
+        if free and len(found) < _LABELLED:
+            found.append(one)
+    return found
+
+
+def _log_share(value: float, most: float) -> float:
+    """0 for 1, 1 for twice the most or so, so that the largest is inside."""
+    return log(max(value, 1)) / log(1.15 * max(most, 2))
+
+
+def _lane(place: int) -> float:
+    """Regions without a query are in one row; steps keep equal ones apart."""
+    return _BOTTOM - _LANE / 2 + 8 + 5 * (place % 5 - 2)
+
+
+def _powers(most: float) -> list[int]:
+    return [value for power in range(7) for value in (10**power, 3 * 10**power) if value <= most]
+
+
+def _diagonal(
+    proportion: float | None,
+    most_documents: float,
+    most_queries: float,
+    across: Callable[[float], float],
+    up: Callable[[float], float],
+) -> tuple[float, float, float, float] | None:
+    """The line of as many queries for each document as in all regions, where it is inside the plot."""
+    if not proportion:
+        return None
+    first, last = max(1.0, 1 / proportion), min(float(most_documents), most_queries / proportion)
+    if first >= last:
+        return None
+    return across(first), up(first * proportion), across(last), up(last * proportion)
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Linear between neighbours (Hyndman and Fan's type 7)."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def _legend(width: int, top: int) -> dict[str, object]:
+    """What the shades mean, in as many rows as they take, and how high the drawing is with them."""
+    steps = [(f"v{step}", f"{(step - 1) / STEPS:g}–{step / STEPS:g}") for step in range(1, STEPS + 1)]
+    shades = [*steps, ("unknown", "not evaluated"), ("unasked", "nothing asked")]
+    across = max(1, width // 112)
+    entries = [
+        (112 * (number % across), top + 24 + 20 * (number // across), *shade)
+        for number, shade in enumerate(shades)
+    ]
+    return {"legend": entries, "legend_top": top, "height": entries[-1][1] + 8}

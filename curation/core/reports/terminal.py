@@ -1,0 +1,200 @@
+"""A report in a terminal of any width: no figure, name or id is ever broken.
+
+Columns of sentences give way to the others, down to their longest word. A table that is wider all the same
+becomes a list, a row at a time. Charts are for the page. Outside a terminal nothing has to fit but tables.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from shutil import get_terminal_size
+from typing import NamedTuple, TextIO
+
+from rich.cells import cell_len
+
+from curation.core.reports.page import Section, Table, cell_text, is_figure
+from curation.core.text import ISOLATES, printable
+
+PIPE_WIDTH = 110
+"""Columns of a table where there is no terminal to fit."""
+LONGEST_NAME = 32
+"""Characters of a cell up to which it is a name or a figure, which no line break may divide."""
+BEFORE = re.compile(r"(?<=\d) (?=\()")
+"""Where a figure may be divided: before its interval."""
+LEAST_SENTENCE = 20
+"""Characters of a line below which a column of sentences is hard to read."""
+GAP = 3
+"""Columns that a table takes besides each of its cells."""
+
+
+class Screen(NamedTuple):
+    """Where a report is written; outside a terminal `width` is that of tables."""
+
+    out: TextIO
+    width: int
+    is_terminal: bool
+
+    def write(self, text: str, is_bold: bool = False) -> None:
+        """Some lines."""
+        self.out.write(f"{self.bold(text) if is_bold else text}\n")
+
+    def bold(self, text: str) -> str:
+        """The text as terminals have it that know styles."""
+        known = self.is_terminal and os.environ.get("TERM") not in ("dumb", "unknown")
+        return f"\x1b[1m{text}\x1b[0m" if known and text else text
+
+
+def _screen() -> Screen:
+    if not sys.stdout.isatty():
+        return Screen(sys.stdout, PIPE_WIDTH, False)
+    return Screen(sys.stdout, get_terminal_size().columns, True)
+
+
+def show_sections(sections: Iterable[Section], screen: Screen | None = None) -> None:
+    """Each section: its heading, its sentences, its tables, its remark."""
+    screen = screen or _screen()
+    for section in sections:
+        if section.heading:
+            show_sentence(f"\n{section.heading}", screen, True)
+        for paragraph in filter(None, section.sentence.split("\n")):
+            show_sentence(paragraph, screen)
+        for table in (*section.charted, *section.tables):
+            if table.rows:
+                show_table(table, screen)
+        for paragraph in filter(None, section.remark.split("\n")):
+            show_sentence(paragraph, screen)
+
+
+def show_report(
+    title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
+) -> None:
+    """What `html_page` makes a page of."""
+    screen = _screen()
+    show_sentence(title, screen, True)
+    for sentence in filter(None, (lead, *findings)):
+        show_sentence(sentence, screen)
+    show_sections(sections, screen)
+    if remark:
+        show_sentence(f"\n{remark}", screen)
+
+
+def show_sentence(text: str, screen: Screen | None = None, is_bold: bool = False, margin: int = 0) -> None:
+    """A paragraph: in a terminal its lines end between words, elsewhere it is one line.
+
+    Parameters
+    ----------
+    margin: columns before the second line and those after it.
+    """
+    screen = screen or _screen()
+    shown = _shown(text)
+    if screen.is_terminal:
+        shown = _wrapped(shown, screen.width, margin)
+    screen.write(shown, is_bold)
+
+
+def show_table(table: Table, screen: Screen | None = None) -> None:
+    """The table, without columns that are empty in every row; where it is too wide, a list of its rows."""
+    screen = screen or _screen()
+    empty = [bool(table.rows) and all(row[n] == "" for row in table.rows) for n in range(len(table.columns))]
+    filled = [number for number, is_empty in enumerate(empty) if not is_empty]
+    columns = [_shown(table.columns[number]) for number in filled]
+    rows = [[_shown(cell_text(row[number])) for number in filled] for row in table.rows]
+    figures = [all(is_figure(row[number]) for row in table.rows) for number in filled]
+    if table.caption:
+        show_sentence(table.caption, screen, True)
+    widths = _widths(columns, rows, screen.width - 1)
+    if widths is None:
+        _show_list(columns, rows, screen)
+    else:
+        _draw(columns, rows, figures, widths, screen)
+
+
+def _shown(text: str) -> str:
+    """What people read and copy: signs for control characters, and no invisible marks around names."""
+    return ISOLATES.sub("", printable(text))
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """How wide each column is; None where they do not fit."""
+    whole, least = [], []
+    for number, column in enumerate(columns):
+        cells = [row[number] for row in rows]
+        longest = max(map(cell_len, cells), default=0)
+        whole.append(max(longest, cell_len(column)))
+        sentences = longest > LONGEST_NAME
+        kept = [piece for cell in cells for piece in (cell.split(" ") if sentences else BEFORE.split(cell))]
+        shortest = LEAST_SENTENCE if sentences else 0
+        least.append(max(shortest, *map(cell_len, [*column.split(" "), *kept])))
+    room -= GAP * len(columns)
+    if sum(least) > room:
+        return None
+    level = max(whole, default=0)
+    while sum(_at(level, whole, least)) > room:
+        level -= 1
+    return _at(level, whole, least)
+
+
+def _at(level: int, whole: Sequence[int], least: Sequence[int]) -> list[int]:
+    """The widths where no column is wider than the level that can be narrower."""
+    return [max(low, min(high, level)) for high, low in zip(whole, least, strict=True)]
+
+
+def _draw(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    figures: Sequence[bool],
+    widths: Sequence[int],
+    screen: Screen,
+) -> None:
+    def rule(left: str, dash: str, between: str, right: str) -> None:
+        screen.write(left + between.join(dash * (width + 2) for width in widths) + right)
+
+    rule("┏", "━", "┳", "┓")
+    for cells in _lines(columns, figures, widths):
+        screen.write(f"┃ {' ┃ '.join(map(screen.bold, cells))} ┃")
+    rule("┡", "━", "╇", "┩")
+    for row in rows:
+        for cells in _lines(row, figures, widths):
+            screen.write(f"│ {' │ '.join(cells)} │")
+    rule("└", "─", "┴", "┘")
+
+
+def _lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[int]) -> Iterator[list[str]]:
+    """The lines of a row, each cell as wide as its column."""
+    wrapped = [_wrapped(text, width).split("\n") for text, width in zip(row, widths, strict=True)]
+    for cells in zip_longest(*wrapped, fillvalue=""):
+        blanks = [" " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True)]
+        yield [
+            f"{blank}{cell}" if right else f"{cell}{blank}"
+            for cell, blank, right in zip(cells, blanks, figures, strict=True)
+        ]
+
+
+def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], screen: Screen) -> None:
+    """A row at a time: its name, then a line for each value that it has."""
+    width = min(max(map(len, columns[1:]), default=0), screen.width // 3)
+    for name, *values in rows:
+        show_sentence(f"  {name}", screen, True, 4)
+        for column, value in zip(columns[1:], values, strict=True):
+            between = "  " if len(column) <= width else f"\n{' ' * (width + 6)}"
+            if value:
+                show_sentence(f"    {column.ljust(width)}{between}{value}", screen, False, width + 6)
+
+
+def _wrapped(text: str, width: int, margin: int = 0) -> str:
+    """The text in lines that end at single spaces only; a longer word is a line of its own."""
+    lines = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in re.findall(r"^ *[^ ]*| +[^ ]*", paragraph):
+            if line.strip() and cell_len(line) + cell_len(word) > width:
+                lines.append(line)
+                word = " " * margin + word.lstrip(" ")
+                line = ""
+            line += word
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,15 @@
+"""What comes with goldset besides `curation`: where `app`, `labeling_guides` and `data/sample` are.
+
+In a clone they are at its top. An installed goldset has them inside its package `goldset`, because people
+have modules called `app` of their own. Only the process that serves puts this folder on its path.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_TOP = Path(__file__).resolve().parents[2]
+_INSTALLED = _TOP / "goldset" / "shipped"
+HOME = _INSTALLED if _INSTALLED.is_dir() else _TOP
+GUIDES = HOME / "labeling_guides"
+SAMPLE = HOME / "data" / "sample"

@@ -1,0 +1,122 @@
+"""MinHash signatures, and the pairs of texts that agree in a whole band of them.
+
+Bands that datasketch picks by itself balance misses against extra candidates and lose a tenth of the pairs;
+`banding` picks them for recall. Signatures are those of datasketch. Its index of a Python list for each band
+and key takes several kilobytes a text, so bands are sorted as arrays instead: 84 bytes a text.
+
+J. Leskovec, A. Rajaraman, J. Ullman (2020), Mining of Massive Datasets, section 3.4 (banding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.core.progress import Progress, silent
+from curation.core.similarity.shingles import Sets
+from curation.core.statistics.arrays import Ints
+
+NUM_PERM = 128
+MINHASH_SEED = 1
+LEAST_RECALL = 0.99
+"""Least probability that a pair which is exactly as similar as the threshold becomes a candidate."""
+_SIGNED = 8_192
+"""Texts whose signatures are held at once."""
+
+
+class Banding(NamedTuple):
+    """How signatures are cut: so many bands of so many rows."""
+
+    bands: int
+    rows: int
+
+    def recall(self, similarity: float) -> float:
+        """Probability that a pair of this similarity shares a band."""
+        return 1.0 - (1.0 - similarity**self.rows) ** self.bands
+
+
+def banding(threshold: float) -> Banding:
+    """The bands with the smallest candidate set that keep `LEAST_RECALL` at the threshold."""
+    choices = [Banding(NUM_PERM // rows, rows) for rows in range(1, NUM_PERM + 1)]
+    return [choice for choice in choices if choice.recall(threshold) >= LEAST_RECALL][-1]
+
+
+def minhash_parameters(threshold: float) -> dict[str, str | int | float]:
+    """All that decides which candidates `minhash_links` finds."""
+    bands = banding(threshold)
+    return {
+        "hash": "blake2b, low 32 bits",
+        "num_perm": NUM_PERM,
+        "scheme": "affine32",
+        "seed": MINHASH_SEED,
+        "bands": bands.bands,
+        "rows": bands.rows,
+        "recall_at_threshold": round(bands.recall(threshold), 6),
+    }
+
+
+def signatures(sets: Sets, progress: Progress = silent) -> Iterator[NDArray[np.uint32]]:
+    """MinHash signatures in blocks of shape (texts, NUM_PERM): those that datasketch's `MinHash` gives.
+
+    Its permutations, applied to all texts of a block at once; a text at a time takes twelve times as long.
+    """
+    from datasketch import MinHash  # it imports half of scipy
+
+    hashes = _mixed((sets.hashes & np.uint64(0xFFFFFFFF)).astype(np.uint32))
+    factors, terms = MinHash(num_perm=NUM_PERM, seed=MINHASH_SEED, scheme="affine32").permutations
+    matrix, texts = sets.matrix, sets.matrix.shape[0]
+    for start in range(0, texts, _SIGNED):
+        ends = matrix.indptr[start : start + _SIGNED + 1]
+        shingles = hashes[matrix.indices[ends[0] : ends[-1]]]
+        block = np.empty((len(ends) - 1, NUM_PERM), np.uint32)
+        for number, (factor, term) in enumerate(zip(factors, terms, strict=True)):
+            block[:, number] = np.minimum.reduceat(shingles * factor + term, ends[:-1] - ends[0])
+        yield block
+        progress("signing texts", min(start + _SIGNED, texts), texts)
+
+
+def candidates(sets: Sets, bands: Banding, progress: Progress = silent) -> Iterator[tuple[Ints, Ints]]:
+    """Numbers of the texts that share a band, the smaller ones first, each pair once; in blocks."""
+    blocks = [_band_keys(block, bands) for block in signatures(sets, progress)]
+    keys = np.concatenate(blocks, axis=1) if blocks else np.empty((bands.bands, 0), np.uint32)
+    del blocks
+    for band in range(bands.bands):
+        order = np.argsort(keys[band], kind="stable")
+        sorted_keys = keys[band][order]
+        # of texts that share a key each is paired with the next, then with the one after it, and so on
+        at = np.flatnonzero(sorted_keys[:-1] == sorted_keys[1:])
+        step = 1
+        while len(at):
+            first, second = order[at], order[at + step]
+            new = np.ones(len(at), dtype=bool)
+            for earlier in range(band):
+                new &= keys[earlier][first] != keys[earlier][second]
+            if new.any():
+                yield first[new], second[new]
+            step += 1
+            at = at[at + step < len(order)]
+            at = at[sorted_keys[at] == sorted_keys[at + step]]
+        progress("comparing signatures", band + 1, bands.bands)
+
+
+def _band_keys(block: NDArray[np.uint32], bands: Banding) -> NDArray[np.uint32]:
+    """One number for the content of each band, shape (bands, texts).
+
+    Two contents with one number (1 in 4 billion) are a candidate more, which is then found to be none.
+    """
+    rows = block[:, : bands.bands * bands.rows].reshape(len(block), bands.bands, bands.rows)
+    key = np.zeros((len(block), bands.bands), np.uint64)
+    for row in range(bands.rows):
+        key = (key ^ rows[:, :, row]) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(29)
+    return np.ascontiguousarray((key >> np.uint64(32)).astype(np.uint32).T)
+
+
+def _mixed(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The finalizer of MurmurHash3 (A. Appleby), which spreads each bit over all 32."""
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        hashes = (hashes ^ (hashes >> np.uint32(shift))) * np.uint32(factor)
+    return hashes ^ (hashes >> np.uint32(16))

@@ -1,0 +1,154 @@
+"""Quotes: where a quotation is in a text: as it is, else but for white space, else nearly.
+
+What was quoted is found again after a text has changed around it. A quotation that was changed itself is
+looked up by its words: around the longest run of words in common the words are compared in their order
+(Ratcliff and Obershelp, as `difflib`).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import NamedTuple
+
+from curation.core.spans import Span, union
+from curation.core.text import amount, digest
+from curation.core.words import LocatedWord, located_words
+
+_PIECE = re.compile(r"\S+")
+NEARLY = 0.8
+"""The least score of a quotation that counts as found again."""
+MOST_WORDS = 1_000
+"""A quotation with more words is found as it is or not at all."""
+
+
+QUOTED = ("start_at", "end_at", "quote", "quote_hash")
+"""The columns of a range as it is stored."""
+
+
+class FoundQuote(NamedTuple):
+    """Where a quotation is; `score` is 1 where it is there word by word, else twice the words in common over
+    those of both.
+    """
+
+    span: Span
+    score: float
+
+
+def places_of(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Span]:
+    """Every place of a quotation: as it is, or where there is none but for white space, by `flags`."""
+    exact = list(_exact(quote, text)) if quote else []
+    words = quote.split()
+    if exact or not words:
+        return exact
+    pieces = list(_PIECE.finditer(text))
+    starts = list(accumulate((len(piece[0]) + 1 for piece in pieces), initial=0))
+    squeezed, wanted = " ".join(piece[0] for piece in pieces), " ".join(words)
+    if flags & re.IGNORECASE:
+        squeezed, wanted = _caseless(squeezed), _caseless(wanted)
+
+    def place(index: int) -> int:
+        piece = bisect_right(starts, index) - 1
+        return pieces[piece].start() + index - starts[piece]
+
+    return [(place(start), place(end - 1) + 1) for start, end in _apart(_exact(wanted, squeezed))]
+
+
+def _apart(places: Iterable[Span]) -> Iterator[Span]:
+    """Places from the first on, without those that overlap one before."""
+    last = 0
+    for start, end in places:
+        if start >= last:
+            yield start, end
+            last = end
+
+
+def _caseless(text: str) -> str:
+    """The text with each character folded that stays one."""
+    folded = text.casefold()
+    if len(folded) == len(text):
+        return folded
+    return "".join(letter if len(letter.casefold()) > 1 else letter.casefold() for letter in text)
+
+
+def _exact(quote: str, text: str) -> Iterator[Span]:
+    """All places, also those that overlap: two of them are at least the period of the quotation apart."""
+    period = _period(quote)
+    at = text.find(quote)
+    while at >= 0:
+        yield at, at + len(quote)
+        if text.startswith(quote[-period:], at + len(quote)):
+            at += period
+        else:
+            at = text.find(quote, at + period + 1)
+
+
+def _period(quote: str) -> int:
+    """The least shift by which a quotation overlaps itself, in linear time (Knuth, Morris and Pratt 1977)."""
+    borders, border = [0] * len(quote), 0
+    for at in range(1, len(quote)):
+        while border and quote[at] != quote[border]:
+            border = borders[border - 1]
+        border += quote[at] == quote[border]
+        borders[at] = border
+    return len(quote) - border
+
+
+def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
+    """Where a quotation is in another version of its text; None where less than `NEARLY` of it is.
+
+    Parameters
+    ----------
+    before: where it began in the version that it is from; of several places the nearest is taken.
+    """
+    places = places_of(quote, text)
+    if places:
+        return FoundQuote(min(places, key=lambda span: abs(span[0] - before)), 1.0)
+    wanted, words = _located(quote), _located(text)
+    if len(wanted) > MOST_WORDS:
+        return None
+    run = _compared(wanted, words).find_longest_match()
+    room = len(wanted) // 2 + 5
+    found = _best(wanted, words[max(0, run.b - run.a - room) : run.b - run.a + len(wanted) + room])
+    return found if found is not None and found.score >= NEARLY else None
+
+
+def outside_of(body: str, spans: Iterable[Span]) -> str:
+    """The sentence for the first range that is no part of a document's body; '' where all are."""
+    for start, end in spans:
+        if not 0 <= start < end <= len(body):
+            length = amount(len(body), "character")
+            return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
+    return ""
+
+
+def quoted(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:
+    """Ranges as they are stored (`QUOTED`); what overlaps is joined."""
+    return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(spans)]
+
+
+def _located(text: str) -> list[LocatedWord]:
+    return sorted(located_words(text), key=lambda word: (word.start, word.end))
+
+
+def _compared(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:
+    """The words compared; no run begins at what a long text has again and again, which bounds the time."""
+    return SequenceMatcher(None, [one.word for one in wanted], [one.word for one in words])
+
+
+def _best(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> FoundQuote | None:
+    """The part of the words that is most like the quotation: runs in common at its ends are left out while
+    that helps.
+    """
+    runs = [run for run in _compared(wanted, words).get_matching_blocks() if run.size]
+    best: FoundQuote | None = None
+    while runs:
+        first, last = runs[0].b, runs[-1].b + runs[-1].size
+        score = round(2 * sum(run.size for run in runs) / (len(wanted) + last - first), 3)
+        if best is None or score > best.score:
+            best = FoundQuote((words[first].start, words[last - 1].end), score)
+        del runs[0 if runs[0].size <= runs[-1].size else -1]
+    return best

@@ -1,0 +1,118 @@
+"""Shingles of texts, the Jaccard similarity of two sets of them, and the sets of many texts as one matrix.
+
+Shingles are kept as 64-bit hashes. That two of the shingles of a pair of texts share one, and change its
+similarity, happens once in 10^14 pairs of a hundred shingles each.
+
+A. Broder (1997), On the resemblance and containment of documents.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.core.statistics.arrays import Ints
+from curation.core.text import normalise_query
+from curation.core.words import words
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Shingles = frozenset[str]
+
+CHARACTERS = 3
+WORDS = 3
+
+
+class Sets(NamedTuple):
+    """The shingle sets of texts.
+
+    Attributes
+    ----------
+    matrix: shape (texts, distinct shingles), 1 where a text has the shingle.
+    hashes: of the distinct shingles, 64 bits each.
+    """
+
+    matrix: sparse.csr_matrix
+    hashes: NDArray[np.uint64]
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of shingles of each text."""
+        sizes: Ints = np.diff(self.matrix.indptr).astype(np.int64)
+        return sizes
+
+    def similarity(self, first: Ints, second: Ints) -> NDArray[np.float64]:
+        """The Jaccard similarity of each of the first texts with the second at its place."""
+        shared = np.asarray(self.matrix[first].multiply(self.matrix[second]).sum(axis=1)).ravel()
+        found: NDArray[np.float64] = shared / np.maximum(self.sizes[first] + self.sizes[second] - shared, 1)
+        return found
+
+
+def character_shingles(text: str) -> Shingles:
+    """The 3-grams of the normalised text; a shorter text is its own shingle, an empty one has none."""
+    normal = normalise_query(text)
+    return _shingles(normal, CHARACTERS)
+
+
+def word_shingles(text: str) -> Shingles:
+    """Each three words in a row; a shorter text is one shingle, a text without words has none.
+
+    Of scripts without spaces words are grams, so that a shingle is four signs: see `curation.core.words`.
+    """
+    found = words(text)
+    grams = [" ".join(found[start : start + WORDS]) for start in range(max(1, len(found) - WORDS + 1))]
+    return frozenset(grams) - {""}
+
+
+def jaccard(first: Shingles, second: Shingles) -> float:
+    """The share of the union that both have. Empty sets are similar to nothing, not even to each other."""
+    shared = len(first & second)
+    return shared / (len(first) + len(second) - shared) if shared else 0.0
+
+
+def distinct(
+    texts: Iterable[Shingles], labels: Sequence[str] | None = None, single: Collection[int] = ()
+) -> tuple[Sets, Ints]:
+    """The different shingle sets, and for each text the number of its own: -1 where it has no shingle.
+
+    Equal sets with different labels, and those of texts in `single`, are kept apart.
+    """
+    alone = set(single)
+    numbers: dict[bytes, int] = {}
+    class_of, flat, ends = array("q"), array("Q"), array("q", [0])
+    for number, shingles in enumerate(texts):
+        if not shingles:
+            class_of.append(-1)
+            continue
+        hashes = np.sort(np.fromiter(map(_hash, shingles), np.uint64, len(shingles)))
+        label = f"{number if number in alone else ''} {labels[number] if labels else ''}"
+        key = blake2b(hashes.tobytes() + label.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        place = numbers.setdefault(key, len(numbers))
+        class_of.append(place)
+        if place == len(ends) - 1:
+            flat.frombytes(hashes.tobytes())
+            ends.append(len(flat))
+    return _sets(np.frombuffer(flat, np.uint64), np.array(ends, np.int64)), np.array(class_of, np.int64)
+
+
+def _hash(shingle: str) -> int:
+    return int.from_bytes(blake2b(shingle.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _shingles(text: str, size: int) -> Shingles:
+    return frozenset(text[start : start + size] for start in range(max(1, len(text) - size + 1))) - {""}
+
+
+def _sets(flat: NDArray[np.uint64], ends: Ints) -> Sets:
+    hashes, columns = np.unique(flat, return_inverse=True)
+    shape = (len(ends) - 1, len(hashes))
+    ones = np.ones(len(flat), dtype=np.int32)
+    from scipy import sparse
+
+    return Sets(sparse.csr_matrix((ones, columns, ends), shape=shape), hashes)

@@ -1,0 +1,234 @@
+"""The stratified difference estimator: a judge's figures of everything, corrected by people's on a sample.
+
+With the judge's figure f of all N units, and people's figure y of a random sample from each stratum:
+
+    estimate = mean of f over all + weighted mean of (y − f) over the sample
+
+The second term is what the judge gets wrong. It is right on average whatever the judge is worth, because the
+sample was drawn with known probabilities; the judge decides only how wide the interval is. A judge that knows
+nothing makes it wider than people's grades alone do.
+
+The interval is about the population that the units were drawn from. Its variance has two parts: that of the
+correction over samples of these N units, stratum by stratum, and that of y over draws of N units. A stratum
+of which one unit was sampled shares its variance with the other such strata.
+
+C.-E. Särndal, B. Swensson and J. Wretman (1992), Model Assisted Survey Sampling, sections 3.7, 5.7 and 6.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from curation.core.statistics.arrays import Floats, Ints, Mask
+from curation.core.statistics.intervals import MINIMUM_QUERIES
+
+FEW_SAMPLED = f"no interval: people graded fewer than {MINIMUM_QUERIES} of the sampled units"
+NO_SPREAD = "no interval: people's figures are all the same, so nothing tells how far they vary"
+FEW_APART = 10
+"""With fewer sampled units on which judge and people differ, rare mistakes may go unseen."""
+
+
+class MeanInterval(NamedTuple):
+    """A mean with its 95 % interval (Student's t); low and high are None without one."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class DifferenceEstimate:
+    """A mean by judge and people, and next to it what people alone and the judge alone say.
+
+    Attributes
+    ----------
+    people_alone: people's mean, on the same sample.
+    judge_alone: the judge's mean over everything; no interval says how far that is from people's.
+    sampled, everything: units with people's figure, and all N, without those of probability 1, if others have
+        less: what is known for certain tells neither how far units vary nor what a judge is worth.
+    saved: how many more units people would have to grade alone for the same variance; below 0 where the judge
+        costs some, None without an interval.
+    no_interval: why there is none.
+    doubt: why the interval of the estimate may hold the truth in fewer than 95 % of cases.
+    """
+
+    estimate: MeanInterval
+    people_alone: MeanInterval
+    judge_alone: float | None
+    sampled: int
+    everything: int
+    saved: float | None
+    no_interval: str | None
+    doubt: str | None
+
+
+class _Sample(NamedTuple):
+    """The sampled units, arrays of length n: `figures` and `known` are 0 where people find no figure.
+
+    asked: shape (N,), which units they are. weights: what a unit counts over its probability.
+    strata: numbers from 0, each of two units or more where there are two.
+    """
+
+    asked: Mask
+    figures: Floats
+    known: Floats
+    probabilities: Floats
+    weights: Floats
+    strata: Ints
+
+    def mean(self, values: Floats) -> float:
+        """Hájek's mean of a value of each unit."""
+        return float(self.weights @ values / self.weights.sum())
+
+
+class _Estimated(NamedTuple):
+    """A mean, and its variance over samples of the N units and over draws of these from a population."""
+
+    value: float
+    over_samples: float
+    over_draws: float
+
+
+def difference_estimate(
+    judge: Floats,
+    people: Floats,
+    asked: Mask,
+    probabilities: Floats,
+    strata: Sequence[str],
+    counts: Floats | None = None,
+) -> DifferenceEstimate:
+    """The mean of people's figures over all units, had they graded all.
+
+    A unit can have no figure, such as a query without a relevant document. It is left out of the mean, which
+    is then a ratio of two such means; its variance is that of the linearised ratio.
+
+    Parameters
+    ----------
+    judge: shape (N,), the judge's figure of every unit; NaN where the judge finds that it has none.
+    people: shape (N,), people's figure of the units that were sampled; NaN where they find none.
+    asked: shape (N,), which units were sampled.
+    probabilities: shape (N,), how likely people were to be asked about each unit.
+    strata: length N; samples were drawn from each stratum by itself.
+    counts: shape (N,), what each unit counts in the mean, such as its traffic; None: all alike.
+
+    Raises
+    ------
+    ValueError: people's figure of every sampled unit is missing, or a probability is not in (0, 1].
+    """
+    if np.isnan(people[asked]).all():
+        raise ValueError("a difference estimate needs units with people's figures")
+    if ((probabilities <= 0) | (probabilities > 1)).any():
+        raise ValueError("inclusion probabilities are above 0 and at most 1")
+    counts = np.ones(len(judge)) if counts is None else counts
+    by_chance = probabilities < 1 if probabilities.min() < 1 else np.ones(len(judge), bool)
+    sample = _sample(people, asked, probabilities, strata, counts)
+    graded = sample.figures[(sample.known > 0) & by_chance[asked]]
+    no_interval = FEW_SAMPLED if len(graded) < MINIMUM_QUERIES else NO_SPREAD if np.ptp(graded) == 0 else None
+    corrected, alone = (_estimated(sample, one, counts) for one in (judge, np.full(len(judge), np.nan)))
+    free, known = _freedom(sample), ~np.isnan(judge) & (counts > 0)
+    return DifferenceEstimate(
+        estimate=_interval(corrected, free, no_interval),
+        people_alone=_interval(alone, free, no_interval),
+        judge_alone=float(np.average(judge[known], weights=counts[known])) if known.any() else None,
+        sampled=len(graded),
+        everything=int(by_chance.sum()),
+        saved=None if no_interval else _saved(corrected, alone, sample, by_chance),
+        no_interval=no_interval,
+        doubt=_doubt(sample.figures - np.nan_to_num(judge)[asked], len(graded)),
+    )
+
+
+def _sample(
+    people: Floats, asked: Mask, probabilities: Floats, strata: Sequence[str], counts: Floats
+) -> _Sample:
+    figures, drawn = people[asked], probabilities[asked]
+    return _Sample(
+        asked=asked,
+        figures=np.nan_to_num(figures),
+        known=~np.isnan(figures) * 1.0,
+        probabilities=drawn,
+        weights=counts[asked] / drawn,
+        strata=_joined(np.unique(np.asarray(strata)[asked], return_inverse=True)[1], drawn < 1),
+    )
+
+
+def _joined(strata: Ints, by_chance: Mask) -> Ints:
+    """The strata, those with one sampled unit joined; a single such one joins the smallest other.
+
+    What a lone unit could have been instead is unknown, so to leave it out would take it for certain.
+    """
+    sizes = np.bincount(strata[by_chance], minlength=int(strata.max()) + 1)
+    alone, others = np.flatnonzero(sizes == 1), np.flatnonzero(sizes > 1)
+    if len(alone) == 1 and len(others):
+        alone = np.append(alone, others[np.argmin(sizes[others])])
+    return np.where(np.isin(strata, alone), alone[:1].sum(), strata)
+
+
+def _estimated(sample: _Sample, judge: Floats, counts: Floats) -> _Estimated:
+    figures, known = np.nan_to_num(judge), ~np.isnan(judge) * 1.0
+    apart, known_apart = sample.figures - figures[sample.asked], sample.known - known[sample.asked]
+    size = float(np.average(known, weights=counts)) + sample.mean(known_apart)
+    if size <= 0:  # the judge finds too many units without a figure
+        return _estimated(sample, np.full(len(judge), np.nan), counts)
+    value = (float(np.average(figures, weights=counts)) + sample.mean(apart)) / size
+    over_samples = _over_samples(sample, apart - value * known_apart)
+    over_draws = _over_draws(sample, sample.figures - value * sample.known, counts)
+    return _Estimated(value, over_samples / size**2, over_draws / size**2)
+
+
+def _over_samples(sample: _Sample, residuals: Floats) -> float:
+    """The variance of Hájek's mean of residuals, stratum by stratum (Särndal et al. 1992, section 5.7).
+
+    A unit counts by how the mean moves without it (the jackknife).
+    """
+    rest = np.maximum(sample.weights.sum() - sample.weights, sample.weights.min())
+    off = sample.weights * (residuals - sample.mean(residuals)) / rest
+    sizes = np.bincount(sample.strata)
+    off = off - (np.bincount(sample.strata, off) / np.maximum(sizes, 1))[sample.strata]
+    bessel = (sizes / np.maximum(sizes - 1, 1))[sample.strata]
+    return float((bessel * (1 - sample.probabilities)) @ off**2)
+
+
+def _over_draws(sample: _Sample, people: Floats, counts: Floats) -> float:
+    """The variance of people's mean over all N units, as draws from the population."""
+    apart = counts[sample.asked] * (people - sample.mean(people)) / counts.sum()
+    return float((apart**2 / sample.probabilities).sum() * len(apart) / max(len(apart) - 1, 1))
+
+
+def _freedom(sample: _Sample) -> float:
+    """The units less their strata, at most Kish's effective size less one; of units that chance drew."""
+    by_chance = sample.probabilities < 1 if sample.probabilities.min() < 1 else sample.known >= 0
+    weights = sample.weights[by_chance]
+    free = len(weights) - len(np.unique(sample.strata[by_chance]))
+    return max(1.0, min(free, float(weights.sum() ** 2 / (weights @ weights)) - 1))
+
+
+def _interval(found: _Estimated, free: float, no_interval: str | None) -> MeanInterval:
+    if no_interval is not None:
+        return MeanInterval(found.value, None, None)
+    reach = float(stdtrit(free, 0.975)) * sqrt(found.over_samples + found.over_draws)
+    return MeanInterval(found.value, found.value - reach, found.value + reach)
+
+
+def _saved(corrected: _Estimated, alone: _Estimated, sample: _Sample, by_chance: Mask) -> float:
+    """How many more units people would have to see alone: the variance falls with 1 / n − 1 / N."""
+    n = float(sample.known[by_chance[sample.asked]].sum())
+    everything = int(by_chance.sum()) * sample.mean(sample.known)
+    if everything <= n or alone.over_samples <= 0:
+        return 0.0
+    share = corrected.over_samples / alone.over_samples
+    return 1 / (1 / everything + share * (1 / n - 1 / everything)) - n
+
+
+def _doubt(apart: Floats, graded: int) -> str | None:
+    """Why the interval may be too narrow: mistakes that are so rare may not be in the sample."""
+    count = np.count_nonzero(apart)
+    if count >= FEW_APART:
+        return None
+    return f"judge and people differ on {count} of {graded} only: the interval may be too narrow"

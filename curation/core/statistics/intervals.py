@@ -1,0 +1,187 @@
+"""95 % intervals: Wilson's for a share, and the bootstrap over queries for everything else.
+
+Queries are what was drawn, so queries are what is drawn again: documents of one query depend on
+each other, and resampling pairs would make intervals too narrow. A figure is a function of sums over queries;
+a resample is the same function of sums in which each query counts as often as it was drawn. So a thousand
+resamples are one product of matrices for any number of judgments, and figures that share their draws
+can be subtracted from each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil, erfc, isinf, log2, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from curation.core.statistics.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Z95 = 1.959963984540054
+"""The 97.5 % point of the normal distribution."""
+
+RESAMPLES = 1000
+UNDEFINED_SHARE = 0.025
+"""With more undefined resamples than fall beyond one end of the interval, that end could be anywhere."""
+
+MINIMUM_QUERIES = 5
+"""Fewer queries say too little about the queries that were not drawn: no interval."""
+
+_CELLS = 2_000_000  # weights held at a time
+
+
+class Sums(NamedTuple):
+    """What some of the queries contribute to a figure.
+
+    Attributes
+    ----------
+    queries: shape (q,), which of the queries these are.
+    sums: shape (q, K), what each contributes to K sums; a sparse array where most is 0.
+    figures: sums of shape (r, K) → figures of shape (r, S), NaN where one is undefined.
+    """
+
+    queries: Ints
+    sums: Floats | csr_array
+    figures: Callable[[Floats], Floats]
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share, n > 0.
+
+    E. B. Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
+    """
+    return _score_interval(successes / n, n, Z95)
+
+
+def _score_interval(share: float, n: float, quantile: float) -> tuple[float, float]:
+    if isinf(quantile):
+        return 0.0, 1.0
+    slack = quantile**2 / n
+    centre = share + slack / 2
+    half = quantile * sqrt(share * (1 - share) / n + slack / (4 * n))
+    low, high = (centre - half) / (1 + slack), (centre + half) / (1 + slack)
+    return (0.0 if share == 0 else low), (1.0 if share == 1 else high)
+
+
+def effective_size(successes: Ints, counts: Ints) -> float:
+    """How many independent trials tell as much of a share as these, which come in clusters.
+
+    The number of trials divided by the design effect: the variance of the share between clusters (linearised)
+    over the variance of independent trials, at least 1. Where all trials are alike there is no variance to
+    compare, and a cluster counts as one trial.
+
+    Parameters
+    ----------
+    successes, counts: of each cluster, shape (clusters,); all counts > 0.
+    """
+    n, clusters = int(counts.sum()), len(counts)
+    share = successes.sum() / n
+    if share in (0, 1) or clusters == 1:
+        return float(clusters)
+    between = clusters / (clusters - 1) * ((successes - share * counts) ** 2).sum() / n**2
+    return float(n / max(1.0, between / (share * (1 - share) / n)))
+
+
+def clustered_share(share: float, effective: float, clusters: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of trials that come in clusters.
+
+    It is at the `effective_size`, with Student's quantile for `clusters` - 1 degrees of freedom:
+    E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data, Survey Methodology 24, who adjust the exact interval likewise.
+    """
+    from scipy.special import stdtrit
+
+    return _score_interval(share, effective, float(stdtrit(clusters - 1, 0.975)) if clusters > 1 else np.inf)
+
+
+def draws(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) -> Iterator[Floats]:
+    """How often each query is drawn, with replacement, in each resample.
+
+    Parameters
+    ----------
+    widest: how many sums a resample has; many make blocks smaller.
+
+    Yields
+    ------
+    Blocks of shape (r, queries) whose r add up to `resamples`; the same seed gives the same draws.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    block = max(1, _CELLS // max(queries, widest))
+    for start in range(0, resamples, block):
+        rows = min(block, resamples - start)
+        drawn = random.integers(queries, size=(rows, queries)) + queries * np.arange(rows)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
+
+
+def resampled(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> Iterator[Floats]:
+    """Sums over queries drawn again with replacement.
+
+    Parameters
+    ----------
+    per_query: shape (Q, K), what each query contributes to K sums.
+
+    Yields
+    ------
+    Blocks of shape (r, K) whose r add up to `resamples`; the same seed gives the same draws.
+    """
+    sums = _exact(per_query)
+    for times in draws(len(per_query), seed, resamples):
+        yield times @ sums
+
+
+def resampled_figures(
+    parts: Sequence[Sums], queries: int, seed: int, resamples: int = RESAMPLES
+) -> list[Floats]:
+    """Figures of resamples that all parts share: for each part, shape (resamples, S)."""
+    found: list[list[Floats]] = [[] for _ in parts]
+    prepared = [part._replace(sums=_exact(part.sums)) for part in parts]
+    widest = max((part.sums.shape[1] for part in parts), default=1)
+    for times in draws(queries, seed, resamples, widest):
+        for part, blocks in zip(prepared, found, strict=True):
+            chosen = times if len(part.queries) == queries else times[:, part.queries]
+            blocks.append(part.figures(chosen @ part.sums))
+    return [np.concatenate(blocks) for blocks in found]
+
+
+def percentile_interval(values: Floats, queries: int | None = None) -> tuple[float, float] | None:
+    """The middle 95 % of resampled statistics; None when too many of them are undefined (NaN).
+
+    Parameters
+    ----------
+    queries: how many were drawn from. With few of them a bootstrap varies too little, and its quantiles lie
+        where the normal distribution's do; the ends are then taken further out, as Student's t would (the
+        expanded percentile interval, T. Hesterberg (2015), The American Statistician 69).
+    """
+    tail = UNDEFINED_SHARE if queries is None else expanded_tail(queries)
+    defined = values[~np.isnan(values)]
+    if len(defined) == 0 or len(values) - len(defined) > max(tail, 0.01) * len(values):
+        return None
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def expanded_tail(queries: int) -> float:
+    """The share beyond each end of an expanded percentile interval (see `percentile_interval`)."""
+    from scipy.special import stdtrit
+
+    reach = sqrt(queries / (queries - 1)) * stdtrit(queries - 1, 0.975)
+    return erfc(reach / sqrt(2)) / 2
+
+
+def _exact(sums: Floats | csr_array) -> Floats | csr_array:
+    """The sums rounded so finely and so evenly that adding them is exact in any order.
+
+    A product of matrices adds up in an order of the machine's own; the same figures come out everywhere.
+    """
+    values = sums if isinstance(sums, np.ndarray) else sums.data
+    most = float(np.abs(values).max(initial=0.0)) * sums.shape[0]
+    if most == 0:
+        return sums
+    step = 2.0 ** (ceil(log2(most)) - 52)
+    rounded: Floats = np.rint(values / step) * step
+    if isinstance(sums, np.ndarray):
+        return rounded
+    return type(sums)((rounded, sums.indices, sums.indptr), sums.shape)

@@ -1,0 +1,112 @@
+"""Receiver operating characteristic: how well a score tells cases from controls, whatever the threshold.
+
+The area under the curve is the probability that a case scores above a control, ties counting half: Mann and
+Whitney's U / mn (J. A. Hanley and B. J. McNeil (1982), Radiology 143). Its standard error is DeLong's,
+
+    √(S₁₀ / m + S₀₁ / n)
+
+with S₁₀ and S₀₁ the variances of the share of controls below each of m cases, and of the share of cases above
+each of n controls (E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44).
+
+The interval is Newcombe's: all areas A from which the one found is at most 1.96 standard errors away, with
+
+    var(A) = A (1 − A) (1 + N (1 − A) / (2 − A) + N A / (1 + A)) / mn,   N = (m + n) / 2 − 1
+
+(R. G. Newcombe (2006), Statistics in Medicine 25, 559-573, method 5). DeLong's own is too narrow with few
+cases: in simulations with 5 to 10 cases 69 to 93 % of its intervals hold the truth, of Newcombe's 95 to 98 %
+(benchmarks/coverage_roc.py). It also has a width where the area is 0 or 1.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.intervals import Z95
+
+
+class RocArea(NamedTuple):
+    """The area under the curve.
+
+    Attributes
+    ----------
+    error: DeLong's standard error; None below two cases or two controls.
+    low, high: Newcombe's 95 % interval.
+    """
+
+    value: float
+    error: float | None
+    low: float
+    high: float
+
+
+class RocPoint(NamedTuple):
+    """A point of the curve: what a threshold takes as cases, of the cases and of the controls.
+
+    Attributes
+    ----------
+    threshold: scores from here on are taken as cases.
+    """
+
+    threshold: float
+    cases: float
+    controls: float
+
+
+def roc_area(cases: Floats, controls: Floats) -> RocArea:
+    """The area for scores of shape (m,) and (n,), at least one each; infinities are scores like others."""
+    m, n = len(cases), len(controls)
+    together = _midranks(np.concatenate([cases, controls]))
+    below = (together[:m] - _midranks(cases)) / n
+    above = 1 - (together[m:] - _midranks(controls)) / m
+    value = float(below.mean())
+    error = sqrt(below.var(ddof=1) / m + above.var(ddof=1) / n) if min(m, n) > 1 else None
+    return RocArea(value, error, *_newcombe(value, m, n))
+
+
+def roc_curve(cases: Floats, controls: Floats) -> list[RocPoint]:
+    """The points from the highest threshold to the lowest; each distinct score is one."""
+    thresholds = np.unique(np.concatenate([cases, controls]))[::-1]
+    shares = [_share_from(scores, thresholds).tolist() for scores in (cases, controls)]
+    return [RocPoint(*row) for row in zip(thresholds.tolist(), *shares, strict=True)]
+
+
+def _share_from(scores: Floats, thresholds: Floats) -> Floats:
+    """The share of scores that are not below each threshold."""
+    below = np.searchsorted(np.sort(scores), thresholds, side="left")
+    share: Floats = (len(scores) - below) / len(scores)
+    return share
+
+
+def _midranks(scores: Floats) -> Floats:
+    """Ranks from 1; equal scores share the mean of theirs."""
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks
+
+
+def _newcombe(value: float, m: int, n: int) -> tuple[float, float]:
+    low = 0.0 if value == 0 else _end(value, 0.0, m, n)
+    return low, 1.0 if value == 1 else _end(value, 1.0, m, n)
+
+
+def _end(value: float, limit: float, m: int, n: int) -> float:
+    """The area towards a limit that is just 1.96 standard errors away, by bisection."""
+    inside, outside = value, limit
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        if abs(middle - value) <= Z95 * sqrt(_variance(middle, m, n)):
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+def _variance(area: float, m: int, n: int) -> float:
+    mean = (m + n) / 2 - 1
+    spread = 1 + mean * (1 - area) / (2 - area) + mean * area / (1 + area)
+    return area * (1 - area) * spread / (m * n)

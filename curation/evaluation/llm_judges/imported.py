@@ -1,0 +1,250 @@
+"""Imported judgments of a judge that is not a person: the same files as people's, another table.
+
+A judge adds nothing that a release could hold: no query, no candidate, no annotator, no round. So a query
+that the project does not have is refused, or left out and counted. A judgment is about the version of the
+document and under the guide in force at the import. The same file again changes nothing. Another grade, or
+the same grade under another guide, is a new revision; of several files the one imported last counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.progress import Progress, silent
+from curation.core.text import alike, difference_of_form
+from curation.evaluation.llm_judges.stored import judgments_of, list_judges
+from curation.guides.guide import current_guide
+from curation.ingest.importers.imported_judgment import ImportedJudgment, one_judgment_a_pair
+from curation.ingest.importers.judgments import JudgmentFile, read_judgments
+from curation.ingest.importers.unknown_names import UNKNOWN_QUERY
+from curation.ingest.readers.fields import JudgmentFields
+from curation.ingest.readers.formats import FileLayout
+from curation.people.annotators import names_in_use
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
+from curation.store.documents import current_snapshot, snapshot_versions
+from curation.store.retry import write_if_unchanged
+
+BUSY = "The corpus, the guide or this judge's judgments changed during the import. Import the file again."
+_NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
+
+
+@dataclass(frozen=True)
+class JudgeImport:
+    """What an import of a judge's judgments did.
+
+    Attributes
+    ----------
+    judgments: pairs that the judge had not judged in this version of their document.
+    changed: pairs with another grade than the stored one, or the same under another guide.
+    unchanged: pairs that the project has just so.
+    cannot_tell: of the file's judgments, those without a grade.
+    outside_pools: pairs that no pool holds; an evaluation can use them, people are not asked about them.
+    unknown: names of queries and documents that were left out because the project does not have them.
+    unread: what could not be read of judgments that were taken without it, such as their time → how often.
+    """
+
+    judge: str
+    judgments: int
+    changed: int
+    unchanged: int
+    cannot_tell: int
+    outside_pools: int
+    left_out: dict[str, int]
+    unknown: dict[str, list[str]] = field(default_factory=dict)
+    unread: dict[str, int] = field(default_factory=dict)
+    fields: JudgmentFields | None = None
+
+
+class _StoredRow(NamedTuple):
+    """A row of the table `judge_judgments`."""
+
+    judge: str
+    query_id: str
+    document_id: str
+    content_hash: str
+    revision: int
+    grade: int | None
+    note: str | None
+    guide_hash: str
+    source: str
+    submitted_at: datetime | None
+    imported_at: datetime
+
+
+class _JudgeInputs(NamedTuple):
+    """What an import is planned from.
+
+    `versions` is by document; `known` is revision, grade and guide by version of a pair.
+    """
+
+    guide_hash: str
+    versions: Mapping[str, str]
+    known: Mapping[tuple[str, str, str], tuple[int, int | None, str]]
+    pooled: frozenset[tuple[str, str]]
+
+
+class _JudgePlan(NamedTuple):
+    rows: list[_StoredRow]
+    new: int
+    changed: int
+    unchanged: int
+    outside_pools: int
+
+
+def import_judge(
+    store: Store,
+    path: Path,
+    judge: str,
+    fields: JudgmentFields | None = None,
+    layout: FileLayout | None = None,
+    *,
+    grade_map: Mapping[str, int | None] | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+) -> JudgeImport:
+    """Take the judgments of a file as those of the judge, in one transaction.
+
+    Parameters
+    ----------
+    fields: as for people's judgments, but nothing that says who judged: all is the judge's.
+    grade_map, skip_unknown: as for `labeling.judgments.imported.import_judgments`.
+
+    Raises
+    ------
+    InputError: the name breaks a rule, the file cannot be read, or judgments cannot be taken; all of them
+        together.
+    RefusedError: a person has this name; there is no corpus yet; the project changed meanwhile.
+    """
+    asked = fields or JudgmentFields()
+    _check(store, judge, asked)
+    named = JudgmentFields(**{**vars(asked), "annotator_name": judge, "evidence": ""})
+    file = read_judgments(store, path, named, layout, grade_map, skip_unknown, progress)
+    left_out = dict(file.left_out)
+    try:
+        judgments = _of_known_queries(file, skip_unknown, left_out)
+        by_key = one_judgment_a_pair(judgments, left_out)
+    except InputError as error:
+        raise InputError(error.problems, path=path, way_out=error.way_out) from error
+    rows = list(by_key.values())
+    plan = _write(store, judge, rows, file.source, author)
+    return JudgeImport(
+        judge=judge,
+        judgments=plan.new,
+        changed=plan.changed,
+        unchanged=plan.unchanged,
+        cannot_tell=sum(row.grade is None for row in rows),
+        outside_pools=plan.outside_pools,
+        left_out=left_out,
+        unknown=file.unknown,
+        unread=file.unread,
+        fields=file.fields,
+    )
+
+
+def _check(store: Store, judge: str, fields: JudgmentFields) -> None:
+    if not _NAME.fullmatch(judge):
+        raise InputError(f"--judge {judge!r}: expected 1-63 letters, digits and . : @ + / - _, no spaces")
+    if fields.annotator or fields.annotator_name or fields.annotator_columns:
+        raise InputError(
+            "--judge says who gave all grades of the file: leave --annotator, --annotator-field and "
+            "--annotator-columns. Of a wide file, --grade-field names the judge's column."
+        )
+    with store.reading() as cursor:
+        people, judges = names_in_use(cursor), {known.judge for known in list_judges(cursor)}
+    other = "" if judge in judges else alike([judge], judges).get(judge, "")
+    if other:
+        raise RefusedError(
+            f"The judge {judge!r} differs from the known {other!r} by {difference_of_form(judge, other)}. "
+            f"Use {other!r} for the same judge. Another judge needs a name that people can tell apart."
+        )
+    if judge in people or alike([judge], people):
+        raise RefusedError(
+            f"{judge!r} is the name of an annotator. A judge is not a person and needs a name of its own, "
+            f"such as {judge}-judge. People's judgments come in without --judge."
+        )
+
+
+def _of_known_queries(
+    file: JudgmentFile, skip_unknown: bool, left_out: dict[str, int]
+) -> list[ImportedJudgment]:
+    """The judgments of queries that the project has; one that only the file has the text of is unknown."""
+    texts = {query.query_id: query.text for query in file.new_queries}
+    kept = [judgment for judgment in file.judgments if judgment.query_id not in texts]
+    gone = len(file.judgments) - len(kept)
+    if gone and skip_unknown:
+        left_out[UNKNOWN_QUERY] = left_out.get(UNKNOWN_QUERY, 0) + gone
+    elif gone:
+        first = {row.query_id: row.line for row in reversed(file.judgments) if row.query_id in texts}
+        refuse_problems(
+            [
+                f"line {line}: the project has no query {texts[query_id]!r}"
+                for query_id, line in sorted(first.items(), key=lambda item: item[1])
+            ],
+            way_out="A judge adds no queries. Import them first (`goldset import queries PATH`), or leave "
+            "such rows out with --skip-unknown.",
+        )
+    return kept
+
+
+def _write(
+    store: Store, judge: str, judgments: Sequence[ImportedJudgment], source: str, author: str
+) -> _JudgePlan:
+    def write(cursor: Cursor, plan: _JudgePlan) -> None:
+        if plan.rows:
+            append_rows(cursor, "judge_judgments", plan.rows)
+            counts = {"judgments": plan.new, "changed": plan.changed, "unchanged": plan.unchanged}
+            record_event(cursor, "import judge", {"judge": judge, "source": source, **counts}, author)
+
+    return write_if_unchanged(
+        store,
+        fingerprint=lambda cursor: _fingerprint(cursor, judge),
+        read=lambda cursor: _read(cursor, judge, judgments),
+        plan=lambda inputs: _plan(judge, judgments, source, inputs),
+        write=write,
+        busy=BUSY,
+    )
+
+
+def _fingerprint(cursor: Cursor, judge: str) -> tuple[object, ...]:
+    sql = "SELECT count(*) FROM judge_judgments WHERE judge = ?"
+    return (
+        current_snapshot(cursor),
+        current_guide(cursor).guide_hash,
+        cursor.execute(sql, [judge]).fetchall(),
+    )
+
+
+def _read(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> _JudgeInputs:
+    known = {
+        (row.query_id, row.document_id, row.content_hash): (row.revision, row.grade, row.guide_hash)
+        for row in judgments_of(cursor, judge)
+    }
+    pooled = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
+    graded = sorted({given.document_id for given in judgments})
+    versions = snapshot_versions(cursor, current_snapshot(cursor), graded)
+    return _JudgeInputs(current_guide(cursor).guide_hash, versions, known, frozenset(pooled))
+
+
+def _plan(judge: str, judgments: Sequence[ImportedJudgment], source: str, inputs: _JudgeInputs) -> _JudgePlan:
+    now, guide, rows, new, outside = utc_now(), inputs.guide_hash, [], 0, 0
+    for given in judgments:
+        version = inputs.versions[given.document_id]
+        pair = (given.query_id, given.document_id)
+        outside += pair not in inputs.pooled
+        known = inputs.known.get((*pair, version))
+        if known is not None and known[1:] == (given.grade, guide):
+            continue
+        new += known is None
+        revision = 0 if known is None else known[0] + 1
+        row = _StoredRow(
+            judge, *pair, version, revision, given.grade, given.note, guide, source, given.submitted_at, now
+        )
+        rows.append(row)
+    return _JudgePlan(rows, new, len(rows) - new, len(judgments) - len(rows), outside)

@@ -1,0 +1,349 @@
+"""Baselines: BM25, dense and hybrid on a release's own corpus, written as TREC run files for any tool.
+
+Or an engine, asked for the release's queries: it searches what it has, so documents that the release lacks
+may be in its run. Its seconds are of one request each.
+
+Or the same systems over chunks: each splitter cuts the documents, and each system searches the chunks, with
+their document's title before them. Such a run is a CSV file with the offsets of chunks, and with the version
+of their document.
+
+What is searched is what the release pins: its versions of the documents, for its queries. No grade is read,
+so a run gives nothing away and passes no seal.
+
+Scores are written as `baseline_systems` says, and ids are those of the TREC export.
+
+With each run file is a JSON file of the same name with all that the run depends on, and the seconds that
+each query took. The run file has the same bytes each time; seconds have not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from curation import __version__
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.progress import Progress, silent
+from curation.core.text import normalise_query
+from curation.evaluation.scoring.baseline_searchers import engine_searchers, own_searchers
+from curation.evaluation.scoring.baseline_systems import (
+    CHUNK_COLUMNS,
+    ChunkedSystem,
+    EngineLists,
+    chunked_name,
+    run_lines,
+)
+from curation.evaluation.scoring.splitters import splitters_named
+from curation.ingest.importers.corpus import content_hash_of
+from curation.pooling.request import SYSTEMS
+from curation.pooling.systems import known_systems
+from curation.releases.export.formats.trec import without_space
+from curation.releases.seal import refuse_unknown_parts
+from curation.releases.stored import Pin
+from curation.releases.verify import Opened, opened
+from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
+from curation.retrieval.engines.client import EngineClient
+from curation.store import COMMAND_LINE, Document, Query, Store, note_event
+from curation.store.staging import staged
+
+DEPTH = 1000
+REQUESTED = "wall time of one request over HTTP for each query"
+ALL = "all"
+RUN_SUFFIX = ".trec"
+CHUNK_SUFFIX = ".csv"
+SIDECAR_SUFFIX = ".json"
+TIMED = (
+    "wall time to search for each query by itself, to the depth of the run; index and embeddings were made "
+    "before, those of the queries too"
+)
+"""What the seconds of a run are."""
+
+
+@dataclass(frozen=True)
+class BaselineRun:
+    """One system's run as it was written.
+
+    Attributes
+    ----------
+    file, sidecar: where it was written: the run, and what it depends on.
+    results: lines of the run file.
+    empty: reason → queries for which nothing was found; they are not in the run file.
+    seconds: per query, the mean (see `TIMED`).
+    """
+
+    system: str
+    file: Path
+    sidecar: Path
+    queries: int
+    results: int
+    empty: dict[str, int]
+    seconds: float
+    sha256: str
+
+
+@dataclass(frozen=True)
+class BaselineRuns:
+    """Runs on a release's corpus.
+
+    Attributes
+    ----------
+    part: of the split whose queries were searched for, or 'all'.
+    without_text: documents without any text, which no system finds.
+    mapped: ids that hold white space and were encoded, as in the TREC export.
+    """
+
+    name: str
+    release_id: str
+    part: str
+    depth: int
+    queries: int
+    documents: int
+    without_text: int
+    mapped: int
+    out: Path
+    runs: list[BaselineRun]
+
+
+def write_baselines(
+    store: Store,
+    name: str,
+    systems: Sequence[str],
+    out: Path,
+    *,
+    depth: int = DEPTH,
+    part: str = ALL,
+    model: str = DEFAULT_MODEL,
+    replace: bool = False,
+    engine: EngineClient | None = None,
+    chunks: Sequence[str] = (),
+    say: Callable[[str], object] = lambda _: None,
+    actor: str = COMMAND_LINE,
+    progress: Progress = silent,
+) -> BaselineRuns:
+    """Search a release's corpus for its queries and write one run file a system into the folder `out`.
+
+    All files are written next to their place and moved there when all are whole.
+
+    Parameters
+    ----------
+    systems: names out of `pooling.request.SYSTEMS`.
+    part: of the split, or 'all'.
+    model: what dense and hybrid embed with.
+    replace: write over files of the same names.
+    engine: is asked in the place of `systems`; `say` is called with what is sent where, before it is.
+    chunks: splitters, each of which makes chunks that the systems search in the place of whole documents.
+
+    Raises
+    ------
+    InputError: unknown systems or part, a depth below 1; files of the same names are there and are not to be
+        replaced; the folder cannot be written.
+    NotFoundError: there is no such release or model.
+    RefusedError: the release or a document of it is not as it was frozen, a newer goldset froze it, its
+        corpus is held, the model cannot be used, or the engine gives no answer.
+    """
+    names = _checked(systems if engine is None else SYSTEMS, depth)
+    names = names if engine is None else [engine.engine.name]
+    splitters = splitters_named(chunks)
+    release = opened(store, name)
+    if engine is None and release.header.get("held"):
+        raise RefusedError(
+            f"Not possible on the release {name!r}: it has the documents that engines brought, and "
+            f"{', '.join(names)} would take them for the whole corpus. Ask the engine instead, with --engine."
+        )
+    queries = _queries(release, part)
+    out = out.resolve()
+    labels = [chunked_name(name, splitter) for splitter in splitters for name in names] or names
+    _refuse_existing(out, labels, CHUNK_SUFFIX if splitters else RUN_SUFFIX, replace)
+    documents = [] if engine is not None else _documents(store, release, progress)
+    about = {
+        "release": name,
+        "release_id": release.row.release_id,
+        "split": part,
+        "depth": depth,
+        "queries": len(queries),
+        "documents": len(documents),
+        "versions": {"goldset": __version__, "numpy": version("numpy"), "scipy": version("scipy")},
+        "timed": TIMED if engine is None else REQUESTED,
+    }
+    ids = _ExportedIds(release)
+    with (
+        own_searchers(store, release, names, documents, splitters, model)
+        if engine is None
+        else engine_searchers(store, release, engine, queries, depth, say, progress)
+    ) as searchers:
+        runs = _write_all(out, searchers, queries, ids, about, progress)
+    if release.file is None:
+        detail = {"release": release.row.release_id, "name": name, "split": part}
+        note_event(store, "run baselines", {**detail, "systems": labels, "depth": depth}, actor)
+    return BaselineRuns(
+        name=name,
+        release_id=release.row.release_id,
+        part=part,
+        depth=depth,
+        queries=len(queries),
+        documents=len(documents),
+        without_text=sum(not document.text for document in documents),
+        mapped=ids.mapped,
+        out=out,
+        runs=runs,
+    )
+
+
+class _ExportedIds:
+    """The ids of a release as its TREC export has them."""
+
+    def __init__(self, release: Opened) -> None:
+        self.queries = without_space(row["query_id"] for row in release.rows("queries"))
+        self.documents = without_space(row["document_id"] for row in release.rows("documents"))
+        pairs = [*self.queries.items(), *self.documents.items()]
+        self.mapped = sum(exported != own for own, exported in pairs)
+
+    def of(self, hits: Sequence[Hit]) -> dict[str, str]:
+        """Document id → id as it is written, of those that the release lacks, too."""
+        written = without_space(hit.document_id for hit in hits)
+        return {one: self.documents.get(one, other) for one, other in written.items()}
+
+
+def _checked(systems: Sequence[str], depth: int) -> list[str]:
+    problems = []
+    if depth < 1:
+        problems.append(f"--depth {depth}: expected at least 1 document a query.")
+    if named := [system for system in systems if system.startswith(RUN_PREFIX)]:
+        problems.append(
+            f"{', '.join(named)}: an imported run is a run already; `goldset run` makes those of "
+            f"{', '.join(SYSTEMS)}."
+        )
+    refuse_problems(problems)
+    return known_systems(systems)
+
+
+def _queries(release: Opened, part: str) -> list[Query]:
+    rows = release.rows("queries")
+    if part != ALL:
+        refuse_unknown_parts(release.header["queries"], [part])
+    return [
+        Query(
+            row["query_id"],
+            row["text"],
+            normalise_query(row["text"]),
+            row["source"],
+            row.get("information_need"),
+        )
+        for row in rows
+        if part in (ALL, row["part"])
+    ]
+
+
+def _documents(store: Store, release: Opened, progress: Progress) -> list[Document]:
+    """The documents as the release pins them."""
+    pins = [Pin(row["document_id"], row["content_hash"]) for row in release.rows("documents")]
+    found = []
+    for number, (pin, document) in enumerate(release.pinned(store, pins), 1):
+        if document is None or content_hash_of(document) != pin.content_hash:
+            raise RefusedError(
+                f"The document {pin.document_id!r} of the release {release.row.name!r} is not as it was "
+                f"frozen, so nothing was searched. `goldset verify {release.row.name}` names everything."
+            )
+        found.append(document)
+        progress("reading documents", number, len(pins))
+    return found
+
+
+def _refuse_existing(out: Path, names: Sequence[str], ending: str, replace: bool) -> None:
+    if out.exists() and not out.is_dir():
+        raise InputError("is a file; expected a folder for the runs", path=out)
+    files = [f"{name}{suffix}" for name in names for suffix in (ending, SIDECAR_SUFFIX)]
+    there = [] if replace else [name for name in files if (out / name).exists()]
+    if there:
+        raise InputError(
+            f"holds {', '.join(there)} already; choose another folder, or write over them with --overwrite",
+            path=out,
+        )
+
+
+def _write_all(
+    out: Path,
+    systems: Sequence[Retriever],
+    queries: Sequence[Query],
+    ids: _ExportedIds,
+    about: Mapping[str, Any],
+    progress: Progress,
+) -> list[BaselineRun]:
+    """Write the files next to their place and move them there when all are whole."""
+    try:
+        with staged(out) as new:
+            runs = [_write_run(new, out, system, queries, ids, about, progress) for system in systems]
+            out.mkdir(parents=True, exist_ok=True)
+            for path in sorted(new.iterdir()):
+                path.replace(out / path.name)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"the runs could not be written: {why}", path=out) from error
+    return runs
+
+
+def _write_run(
+    folder: Path,
+    out: Path,
+    system: Retriever,
+    queries: Sequence[Query],
+    ids: _ExportedIds,
+    about: Mapping[str, Any],
+    progress: Progress,
+) -> BaselineRun:
+    """Write one system's run and what it depends on into `folder`, which is going to be `out`."""
+    if not isinstance(system, EngineLists):
+        system.search(queries, 1, progress)  # makes the index and the embeddings
+    lines: list[str] = []
+    chunked = isinstance(system, ChunkedSystem)
+    seconds: dict[str, float] = {}
+    empty: Counter[str] = Counter()
+    for done, query in enumerate(queries, 1):
+        began = perf_counter()
+        [hits] = system.search([query], about["depth"])
+        took = perf_counter() - began
+        query_id = ids.queries[query.query_id]
+        if isinstance(system, EngineLists):
+            took = system.lists[query.query_id].seconds
+        seconds[query_id] = round(took, 6)
+        if isinstance(system, ChunkedSystem):
+            lines += system.lines(query.query_id, hits)
+        else:
+            lines += run_lines(query_id, hits, system.name, ids.of(hits))
+        if not hits:
+            empty[system.why_none(query)] += 1
+        progress(f"{system.name}: write", done, len(queries))
+    head = [",".join(CHUNK_COLUMNS)] if chunked else []
+    content = "".join(f"{line}\n" for line in [*head, *lines]).encode("utf-8")
+    sha256 = hashlib.sha256(content).hexdigest()
+    mean = round(sum(seconds.values()) / max(1, len(seconds)), 6)
+    ending = CHUNK_SUFFIX if chunked else RUN_SUFFIX
+    run, sidecar = (f"{system.name}{suffix}" for suffix in (ending, SIDECAR_SUFFIX))
+    (folder / run).write_bytes(content)
+    described = {
+        "system": system.name,
+        "settings": dict(system.settings),
+        **about,
+        "empty": dict(sorted(empty.items())),
+        "file": {"name": run, "sha256": sha256, "lines": len(lines)},
+        "seconds": {"mean": mean, "queries": seconds},
+    }
+    text = json.dumps(described, ensure_ascii=False, indent=2, sort_keys=True)
+    (folder / sidecar).write_text(f"{text}\n", encoding="utf-8")
+    return BaselineRun(
+        system.name,
+        out / run,
+        out / sidecar,
+        len(seconds),
+        len(lines),
+        dict(sorted(empty.items())),
+        mean,
+        sha256,
+    )

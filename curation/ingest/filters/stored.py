@@ -1,0 +1,155 @@
+"""The filters that a project's queries have, and what its documents say for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from curation.core.errors import refuse_problems
+from curation.core.text import canonical_json, listed
+from curation.ingest.filters.query_filter import AT, VALID, WAY_OUT, Filter, outside, period, texts
+from curation.ingest.readers.values import text_of
+from curation.store import Cursor, Store, get_setting
+from curation.store.documents import AT_ONCE, VERSION, batches_of, current_corpus
+from curation.store.release_parts import table_rows
+
+FIELD, WORDS = "query_filter", "query_filter_words"
+"""The fields of a query's metadata with its filter, and with what it says in words."""
+NEED = f"nullif(concat_ws(chr(10), q.information_need, nullif(q.metadata ->> '{WORDS}', '')), '')"
+"""SQL, with the query as `q`: its information need, and below it the filter in words."""
+
+Pair = tuple[str, str]
+Withdraw = Callable[[Cursor, str], int]
+"""What an import does with items of rounds that are outside a filter now: it withdraws so many."""
+_FILTERS = f"""
+SELECT query_id, metadata ->> '{FIELD}' FROM queries
+WHERE json_type(metadata, '{FIELD}') = 'OBJECT' AND metadata ->> '{FIELD}' <> '{{}}' ORDER BY query_id
+"""  # noqa: S608  a name from code
+_PAIRS = f"""
+WITH filtered AS (SELECT query_id, filter FROM ({_FILTERS}) AS filters(query_id, filter)),
+pairs AS (
+    SELECT query_id, document_id FROM candidates UNION SELECT query_id, document_id FROM candidate_sources
+    UNION SELECT query_id, document_id FROM presentations),
+said AS (
+    SELECT s.document_id, json_extract(d.metadata, $fields::TEXT[])::TEXT[] AS own,
+           CASE json_type(d.metadata, 'metadata') WHEN 'OBJECT'
+           THEN json_extract(d.metadata -> 'metadata', $fields::TEXT[])::TEXT[] END AS nested
+    FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id = $corpus)
+SELECT filter, own, nested, list(query_id) AS queries, list(document_id) AS documents
+FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY ALL
+"""  # noqa: S608
+
+
+def keep_items(cursor: Cursor, author: str) -> int:
+    """Items stay as they are: those of a project without rounds."""
+    return 0
+
+
+class Filters(NamedTuple):
+    """Query id → filter, of queries with one; document id → those fields of its metadata that any names."""
+
+    queries: Mapping[str, Filter] = {}
+    documents: Mapping[str, Mapping[str, Any]] = {}
+
+    def outside(self, query_id: str, document_id: str) -> str | None:
+        """Why the document is outside the query's filter; None where it is not."""
+        if query_id not in self.queries or document_id not in self.documents:
+            return None
+        return outside(self.queries[query_id], self.documents[document_id])
+
+    def among(self, pairs: Iterable[Pair]) -> dict[Pair, str]:
+        """The pairs that are outside, each with the reason, ordered."""
+        filtered = sorted({pair for pair in pairs if pair[0] in self.queries})
+        return {pair: reason for pair in filtered if (reason := self.outside(*pair))}
+
+
+NO_FILTERS = Filters()
+
+
+def read_filters(store: Store) -> Filters:
+    """The filters, with the documents of the corpus in force.
+
+    Raises
+    ------
+    InputError: no document has a field that a filter names, or documents have a validity that is no date;
+        all problems at once.
+    """
+    with store.reading() as cursor:
+        queries = {query_id: json.loads(text) for query_id, text in cursor.execute(_FILTERS).fetchall()}
+    named = {name for wanted in queries.values() for name in (*wanted, *(VALID if AT in wanted else ()))}
+    if not named:
+        return NO_FILTERS
+    there, documents = _documents(store, named)
+    problems = [
+        f"The filter of the query {query_id!r}: {missing}."
+        for query_id, wanted in queries.items()
+        if (missing := lacking(wanted, there))
+    ]
+    if VALID[0] in named:
+        problems += [
+            f"The document {document_id!r} has {text_of(value)!r} for {name}, which is no date and no time."
+            for document_id, fields in documents.items()
+            for name in VALID
+            if texts(value := fields.get(name)) and period(value) is None
+        ]
+    refuse_problems(problems, way_out=f"{WAY_OUT} Import the queries or the documents again.")
+    return Filters(queries, documents)
+
+
+def outside_pairs(cursor: Cursor) -> set[Pair]:
+    """The proposed or judged pairs that are outside the filter of their query.
+
+    The rule decides once on all pairs whose filters, and whose documents' fields for them, are the same.
+    """
+    filters = [json.loads(text) for _, text in cursor.execute(_FILTERS).fetchall()]
+    named = sorted({name for wanted in filters for name in (*wanted, *VALID)})
+    fields = [f"/{name.replace('~', '~0').replace('/', '~1')}" for name in named]
+    values = {"fields": fields, "corpus": get_setting(cursor, "corpus")}
+    found: set[Pair] = set()
+    for group in table_rows(cursor.sql(_PAIRS, params=values).to_arrow_table()) if filters else ():
+        own = [zip(named, group[part] or (), strict=False) for part in ("own", "nested")]
+        metadata = {name: json.loads(value) for part in own for name, value in part if value is not None}
+        if outside(json.loads(group["filter"]), metadata):
+            found.update(zip(group["queries"], group["documents"], strict=True))
+    return found
+
+
+def fields_of(metadata: str) -> dict[str, Any]:
+    """The fields of a document's metadata, with those that a file of BEIR has within one."""
+    fields: dict[str, Any] = json.loads(metadata)
+    nested = fields.get("metadata")
+    return fields | nested if isinstance(nested, dict) else fields
+
+
+def document_fields(store: Store) -> set[str]:
+    """The names of all fields that documents of the corpus in force have in their metadata."""
+    return _documents(store, set())[0]
+
+
+def lacking(wanted: Filter, there: Collection[str]) -> str:
+    """The fields of a filter that no document has, in words; '' where there are none."""
+    missing = [name for name in wanted if name != AT and name not in there]
+    if AT in wanted and not any(name in there for name in VALID):
+        missing.append(" or ".join(VALID))
+    if not there or not missing:
+        return ""
+    return f"no document has the field {', '.join(missing)}; there are {listed(sorted(there), 20)}"
+
+
+def _documents(store: Store, named: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
+    """All fields that there are, and of each document those of these names; equal ones are held once."""
+    with store.reading() as cursor:
+        if get_setting(cursor, "corpus") is None:
+            return set(), {}
+        hashes = current_corpus(cursor).hashes
+    there: set[str] = set()
+    documents: dict[str, Mapping[str, Any]] = {}
+    held: dict[str, Mapping[str, Any]] = {}
+    for batch in batches_of(store, hashes, "d.document_id, d.metadata::TEXT AS metadata", AT_ONCE):
+        for document_id, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            fields = fields_of(metadata)
+            there.update(fields)
+            if own := {name: fields[name] for name in named if name in fields}:
+                documents[document_id] = held.setdefault(canonical_json(own), own)
+    return there, documents

@@ -1,0 +1,370 @@
+"""The corpus: documents in versions, and snapshots of them.
+
+A version of a document is known by the hash of its id and all its fields, a snapshot by the hash of its
+documents' ids and versions. So the same file is the same snapshot wherever and however often it is
+imported, a changed document is one new row, and every older snapshot stays whole next to the new one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from curation.core.errors import RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import digest
+from curation.ingest.filters.query_filter import VALID
+from curation.ingest.filters.stored import Withdraw, keep_items
+from curation.ingest.readers.fields import CorpusFields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.nested.paths import rest_of
+from curation.ingest.readers.records import Records, beir_file
+from curation.ingest.readers.values import metadata_json, text_of
+from curation.store import (
+    COMMAND_LINE,
+    Cursor,
+    Document,
+    Store,
+    append,
+    get_setting,
+    put_setting,
+    record_event,
+    utc_now,
+)
+from curation.store.documents import HELD, count_versions, is_held, snapshot_versions, version_hashes
+
+_TYPES = pa.schema({name: pa.string() for name in Document._fields})
+_BATCH = 5_000
+NO_TEXT = "no column is the text: documents would be judged by their title alone"
+
+
+@dataclass(frozen=True)
+class CorpusImport:
+    """What an import of documents did.
+
+    Attributes
+    ----------
+    snapshot: the corpus in force afterwards, of `documents` documents.
+    is_new: whether it differs from the one in force before.
+    added, changed, removed, unchanged: documents, against the snapshot in force before.
+    fields: the fields as they were used; of several files the first one's.
+    left_out: reason → number of records.
+    replaced: characters that became U+FFFD, by kind.
+    without_text: documents that are judged by their title alone.
+    shown: a sentence on how documents are shown from now on; '' where that stays as it was.
+    withdrawn: items of rounds that nobody sees any more, as they are outside the filter of their query now.
+    """
+
+    snapshot: str
+    documents: int
+    is_new: bool
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    fields: CorpusFields
+    left_out: dict[str, int]
+    replaced: dict[str, int]
+    without_text: int
+    shown: str = ""
+    withdrawn: int = 0
+
+
+class KnownVersions(NamedTuple):
+    """What the project has: the snapshot in force with its versions by document id, and all versions.
+
+    held: engines brought all documents of the snapshot.
+    """
+
+    snapshot: str | None
+    versions: dict[str, str]
+    hashes: frozenset[str]
+    held: bool
+
+
+@dataclass
+class Taken:
+    """What the files say: the version of each document, and those that are not known, as rows to write.
+
+    versions: document id → version, the number of its file, and the line there.
+    in_files: all known versions, where some of their texts stay in files.
+    """
+
+    paths: Sequence[Path]
+    known: frozenset[str]
+    versions: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    new: list[Document] = field(default_factory=list)
+    batches: list[pa.Table] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    replaced: Counter[str] = field(default_factory=Counter)
+    sources: list[str] = field(default_factory=list)
+    units: list[str] = field(default_factory=list)
+    fields: list[CorpusFields] = field(default_factory=list)
+    without_text: int = 0
+    in_files: frozenset[str] = frozenset()
+
+    @property
+    def source(self) -> str:
+        """The first file's name, and how many more there are."""
+        more = len(self.sources) - 1
+        return f"{self.sources[0]} and {more:,} more" if more else self.sources[0]
+
+    def keep(self, document: Document, _: int) -> None:
+        """Put the document of a record to those that are written, if its version is not known."""
+        if document.content_hash not in self.known:
+            self.new.append(document)
+        if len(self.new) == _BATCH:
+            self.pack()
+
+    def pack(self) -> None:
+        """Make rows of the documents that are kept: they need less memory."""
+        if self.new:
+            self.batches.append(document_rows(self.new))
+            self.new.clear()
+
+
+def import_corpus(
+    store: Store,
+    path: Path,
+    fields: CorpusFields | None = None,
+    layout: FileLayout | None = None,
+    *,
+    add: bool = False,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+    withdraw: Withdraw = keep_items,
+) -> CorpusImport:
+    """Make the documents of a file, or of a BEIR folder, the project's corpus; see `import_corpus_files`."""
+    files = [(beir_file(path, "corpus.jsonl"), layout)]
+    return import_corpus_files(
+        store, files, fields, add=add, progress=progress, author=author, withdraw=withdraw
+    )
+
+
+def import_corpus_files(
+    store: Store,
+    files: Sequence[tuple[Path, FileLayout | None]],
+    fields: CorpusFields | None = None,
+    *,
+    add: bool = False,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+    withdraw: Withdraw = keep_items,
+) -> CorpusImport:
+    """Make the documents of all files together the project's corpus, in one transaction.
+
+    Parameters
+    ----------
+    add: extend the corpus in force; else the files are the whole new corpus.
+
+    Raises
+    ------
+    InputError: a file cannot be read, a field is missing, or an id has two different texts.
+    RefusedError: another process changed the corpus meanwhile.
+    """
+    with store.reading() as cursor:
+        held = known_versions(cursor)
+    taken = Taken([path for path, _ in files], held.hashes)
+    for path, layout in files:
+        read_documents(Records(path, layout, progress), fields or CorpusFields(), taken)
+    taken.pack()
+    versions = dict(held.versions) if add else {}
+    versions.update({document_id: version for document_id, (version, *_) in taken.versions.items()})
+    result = compare(held, versions, taken)
+    is_part = add and held.held
+    if result.is_new or held.held != is_part or taken.batches:  # texts that were left elsewhere until now
+        with store.transaction(appends=True) as cursor:
+            write_corpus(cursor, held, versions, taken.batches, taken.source, is_part)
+            record_import(cursor, {"source": taken.source}, result, author)
+            result = replace(result, withdrawn=withdraw(cursor, author))
+    return result
+
+
+def record_import(cursor: Cursor, detail: dict[str, Any], found: CorpusImport, author: str) -> None:
+    """Say in the audit trail what an import did."""
+    counts = {name: getattr(found, name) for name in ("snapshot", "added", "changed", "removed", "left_out")}
+    record_event(cursor, "import corpus", detail | counts, author)
+
+
+def content_hash_of(document: Document) -> str:
+    """The hash of a document's id and all its fields; what it holds as its content hash does not count."""
+    return digest(*document._replace(content_hash=""))
+
+
+def snapshot_id_of(versions: Mapping[str, str]) -> str:
+    """The id of a snapshot: a hash of its sorted (document id, content hash) pairs."""
+    return digest(sorted(versions.items()))
+
+
+def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
+    used = records.resolve(asked)
+    if used.title is None and not used.body:
+        records.refuse_columns("no column is known to hold text: name it with --title-field or --body-field")
+    elif not used.body and not asked.titles_only:
+        longest = records.longest_text(set(used.used.values()))
+        such = f" ({longest} has the longest values)" if longest else ""
+        records.refuse_columns(f"{NO_TEXT}. Name it with --body-field{such}, or say so with --titles-only")
+    return used
+
+
+def known_versions(cursor: Cursor) -> KnownVersions:
+    """The versions that the project has."""
+    snapshot = get_setting(cursor, "corpus")
+    versions = snapshot_versions(cursor, snapshot)
+    return KnownVersions(snapshot, versions, version_hashes(cursor), is_held(cursor))
+
+
+def read_documents(records: Records, asked: CorpusFields, taken: Taken) -> None:
+    """Take in the documents of the next file."""
+    fields = _fields(records, asked)
+    before, named = Counter(taken.left_out), 0
+    taken.sources.append(records.source)
+    taken.units.append(records.unit)
+    for number, record in enumerate(records):
+        document = known_document(record.fields, fields, taken.in_files or taken.known)
+        if not document.document_id:
+            taken.left_out["no id"] += 1
+        elif not document.text:
+            taken.left_out["neither title nor body"] += 1
+        else:
+            named += 1
+            if _is_first(document, record.line, taken, records):
+                taken.without_text += not document.body.strip()
+                taken.keep(document, number)
+    if not named:
+        records.refuse_nothing_taken("document", taken.left_out - before)
+    taken.replaced += Counter(records.replaced)
+    taken.fields.append(fields)
+
+
+def known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
+    """The document of a record; in the version that is known from when the group was not metadata, too.
+
+    A new version would put aside all grades of the document.
+    """
+    document = document_of(values, fields)
+    if document.content_hash in known:
+        return document
+    older = without_group(document, fields.group)
+    return older if older.content_hash in known else document
+
+
+def without_group(document: Document, group: str | None) -> Document:
+    """The document whose metadata do not have the field of its group."""
+    if group is None:
+        return document
+    metadata = {name: value for name, value in json.loads(document.metadata).items() if name != group}
+    older = document._replace(metadata=metadata_json(metadata))
+    return older._replace(content_hash=content_hash_of(older))
+
+
+def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
+    """The document that a record's values are; what no field names is metadata, and so is the group."""
+    used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
+    valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
+    rest = rest_of(values, used | {*valid.values()}, fields.inside)
+    document = Document(
+        document_id=text_of(values.get(fields.id or "")).strip(),
+        content_hash="",
+        title=_text(values, fields.title),
+        body="\n".join(filter(None, (_text(values, name) for name in fields.body))),
+        url=_text(values, fields.url) or None,
+        published=_text(values, fields.date) or None,
+        group_key=_text(values, fields.group) or None,
+        metadata=metadata_json(rest | {name: values[column] for name, column in valid.items()}),
+    )
+    return document._replace(content_hash=content_hash_of(document))
+
+
+def _text(values: Mapping[str, Any], name: str | None) -> str:
+    return "" if name is None else text_of(values.get(name))
+
+
+def _is_first(document: Document, line: int, taken: Taken, records: Records) -> bool:
+    """Whether the document's id was not met before; met with another content, it is a problem."""
+    said = (document.content_hash, len(taken.units) - 1, line)
+    first = taken.versions.setdefault(document.document_id, said)
+    version, file, first_line = first
+    if first is said:  # a file can hold several documents on one line
+        return True
+    if version == document.content_hash:
+        taken.left_out["the same document again"] += 1
+    else:
+        where = f"{taken.units[file]} {first_line}"
+        where += f" of {taken.paths[file]}" if file != said[1] else ""
+        records.problems.add(
+            line,
+            f"document {document.document_id!r} has another content than on {where}",
+            "A document has one text: remove one of the two, or give it another id.",
+        )
+    return False
+
+
+def document_rows(documents: Sequence[Document]) -> pa.Table:
+    """Documents as rows to write."""
+    columns = map(list, zip(*documents, strict=True))
+    return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
+
+
+def compare(held: KnownVersions, versions: Mapping[str, str], taken: Taken) -> CorpusImport:
+    before = held.versions
+    added = sum(document_id not in before for document_id in versions)
+    unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
+    snapshot = snapshot_id_of(versions)
+    return CorpusImport(
+        snapshot=snapshot,
+        documents=len(versions),
+        is_new=snapshot != held.snapshot,
+        added=added,
+        changed=len(versions) - added - unchanged,
+        removed=sum(document_id not in versions for document_id in before),
+        unchanged=unchanged,
+        fields=taken.fields[0],
+        left_out=dict(taken.left_out),
+        replaced=dict(taken.replaced),
+        without_text=taken.without_text,
+    )
+
+
+def write_corpus(
+    cursor: Cursor,
+    before: KnownVersions,
+    versions: Mapping[str, str],
+    batches: Iterable[pa.Table],
+    source: str,
+    held: bool,
+) -> str:
+    """Put a snapshot in force, with the versions of `batches`, which are new; returns its id.
+
+    Parameters
+    ----------
+    before: what the project had when this was worked out.
+    held: engines brought all of it.
+
+    Raises
+    ------
+    RefusedError: another process changed the corpus meanwhile.
+    """
+    if get_setting(cursor, "corpus") != before.snapshot or count_versions(cursor) != len(before.hashes):
+        raise RefusedError(
+            "Another import changed the corpus meanwhile; nothing was written. Run this one again."
+        )
+    for batch in batches:
+        append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))
+    snapshot = snapshot_id_of(versions)
+    if not cursor.execute("SELECT 1 FROM corpus_snapshots WHERE snapshot_id = ?", [snapshot]).fetchone():
+        row = [snapshot, len(versions), source, utc_now()]
+        cursor.execute("INSERT INTO corpus_snapshots VALUES (?, ?, ?, ?)", row)
+        ids = sorted(versions)
+        columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
+        append(cursor, "snapshot_documents", {"snapshot_id": [snapshot] * len(ids), **columns})
+    put_setting(cursor, "corpus", snapshot)
+    if held or before.held:
+        put_setting(cursor, HELD, snapshot if held else "")
+    return snapshot

@@ -1,0 +1,100 @@
+"""One grade of a file of judgments; and of several by one person for one pair, the one that counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.core.errors import refuse_problems
+from curation.ingest.readers.nested.evidence import StatedEvidence
+
+EARLIER_GRADE = "an earlier grade by the same person for the same pair"
+_ONE_GRADE = (
+    "An annotator has one grade for a pair: keep one of the two lines. Of two with times (--time-field) the "
+    "later counts."
+)
+
+
+class JudgmentKey(NamedTuple):
+    """An annotator and a pair, for which there is one current grade."""
+
+    annotator: str
+    query_id: str
+    document_id: str
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Query id and document id."""
+        return self.query_id, self.document_id
+
+
+class ImportedJudgment(NamedTuple):
+    """One grade from a file; `grade` None is cannot-tell, `line` says where; `evidence` None: it has none."""
+
+    query_id: str
+    document_id: str
+    annotator: str
+    grade: int | None
+    note: str | None = None
+    reason: str | None = None
+    submitted_at: datetime | None = None
+    line: int = 0
+    active_ms: int | None = None
+    evidence: tuple[StatedEvidence, ...] | None = None
+
+    @property
+    def key(self) -> JudgmentKey:
+        """Annotator, query id and document id."""
+        return JudgmentKey(self.annotator, self.query_id, self.document_id)
+
+
+def one_judgment_a_pair(
+    judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
+) -> dict[JudgmentKey, ImportedJudgment]:
+    """The judgments by annotator and pair; what repeats one is counted in `left_out`, evidence is joined.
+
+    Of several grades that somebody gave to a pair at different times, the latest counts.
+
+    Raises
+    ------
+    InputError: somebody gives two grades to one pair, and no time says which is the later one.
+    """
+    by_key: dict[JudgmentKey, list[ImportedJudgment]] = {}
+    for judgment in judgments:
+        by_key.setdefault(judgment.key, []).append(judgment)
+    problems: list[str] = []
+    counts: Counter[str] = Counter(left_out)
+    found = {key: _joined(_latest(given, counts), counts, problems) for key, given in by_key.items()}
+    left_out.update(counts)
+    refuse_problems(problems, way_out=_ONE_GRADE)
+    return found
+
+
+def _latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
+    """One person's judgments of a pair, without those that a later one with another grade replaces."""
+    times = [judgment.submitted_at for judgment in given if judgment.submitted_at is not None]
+    if len(times) < len(given) or len({judgment.grade for judgment in given}) == 1:
+        return given
+    latest = [judgment for judgment in given if judgment.submitted_at == max(times)]
+    left_out[EARLIER_GRADE] += len(given) - len(latest)
+    return latest
+
+
+def _joined(given: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
+    """One person's judgments of a pair as one."""
+    first, *others = given
+    joined = first
+    for judgment in others:
+        if first.grade != judgment.grade:
+            problems.append(
+                f"line {judgment.line}: {judgment.annotator} gives the pair ({judgment.query_id}, "
+                f"{judgment.document_id}) {judgment.grade}, but {first.grade} on line {first.line}"
+            )
+        elif joined.evidence != judgment.evidence:
+            more = [stated._replace(line=judgment.line) for stated in judgment.evidence or ()]
+            joined = joined._replace(evidence=(*(joined.evidence or ()), *more))
+        else:
+            left_out["the same judgment again"] += 1
+    return joined

@@ -1,0 +1,259 @@
+"""Importing queries from a file.
+
+Personal data in a query is replaced by a placeholder before anything is stored, as it is in traffic
+(`ingest.importers.redaction.personal_data`). An id that holds an e-mail address is not taken: the query gets
+the one of its text. Numbers in ids are ids.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from curation.core.errors import InputError, refuse_problems
+from curation.core.progress import Progress, silent
+from curation.core.text import canonical_json, normalise_query
+from curation.ingest.filters.query_filter import WAY_OUT, checked_filter, in_words
+from curation.ingest.filters.stored import FIELD, WORDS, Withdraw, document_fields, keep_items, lacking
+from curation.ingest.importers.answers.reference_answers import cleaned_answers, store_answers
+from curation.ingest.importers.compare_queries import (
+    ONE_TEXT,
+    ImportedQuery,
+    clash,
+    compare_queries,
+    write_queries,
+)
+from curation.ingest.importers.queries import KnownQueries, query_id_of
+from curation.ingest.importers.query_tags import (
+    NAME_EXPECTED,
+    TagStatement,
+    add_own_tags,
+    is_tag_name,
+    tag_names,
+    write_persons_tags,
+)
+from curation.ingest.importers.redaction.personal_data import redact
+from curation.ingest.importers.row_marks import mark_columns, mark_of
+from curation.ingest.importers.written_query import holds_address
+from curation.ingest.readers.fields import QueryFields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.nested.paths import rest_of
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.records import Record, Records, beir_file
+from curation.ingest.readers.values import metadata_json, text_of
+from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
+
+BARE = "nothing but personal data"
+
+
+@dataclass(frozen=True)
+class QueryImport:
+    """What an import of queries did.
+
+    Attributes
+    ----------
+    added: queries that the project did not hold.
+    changed: queries with a new information need or other fields, or known from traffic until now.
+    unchanged: queries that the project holds just so.
+    known_as: the file's id → the project's, of queries whose text the project knew under an id of its own;
+        files that name them by either id are understood.
+    personal: kind of personal data → queries in which it was found; a placeholder replaces it.
+    replaced: unprintable characters that became U+FFFD, by kind.
+    answers: queries that got reference answers, or others than before.
+    withdrawn: items of rounds that nobody sees any more, as they are outside the query's filter now.
+    tags: tag → queries of the file that have it by the fields named as tags.
+    tags_added: queries' tags that were not set before. declared: tags that the project did not know.
+    """
+
+    queries: int
+    added: int
+    changed: int
+    unchanged: int
+    known_as: dict[str, str]
+    fields: QueryFields
+    left_out: dict[str, int]
+    personal: dict[str, int]
+    replaced: dict[str, int]
+    answers: int = 0
+    withdrawn: int = 0
+    tags: dict[str, int] = field(default_factory=dict)
+    tags_added: int = 0
+    declared: list[str] = field(default_factory=list)
+
+
+def import_queries(
+    store: Store,
+    path: Path,
+    fields: QueryFields | None = None,
+    layout: FileLayout | None = None,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+    withdraw: Withdraw = keep_items,
+) -> QueryImport:
+    """Take the queries of a BEIR folder, JSON lines, CSV, TSV or Parquet into the project.
+
+    Raises
+    ------
+    InputError: the file cannot be read, a field is missing, an id has another text elsewhere in the file or
+        in the project, or a text has the id of another source in the project.
+    """
+    records = Records(beir_file(path, "queries.jsonl"), layout, progress, judged=False)
+    used = records.resolve(fields or QueryFields())
+    left_out: Counter[str] = Counter()
+    there = document_fields(store) if used.filter else set()
+    rows = _read(records, used, left_out, there)
+    if not rows:
+        records.refuse_nothing_taken("query", left_out)
+    with store.transaction(appends=True) as cursor:
+        added, changed, known_as = compare_queries(rows, KnownQueries.read(cursor), records.problems)
+        write_queries(cursor, added, changed)
+        answered = sum(store_answers(cursor, _answers(cursor, rows, known_as), records.source, author))
+        said = _tag_statements(cursor, rows, known_as)
+        tags = Counter(statement.tag for statement in said)
+        declared = add_own_tags(cursor, tags, author)
+        tags_added = len(write_persons_tags(cursor, said, author).added)
+        counts = {"added": len(added), "changed": len(changed)}
+        counts["unchanged"] = len(rows) - sum(counts.values())
+        personal = dict(sorted(Counter(kind for row in rows for kind in row.personal).items()))
+        if added or changed:
+            detail = {"source": records.source, **counts, "known under another id": len(known_as)}
+            detail |= {"personal data": personal} if personal else {}
+            record_event(cursor, "import queries", detail, author)
+        withdrawn = withdraw(cursor, author)
+    return QueryImport(
+        len(rows),
+        **counts,
+        known_as=known_as,
+        fields=used,
+        left_out=dict(left_out),
+        personal=personal,
+        replaced=records.replaced,
+        answers=answered,
+        withdrawn=withdrawn,
+        tags=dict(sorted(tags.items())),
+        tags_added=tags_added,
+        declared=declared,
+    )
+
+
+def _read(
+    records: Records, fields: QueryFields, left_out: Counter[str], there: Collection[str]
+) -> list[ImportedQuery]:
+    """The queries of the file, each once; `there` are the fields that a filter may name, if it has any."""
+    rows: dict[str, ImportedQuery] = {}
+    marks = mark_columns(records.columns, fields.used.values())
+    for record in records:
+        if mark := mark_of(record.fields, marks):
+            left_out[f"marked {mark.said}"] += 1
+            continue
+        row = _row(record, fields, left_out, _filter(record, fields.filter, there, records.problems))
+        row = row._replace(tags=_tags(record, fields.tag, records.problems))
+        if not row.query.normalised:
+            left_out["empty query"] += 1
+        elif row.is_bare:
+            left_out[BARE] += 1
+        elif not row.query.query_id:
+            left_out["no id"] += 1
+        elif (first := rows.setdefault(row.query.query_id, row)) is not row:
+            if first.query.normalised != row.query.normalised:
+                records.problems.add(
+                    record.line, clash(row.query, first.query, f"on {records.unit} {first.line}"), ONE_TEXT
+                )
+            rows[first.query.query_id] = first._replace(tags=tuple(dict.fromkeys([*first.tags, *row.tags])))
+            left_out["the same query again"] += 1
+    return list(rows.values())
+
+
+def _row(
+    record: Record, fields: QueryFields, left_out: Counter[str], wanted: dict[str, Any]
+) -> ImportedQuery:
+    values = record.fields
+    text = redact(text_of(values.get(fields.text or "")).strip())
+    normalised = normalise_query(text.text)
+    query_id = query_id_of(normalised) if fields.id is None else text_of(values.get(fields.id)).strip()
+    kinds = set(text.kinds)
+    if holds_address(query_id):
+        query_id = query_id_of(normalised)
+        kinds.add("email")
+    need = _clean(text_of(values.get(fields.information_need or "")).strip(), kinds)
+    found: Counter[str] = Counter()
+    column = fields.reference
+    answers = () if column is None else cleaned_answers(values.get(column), left_out, found)
+    kinds |= set(found)
+    used = {fields.id, fields.text, fields.information_need, column, fields.filter}
+    rest = _clean(rest_of(values, used, fields.inside) | wanted, kinds)
+    query = Query(query_id, text.text, normalised, "imported", need or None)
+    about = (metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
+    return ImportedQuery(query, *about, tuple(dict.fromkeys(answers)))
+
+
+def _filter(record: Record, column: str | None, there: Collection[str], problems: Problems) -> dict[str, Any]:
+    """The fields of a query's metadata that a cell with a filter makes; an empty cell says nothing."""
+    value = record.fields.get(column or "")
+    if value is None or value == "":
+        return {}
+    try:
+        wanted = checked_filter(value)
+        refuse_problems([missing] if (missing := lacking(wanted, there)) else [])
+    except InputError as error:
+        for problem in error.problems:
+            problems.add(record.line, problem, WAY_OUT)
+        return {}
+    return {FIELD: wanted, WORDS: in_words(wanted)}
+
+
+def _tags(record: Record, columns: Iterable[str], problems: Problems) -> tuple[str, ...]:
+    """The tags that the values of these fields name, each once."""
+    values = (_clean(record.fields.get(column), set()) for column in columns)
+    names = dict.fromkeys(name for value in values for name in tag_names(value))
+    for name in names:
+        if not is_tag_name(name):
+            problems.add(record.line, f"a tag cannot be called {name!r}", NAME_EXPECTED)
+    return tuple(names)
+
+
+def _answers(
+    cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """The project's query id → reference answers, of rows that have any."""
+    return {query_id: row.answers for query_id, row in _known_rows(cursor, rows, known_as) if row.answers}
+
+
+def _tag_statements(
+    cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
+) -> list[TagStatement]:
+    """That the project's queries have the tags of their rows, each once."""
+    with_items = _known_rows(cursor, rows, known_as)
+    return list(
+        dict.fromkeys(TagStatement(query_id, tag, True) for query_id, row in with_items for tag in row.tags)
+    )
+
+
+def _known_rows(
+    cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
+) -> Iterator[tuple[str, ImportedQuery]]:
+    """The project's query id of each row that has answers or tags, with the row."""
+    with_items = [row for row in rows if row.answers or row.tags]
+    if not with_items:
+        return
+    known = KnownQueries.read(cursor)
+    for row in with_items:
+        query_id = known_as.get(row.query.query_id, row.query.query_id)
+        query = known.of_id(query_id) or known.of_text(row.query.normalised)[0]
+        yield query.query_id, row
+
+
+def _clean(value: Any, kinds: set[str]) -> Any:
+    """The value with no personal data in any of its texts; the kinds found are added to `kinds`."""
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        found = redact(str(value))
+        kinds.update(found.kinds)
+        return found.text if found.kinds else value
+    if isinstance(value, Mapping):
+        if any(redact(str(name)).kinds for name in value):
+            return _clean(canonical_json(value), kinds)  # as a text: placeholders as names might be one
+        return {name: _clean(item, kinds) for name, item in value.items()}
+    return [_clean(item, kinds) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,199 @@
+"""The text lines of a file, packed or not, and what is wrong with its bytes.
+
+Decoding is Python's own, with undecodable bytes smuggled through as surrogates: one pass in C finds the
+line and the byte of each, where decoding line by line would be ten times slower.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, cast
+
+from curation.ingest.readers.bounds import MOST_BLANK, BoundedGzip, OutOfBoundsError, bounded
+from curation.ingest.readers.problems import Problems
+
+REPLACEMENT = "\ufffd"
+NUL, SURROGATE, BYTES, ZONE = "NUL character", "lone surrogate", "value of no text", "unknown time zone"
+REPLACED_BY = {NUL: "U+FFFD", SURROGATE: "U+FFFD", BYTES: "nothing", ZONE: "UTC"}
+"""How the kinds of what is replaced in a file begin, and what takes the place."""
+
+DIGITS = "id of more than 15 digits"
+"""Counted with what is replaced: the spreadsheet may have done so, which keeps 15 digits of a number."""
+_SMUGGLED = re.compile("[\udc80-\udcff]")
+_UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
+_PACKED = {
+    b"PK\x03\x04": "a zip archive",
+    b"BZh": "packed with bzip2",
+    b"\xfd7zXZ": "packed with xz",
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+}
+_SIGN_IN = "It may be a page that asks to sign in: fetch the file again, and look at it in an editor first."
+_AS_CSV = "Save the table as CSV."
+_NO_TABLE = {
+    b"<!doctype html": ("a web page", _SIGN_IN),
+    b"<html": ("a web page", _SIGN_IN),
+    b"%pdf": ("a PDF document", _AS_CSV),
+    b"\x89png": ("a picture", _AS_CSV),
+    b"\xff\xd8\xff": ("a picture", _AS_CSV),
+    b"\xd0\xcf\x11\xe0": ("a spreadsheet or a document of an office program", _AS_CSV),
+}
+"""How files begin, in small letters, that people give in place of a table: what that is, and what to do."""
+_GZIP = b"\x1f\x8b"
+_BLANK = b" \t\r\n\v\f"
+_READ = 1 << 20
+_AGAIN = "Export or fetch the file again."
+_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
+"""The byte order marks of UTF-16, as another encoding passes them on: no line of such a file can be read."""
+
+
+def clean(text: str, replaced: Counter[str]) -> str:
+    """The text with NUL characters and lone surrogates, which no database keeps, as U+FFFD; counted."""
+    if _UNPRINTABLE.search(text) is None:
+        return text
+    for found in _UNPRINTABLE.findall(text):
+        replaced[NUL if found == "\0" else SURROGATE] += 1
+    return _UNPRINTABLE.sub(REPLACEMENT, text)
+
+
+def cleaned_value(value: Any, replaced: Counter[str]) -> Any:
+    """A value of a record as `clean` makes its texts; bytes within one are nothing."""
+    if isinstance(value, str):
+        return clean(value, replaced)
+    if isinstance(value, dict):
+        return {clean(str(name), replaced): _inner(item, replaced) for name, item in value.items()}
+    return [_inner(item, replaced) for item in value] if isinstance(value, list) else value
+
+
+def _inner(value: Any, replaced: Counter[str]) -> Any:
+    if isinstance(value, bytes):  # no text, or Arrow would have said it
+        replaced[BYTES] += 1
+        return None
+    return cleaned_value(value, replaced)
+
+
+def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
+    """Stop with a sentence at a column whose name the encoding cannot read: nobody could choose it."""
+    for number, name in enumerate(names, 1):
+        if _SMUGGLED.search(name):
+            problems.check()  # a short file was read to its end, and its bytes are noted
+            shown = _SMUGGLED.sub(REPLACEMENT, name)
+            problems.stop(
+                f"the name of column {number}, “{shown}”, is not {encoding}", _other_encoding(path, encoding)
+            )
+
+
+def refuse_unreadable(path: Path, problems: Problems) -> None:
+    """Stop with a sentence at what is no file, is empty or blank, or is packed in a way that is not read."""
+    if path.is_dir():
+        problems.stop("is a folder; expected a file")
+    if not path.exists():
+        problems.stop("there is no such file")
+    if not path.is_file():
+        problems.stop("is not a regular file", "Write its content to a file first.")
+    try:
+        with path.open("rb") as file:
+            start = file.read(64)
+    except OSError as error:
+        problems.stop(f"cannot be read: {error.strerror}")
+    if not start:
+        problems.stop("is empty; expected one record a line", _AGAIN)
+    _refuse_blank(path, problems)
+    for magic, what in _PACKED.items():
+        if start.startswith(magic) and path.suffix.lower() != ".xlsx":
+            way_out = "Unpack it first. A folder of BEIR may stay packed for `goldset import collection`."
+            problems.stop(f"is {what}; only gzip is read as it is", way_out)
+    for begins, (what, way_out) in _NO_TABLE.items():
+        if start.lower().lstrip().startswith(begins):
+            problems.stop(f"is {what}; expected one record a line", way_out)
+    if path.suffix.lower() == ".gz" and not start.startswith(_GZIP):
+        problems.stop("is named .gz but holds no gzip data", "Fetch the file again, or rename it.")
+
+
+def _refuse_blank(path: Path, problems: Problems) -> None:
+    """Stop with a sentence at a file of blank lines; one of too many, or with damaged gzip, is read on."""
+    with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), _unpacked(path) as file:
+        part = file.read(64)
+        in_utf_16 = part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        blank = _BLANK + (codecs.BOM_UTF16 + b"\0" if in_utf_16 else codecs.BOM_UTF8)
+        for _ in range(MOST_BLANK // _READ):
+            if part.strip(blank):
+                return
+            part = file.read(_READ)
+            if not part:
+                problems.stop("holds nothing but blank lines; expected one record a line", _AGAIN)
+
+
+def text_lines(
+    path: Path, encoding: str, problems: Problems, replaced: Counter[str], newline: str | None = None
+) -> Iterator[str]:
+    """The lines of a text file, gzip or plain, with their ends; `newline` is that of `io.TextIOWrapper`.
+
+    Raises
+    ------
+    InputError: at once for an unknown encoding and for damaged gzip data.
+    """
+    number, bad_lines, first_bad = 0, 0, ""
+    try:
+        with _open(path, encoding, newline) as text:
+            for number, line in enumerate(text, 1):
+                if not line.isascii() and (bad := _SMUGGLED.search(line)):
+                    bad_lines += 1
+                    first_bad = first_bad or _bad_byte(number, line, bad.start())
+                    if number == 1 and line.startswith(_UTF_16):
+                        problems.stop(f"{first_bad} is not {encoding}", _other_encoding(path, encoding))
+                if "\0" in line:
+                    replaced[NUL] += line.count("\0")
+                    line = line.replace("\0", REPLACEMENT)
+                yield line
+    except LookupError:
+        problems.stop(
+            f"there is no text encoding {encoding!r}", "Usual ones: utf-8, latin-1, cp1252, utf-16."
+        )
+    except OutOfBoundsError as error:
+        problems.stop(f"{error} after line {number}", "Expected one record a line: look at the file there.")
+    except UnicodeError as error:
+        problems.stop(f"is not {encoding} after line {number}: {error}")
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        problems.stop(f"the gzip data is cut off or damaged after line {number}", "Fetch the file again.")
+    if bad_lines:
+        more = f" ({bad_lines:,} lines have such bytes)" if bad_lines > 1 else ""
+        problems.add_general(f"{first_bad} is not {encoding}{more}", _other_encoding(path, encoding))
+
+
+def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
+    # utf-8-sig reads the byte order mark that spreadsheets write as what it is, not as a letter.
+    name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+    binary = bounded(_unpacked(path))
+    try:
+        return io.TextIOWrapper(binary, encoding=name, errors="surrogateescape", newline=newline)
+    except LookupError:
+        binary.close()
+        raise
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    with path.open("rb") as file:
+        packed = file.read(2) == _GZIP
+    return cast(IO[bytes], BoundedGzip(path) if packed else path.open("rb"))
+
+
+def _bad_byte(number: int, line: str, position: int) -> str:
+    byte = ord(line[position]) - 0xDC00
+    near = _SMUGGLED.sub(REPLACEMENT, line[max(0, position - 15) : position + 10]).strip()
+    return f"line {number}, character {position + 1}: the byte 0x{byte:02X} in “{near}”"
+
+
+def _other_encoding(path: Path, encoding: str) -> str:
+    with path.open("rb") as file:
+        marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    if marked:
+        return "The file starts as UTF-16 does: try `--encoding utf-16`."
+    return "If the file is in Latin-1, say so with `--encoding latin-1`; else save it as UTF-8."

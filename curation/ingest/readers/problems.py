@@ -1,0 +1,66 @@
+"""Problems of one input file, gathered so that all of them are corrected at once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NoReturn
+
+from curation.core.errors import InputError
+
+_UNDECODED = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
+"""A byte that the encoding cannot read, as `lines` passes it on, or as `repr` writes that: no page draws the
+one, and nobody reads the other."""
+
+
+class Problems:
+    """What is wrong with one file, in the order in which it was met.
+
+    Attributes
+    ----------
+    unit: what a record's number counts: 'line', or 'row' in a file without lines.
+    """
+
+    LIMIT = 20  # a file with more is not the file that was meant: reading it on helps nobody
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.unit = "line"
+        self._sentences: dict[str, None] = {}  # the grades of one row can share a problem
+        self._ways_out: dict[str, None] = {}
+
+    def add(self, number: int, found: str, way_out: str = "") -> None:
+        """Note a problem of record `number`; the ways out of all problems are shown once, at the end.
+
+        Raises
+        ------
+        InputError: this was the last one that is worth noting.
+        """
+        self.add_general(f"{self.unit} {number}: {found}", way_out)
+        if len(self._sentences) >= self.LIMIT:
+            self._ways_out[f"Reading stopped after {self.LIMIT} problems: there may be more."] = None
+            raise self._error()
+
+    def add_general(self, found: str, way_out: str = "") -> None:
+        """Note a problem of the file as a whole."""
+        self._sentences[_UNDECODED.sub("\ufffd", found)] = None
+        if way_out:
+            self._ways_out[way_out] = None
+
+    def hint(self, sentence: str) -> None:
+        """Say this of the problems, if there are any."""
+        if self._sentences:
+            self._ways_out[sentence] = None
+
+    def stop(self, found: str, way_out: str = "") -> NoReturn:
+        """Raise an InputError with this problem and all noted before: there is no reading on."""
+        self.add_general(found, way_out)
+        raise self._error()
+
+    def check(self) -> None:
+        """Raise an InputError if there were any problems."""
+        if self._sentences:
+            raise self._error()
+
+    def _error(self) -> InputError:
+        return InputError(list(self._sentences), path=self.path, way_out="\n".join(self._ways_out))

@@ -1,0 +1,402 @@
+"""Records: the lines of JSON, rows of tables and lines of qrels that the other modules take in.
+
+`Records` is one file being read. It knows the file's columns before the first record, so that a
+missing one is said at once; it notes every problem of the file while it goes; and the iteration ends by
+raising them all together, those that its reader noted included. What is only found by reading on never
+stops the reading.
+
+Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
+columns), and those of `classic`: 'trec' (documents or topics), 'smart', 'srw', 'letor'. They are found from
+the file's name or else from its beginning. Text may be gzipped. A column of an object is named by a path.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
+from itertools import chain, islice, starmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+
+from curation.core.progress import Progress, silent
+from curation.core.text import listed
+from curation.ingest.readers.classic import CLASSIC_ROWS
+from curation.ingest.readers.classic.sheets import sheet_rows
+from curation.ingest.readers.columns import FileColumns, FileField, column_for, file_fields, leading_object
+from curation.ingest.readers.formats import FileLayout, check_layout, find_format
+from curation.ingest.readers.lines import (
+    BYTES,
+    DIGITS,
+    cleaned_value,
+    refuse_undecoded,
+    refuse_unreadable,
+    text_lines,
+)
+from curation.ingest.readers.nested.forms import UnlikeFormError, form_of, unnested
+from curation.ingest.readers.nested.json_records import json_rows
+from curation.ingest.readers.nested.paths import has_objects, hold_objects, inner_columns, object_of, value_at
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.text_tables import TextTable, qrels_rows
+from curation.ingest.readers.values import UnfitIdError, id_text, text_of, whole_number
+
+if TYPE_CHECKING:
+    from curation.ingest.readers.blocks import Block
+    from curation.ingest.readers.parquet.table import ParquetTable
+
+Fields = TypeVar("Fields", bound=FileColumns)
+"""A record of `fields`: the columns of one kind of file."""
+OFFSETS = "Where they are places of chunks, name them with --start-field and --end-field."
+IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column as text, and enter these ids again."
+_PEEK = 100  # records of JSON lines that are looked at to learn their fields
+_A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
+_TICK = 1_000
+_EXACT_DIGITS = 15  # of a number in a spreadsheet
+_NESTED = ("jsonl", "parquet")  # formats whose values may be objects
+_QUERY_TEXTS = ("--text-field", "--query-field", "--query-text-field")
+"""What these name is never JSON, even within a text."""
+
+
+class Record(NamedTuple):
+    """One record: the line (in Parquet, the row) where it begins, from 1, and its values by name.
+
+    Values of CSV, TSV and qrels are texts; those of JSON and Parquet have their types.
+    """
+
+    line: int
+    fields: dict[str, Any]
+
+
+class Records:
+    """The records of one file. Iterate once; the end raises an InputError if there were problems.
+
+    Attributes
+    ----------
+    columns: the names of the fields, of the first hundred records in JSON; of objects, the paths of what is
+        within them.
+    problems: add what is wrong with a record while iterating.
+    replaced: characters that became U+FFFD, by kind.
+    source: the file's name without its folder (a BEIR folder's name is kept: all its files are named alike).
+
+    Parameters
+    ----------
+    judged: take records that hold several judgments apart (`ingest.readers.nested.forms`): True for these,
+        False for what they are about.
+
+    Raises
+    ------
+    InputError: the file cannot be read, is empty, its format is unknown, or its header is not usable.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        layout: FileLayout | None = None,
+        progress: Progress = silent,
+        judged: bool | None = None,
+    ) -> None:
+        self.problems = Problems(path)
+        refuse_unreadable(path, self.problems)
+        self._layout = layout or FileLayout()
+        self._path = path
+        self._progress = progress
+        self._replaced: Counter[str] = Counter()
+        self._text_table: TextTable | None = None
+        is_beir = path.name.removesuffix(".gz") in ("corpus.jsonl", "queries.jsonl")
+        self.source = "/".join(path.parts[-2:]) if is_beir else path.name
+        self.format = find_format(path, self._layout, self.problems)
+        check_layout(self.format, self._layout, self.problems)
+        if self.format in ("parquet", "xlsx"):
+            self.problems.unit = "row"
+        self._judged = judged
+        self._wanted: tuple[str, ...] | None = None
+        self._parquet: ParquetTable | None = None
+        rows = self._rows()
+        first = list(islice(rows, _PEEK))
+        if not first:
+            self.problems.check()
+            below = " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
+            found = f"holds no records; expected at least one{below}"
+            self.problems.stop(found, "Export or fetch the file again.")
+        self._names = dict.fromkeys(name for record in first for name in record.fields)
+        self._names.update(dict.fromkeys(self._parquet.damaged if self._parquet else ()))
+        refuse_undecoded(self._names, path, self._layout.encoding, self.problems)
+        self._objects = frozenset(
+            name for name in self._names if hold_objects(record.fields.get(name) for record in first)
+        )
+        inner = dict.fromkeys(path for record in first for path in inner_columns(record.fields))
+        self.columns = tuple(name for name in {**self._names, **inner} if name not in self._objects)
+        self._graded = {name for name in self._names if judged and _is_the_grade(first, name)}
+        self._first = first
+        self._records = chain(first, rows)
+        self._general = False
+        self._unseen: dict[str, str] = {}
+        self._paths: set[str] = set()
+        self._texts: dict[str, str] = {}
+        self._ids: set[str] = set()
+        self._read: dict[str, str] = {}
+        self._inside = ""
+
+    @property
+    def unit(self) -> str:
+        """What a record's number counts: 'line' or 'row'."""
+        return self.problems.unit
+
+    @property
+    def replaced(self) -> dict[str, int]:
+        """Characters that became U+FFFD so far, by kind."""
+        return dict(+self._replaced)
+
+    def field(self, option: str, asked: str | None, usual: Sequence[str] = ()) -> str | None:
+        """The column that `option` asks for, else the first usual one that the file has, else None.
+
+        An empty name asks for none, whatever the file has.
+        """
+        return self._column(option, asked, FileField("", "", tuple(usual)))
+
+    def need(
+        self, option: str, asked: str | None, usual: Sequence[str], what: str, ids: bool = False
+    ) -> str | None:
+        """Like `field`, for what no record can do without; that there is none is a problem."""
+        field = FileField("", "", tuple(usual), what, ids=ids)
+        self._inside = self._inside or leading_object([field], self.columns, {"": asked})
+        return self._column(option, asked, field)
+
+    def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
+        """The columns that the file has for the fields of its kind; those of `but` are left out."""
+        used: dict[str, Any] = dict.fromkeys(but)
+        self._inside = leading_object(file_fields(type(asked)), self.columns, asked.named(but))
+        for field in file_fields(type(asked)):
+            given = getattr(asked, field.name)
+            if field.name in but:
+                continue
+            if field.several:
+                columns = [self._column(field.option, name, field) for name in given or (None,)]
+                used[field.name] = tuple(name for name in columns if name)
+            else:
+                used[field.name] = found = self._column(field.option, given, field)
+                if not field.objects:
+                    self._refuse_objects(field.option, found)
+        others = tuple(name for name in self.columns if name not in self._graded)
+        if asked.reads_nothing_else and self._judged is None and self._read.keys() <= self._names.keys():
+            self._wanted = tuple(self._read)
+        if self._inside and hasattr(asked, "inside"):
+            used["inside"] = self._inside
+        return replace(asked, columns=others, **used)
+
+    def _column(self, option: str, asked: str | None, field: FileField) -> str | None:
+        if asked == "":
+            found = None
+        elif asked is None:
+            columns = (*self._names, *self.columns) if field.objects else self.columns
+            found = column_for(field, columns, self._inside)
+        else:
+            found = asked
+            if asked not in self._names and asked not in self.columns:
+                self._unseen[asked] = option
+        if found is None and field.needed:
+            self.refuse_columns(
+                f"no column is known to hold {field.needed}: name it with {option}{field.lacking}"
+            )
+        if found is not None and field.ids:
+            self._ids.add(found)
+        if found is not None and "." in found and found not in self._names:
+            self._paths.add(found)
+        if self._parquet is not None and found in self._parquet.damaged:
+            self._parquet.refuse_damaged([found])
+        if found is not None:
+            self._read[found] = option
+        return found
+
+    def _refuse_objects(self, option: str, name: str | None) -> None:
+        """Refuse a column of objects where a text is expected: now, or where the first one is met."""
+        if name in self._objects:
+            inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
+            self.refuse_columns(
+                f"{option} names {name!r}, which holds objects: name what is within, as {inner}"
+            )
+        elif name is not None:
+            self._texts[name] = option
+
+    def unread(self, used: Collection[str]) -> str:
+        """The sentence that names the columns which are not among the used ones; '' where there is none."""
+        values = {name: [text_of(one.fields.get(name)) for one in self._first] for name in self.columns}
+        unread = [name for name in values if name not in used]
+        whole = [name for name in unread if None not in map(whole_number, values[name])]
+        places = f" {OFFSETS}" if len(whole) > 1 else ""
+        return f"columns that are not read: {listed(unread, 10)}.{places}" if unread else ""
+
+    def longest_text(self, but: Collection[str] = ()) -> str | None:
+        """The column whose first values are the longest, if they are as long as a text."""
+        lengths = {
+            name: sum(len(text_of(record.fields.get(name))) for record in self._first) / len(self._first)
+            for name in self._names
+            if name not in but and name not in self._objects
+        }
+        name = max(lengths, key=lengths.__getitem__, default="")
+        return name if lengths.get(name, 0) >= _A_TEXT else None
+
+    def refuse_columns(self, found: str) -> None:
+        """Note that the file's columns are not enough to read it; raised when the iteration begins."""
+        noun = "fields" if self.format == "jsonl" else "columns"
+        there = f"The file has the {noun} {listed([*map(repr, self.columns)], 20)}."
+        self.problems.add_general(found, there)
+        self._general = True
+
+    def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
+        """Raise: the records were read, and each of them was left out."""
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+        self.problems.stop(f"no {what} could be taken from it: {reasons}")
+
+    def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
+        """The rows by columns.
+
+        Raises
+        ------
+        NotPlain: it is no table, or iterating says what is wrong with it; at once, or at any block.
+        """
+        from curation.ingest.readers.blocks import (  # brings Arrow and numpy: slow to import
+            NotPlain,
+            PlainTable,
+            parquet_blocks,
+            read_blocks,
+        )
+
+        if self.format not in ("csv", "tsv", "parquet") or self._unseen or self._general or self._paths:
+            raise NotPlain
+        if self._parquet is not None:
+            self._parquet.note_zones(wanted)
+            return parquet_blocks(self._path, wanted)
+        encoding, header, quoted = self._layout.encoding, self._layout.header, self.format == "csv"
+        assert self._text_table is not None
+        delimiter = self._text_table.delimiter
+        table = PlainTable(self._path, encoding, delimiter, quoted, self.columns, header)
+        return read_blocks(table, wanted)
+
+    def report_progress(self, done: int, total: int = 0) -> None:
+        """Report how many records were read, and how many there are if that is known."""
+        self._progress(f"reading {self._path.name}", done, total)
+
+    def __iter__(self) -> Iterator[Record]:
+        if self.format != "jsonl":
+            self._refuse_unseen()
+        if self._general:
+            self.problems.check()
+        done = 0
+        if self.format not in _NESTED:
+            self._texts = {name: option for name, option in self._texts.items() if option in _QUERY_TEXTS}
+        rows: Iterator[Record] = self._records
+        if self._parquet is not None:
+            rows = self._unnested(starmap(Record, self._parquet.all_rows(self._wanted)))
+        for done, record in enumerate(rows, 1):
+            for path in self._paths:
+                record.fields.update((path, value) for value in value_at(record.fields, path))
+            self._note_objects(record)
+            if self.format == "parquet":
+                self._note_bytes(record)
+            self._read_ids(record)
+            if self._unseen:
+                self._unseen = {name: o for name, o in self._unseen.items() if name not in record.fields}
+            if not done % _TICK:
+                self.report_progress(done)
+            yield record
+        self.report_progress(done, done)
+        self._refuse_unseen()
+        self.problems.check()
+
+    def _refuse_unseen(self) -> None:
+        for name, option in self._unseen.items():
+            near = get_close_matches(name, self.columns, n=1, cutoff=0.5)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            self.refuse_columns(f"{option} names {name!r}, which the file does not have{hint}")
+
+    def _note_objects(self, record: Record) -> None:
+        for name, option in self._texts.items():
+            value = record.fields.get(name)
+            if has_objects(value) if option in _QUERY_TEXTS else isinstance(value, dict) and object_of(value):
+                is_object = str(value).startswith("{")
+                found = "an object" if is_object else "a list of objects"
+                way_out = f"Name what is within with {option}, such as {name}.text, or write texts there."
+                if not is_object:
+                    way_out = f"Write one text there, or name another column with {option}."
+                self.problems.add(record.line, f"{name!r} is {found}; expected a text", way_out)
+
+    def _read_ids(self, record: Record) -> None:
+        """Make texts of the record's ids; note what is not fit to be one."""
+        for name in self._ids & record.fields.keys():
+            value = record.fields[name]
+            if isinstance(value, str | None | list | dict):
+                continue
+            try:
+                record.fields[name] = text = id_text(value)
+                self._replaced[DIGITS] += self.format == "xlsx" and len(text.lstrip("-")) > _EXACT_DIGITS
+            except UnfitIdError as error:
+                found = f"{name!r} is {text_of(value)}, {error}; expected an id, as text or a whole number"
+                self.problems.add(record.line, found, IDS_AS_TEXT)
+
+    def _unnested(self, rows: Iterator[Record]) -> Iterator[Record]:
+        if self._judged is None:
+            yield from rows
+            return
+        for line, fields in rows:
+            source = fields.get("_source")
+            if isinstance(source, dict) and form_of(source) is not None:
+                fields = source  # as an index of judgments has it
+            try:
+                yield from (Record(line, inner) for inner in unnested(fields, self._judged))
+            except UnlikeFormError as error:
+                self.problems.add(line, f"has the keys of {error}, and another form", "Export it again.")
+
+    def _rows(self) -> Iterator[Record]:
+        if self.format == "parquet":
+            from curation.ingest.readers.parquet.table import (
+                ParquetTable,  # brings Arrow and numpy: slow to import
+            )
+
+            self._parquet = ParquetTable(self._path, self.problems, self._replaced)
+            return self._unnested(starmap(Record, self._parquet.first_rows(_PEEK)))
+        clean_value = partial(cleaned_value, replaced=self._replaced)
+        if self.format == "xlsx":
+            rows = sheet_rows(self._path, self.problems)
+            return (Record(number, clean_value(fields)) for number, fields in rows)
+        newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
+        lines = text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
+        if self.format == "jsonl":
+            return self._unnested(starmap(Record, json_rows(lines, self.problems, clean_value)))
+        if self.format in CLASSIC_ROWS:
+            rows = CLASSIC_ROWS[self.format](lines, self.problems)
+            return (Record(number, clean_value(fields)) for number, fields in rows)
+        if self.format == "qrels":
+            return starmap(Record, qrels_rows(lines, self.problems))
+        self._text_table = TextTable(lines, self.format, self._layout, self.problems)
+        return starmap(Record, self._text_table)
+
+    def _note_bytes(self, record: Record) -> None:
+        """Take bytes that are no text as nothing, and refuse them in a column that is used."""
+        for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
+            record.fields[name] = None
+            if name in self._read:
+                found = f"{name!r} is bytes that are no text in UTF-8; expected a text"
+                way_out = f"Write texts there, or name another column with {self._read[name]}."
+                self.problems.add(record.line, found, way_out)
+            else:
+                self._replaced[BYTES] += 1
+
+
+def _is_the_grade(records: Iterable[Record], name: str) -> bool:
+    """Whether a column has the values of the grade: a form names the question that has the grades."""
+    values = [record.fields for record in records if name in record.fields]
+    return name != "grade" and all(row.get("grade") is row[name] for row in values)
+
+
+def beir_file(path: Path, name: str) -> Path:
+    """The file `name` (or `name`.gz) of a BEIR folder; any other path as it is."""
+    if not path.is_dir():
+        return path
+    for candidate in (path / name, path / f"{name}.gz"):
+        if candidate.is_file():
+            return candidate
+    way_out = f"Expected a file, or a BEIR folder with {name} in it."
+    return Problems(path).stop(f"is a folder without {name}", way_out)

@@ -1,0 +1,140 @@
+"""Run files by columns: what `run_files` reads line by line, some ten times as fast.
+
+The reference is the iteration over a `RunFile`, which says what is wrong with a file and where. Columns are
+taken only where both must find the same rows in it. Anything else is NotPlain, and the caller iterates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from curation.core.arrow import floats_of, ints_of
+from curation.core.statistics.arrays import Floats, Ints
+from curation.ingest.readers.blocks import Block, NotPlain
+
+MOST_RANK = 2**31
+_FLOATS = (pa.float32(), pa.float64())
+_LONG = 10  # digits of a rank that may be too large
+
+
+class Names(NamedTuple):
+    """A column of names.
+
+    Attributes
+    ----------
+    codes: which name each of N rows has, shape (N,).
+    values: the names in the order of their first rows; two may be the same.
+    """
+
+    codes: Ints
+    values: list[str]
+
+    def firsts(self, lines: Ints, chosen: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, str, int]]:
+        """Each name that the chosen rows have: its code, the name and the first of its lines."""
+        rows = np.arange(len(lines)) if chosen is None else np.flatnonzero(chosen)
+        codes, first = np.unique(self.codes[rows], return_index=True)
+        for code, line in zip(codes.tolist(), lines[rows[first]].tolist(), strict=True):
+            yield code, self.values[code], line
+
+
+class RunColumns(NamedTuple):
+    """The N rows of a run file.
+
+    Attributes
+    ----------
+    lines: line or row, from 1, shape (N,).
+    ranks, scores: shape (N,), whole and finite numbers; None where the file has none.
+    chunk: field of a chunk → N texts.
+    """
+
+    lines: Ints
+    queries: Names
+    documents: Names
+    ranks: Ints | None
+    scores: Floats | None
+    chunk: Mapping[str, pa.Array] = {}
+
+
+def run_columns(
+    blocks: Iterable[Block],
+    query: str,
+    document: str,
+    rank: str | None,
+    score: str | None,
+    chunk: Mapping[str, str] = {},
+) -> RunColumns:
+    """The rows of all blocks; `chunk` is field of a chunk → column.
+
+    Raises
+    ------
+    NotPlain: a name or a number is missing, or one is written in a way that only the reference reads.
+    """
+    found = list(blocks)
+    if not found:
+        raise NotPlain
+    try:
+        return RunColumns(
+            np.concatenate([block.lines for block in found]),
+            _names(_column(found, query)),
+            _names(_column(found, document)),
+            None if rank is None else _ranks(_column(found, rank)),
+            None if score is None else _scores(_column(found, score)),
+            {field: _texts(_column(found, name)) for field, name in chunk.items()},
+        )
+    except (pa.ArrowException, UnicodeDecodeError):
+        raise NotPlain from None
+
+
+def _column(blocks: list[Block], name: str) -> pa.Array:
+    column = pa.concat_arrays([block.columns[name] for block in blocks])
+    if column.null_count:
+        raise NotPlain
+    return column
+
+
+def _is_text(column: pa.Array) -> bool:
+    return bool(pa.types.is_string(column.type))
+
+
+def _texts(column: pa.Array) -> pa.Array:
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.string())
+    if not _is_text(column):
+        raise NotPlain
+    return column
+
+
+def _names(column: pa.Array) -> Names:
+    encoded = _texts(column).dictionary_encode()
+    values = [name.strip() for name in encoded.dictionary.to_pylist()]
+    if not all(values) or any("\0" in name for name in values):
+        raise NotPlain
+    return Names(ints_of(encoded.indices), values)
+
+
+def _scores(column: pa.Array) -> Floats:
+    if not (_is_text(column) or pa.types.is_integer(column.type) or column.type in _FLOATS):
+        raise NotPlain
+    scores: Floats = floats_of(column.cast(pa.float64(), safe=False))
+    if not np.isfinite(scores).all():
+        raise NotPlain
+    return scores
+
+
+def _ranks(column: pa.Array) -> Ints:
+    if _is_text(column):
+        long = ints_of(pc.binary_length(column)).max(initial=0) >= _LONG
+        if long or not pc.all(pc.and_(pc.string_is_ascii(column), pc.ascii_is_decimal(column))).as_py():
+            raise NotPlain
+    elif not pa.types.is_integer(column.type):
+        raise NotPlain
+    ranks: Ints = ints_of(column.cast(pa.int64()))
+    if len(ranks) and not 0 <= ranks.min() <= ranks.max() < MOST_RANK:
+        raise NotPlain
+    return ranks

@@ -1,0 +1,259 @@
+"""Run files: the lines of a ranked list, in the formats that systems write.
+
+'trec'          six columns: query, Q0, document, rank, score, tag; the tag may hold spaces
+'tsv', 'csv', 'jsonl', 'ranx-parquet', 'xlsx'
+                fields by name: query, document, a rank or a score or both, places or texts of chunks
+'ranx-json'     one JSON object {query: {document: score}}
+
+What the lines mean, and which of them a project takes, is decided in `ingest.importers.run_import`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from curation.core.progress import Progress, silent
+from curation.core.text import amount
+from curation.ingest.readers.fields import ChunkFields, RunFields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.lines import refuse_unreadable, text_lines
+from curation.ingest.readers.nested.json_texts import UnreadJSONError, read_json
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.values import text_of, whole_number
+
+if TYPE_CHECKING:
+    from curation.ingest.readers.blocks import Block
+    from curation.ingest.readers.run_columns import RunColumns
+
+FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet", "xlsx")
+TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
+_SUFFIXES = {
+    ".trec": "trec",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "ranx-json",
+    ".parquet": "ranx-parquet",
+    ".pq": "ranx-parquet",
+    ".xlsx": "xlsx",
+}
+_ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines say --format jsonl."
+_HEADER = "For a file without a header say --no-header --columns query,document,rank,score."
+_RECORDS = re.compile(r'\s*(\[|\{\s*"[^"]*"\s*:\s*\[\s*(\{|$))')
+"""How the first line of JSON begins that holds a list of places, not ranx's object."""
+_TICK = 10_000
+
+
+class RunRow(NamedTuple):
+    """One line as the file has it; rank and score are as written, numbers or not.
+
+    Attributes
+    ----------
+    line: line, row or entry, from 1; `RunFile.problems.unit` says which.
+    query: an id or a text.
+    chunk: the values of `RunFile.chunk_columns`, as texts.
+    """
+
+    line: int
+    query: str
+    document: str
+    rank: Any
+    score: Any
+    chunk: tuple[str, ...] = ()
+
+
+class RunFile:
+    """One run file. Iterate once; the end raises an InputError if there were problems.
+
+    Attributes
+    ----------
+    fields: the names in use; a table has a rank or a score or both, TREC's lines both, ranx JSON scores.
+    unread: what is said of columns that have no meaning here.
+    problems: add what is wrong with a row while iterating.
+
+    Raises
+    ------
+    InputError: the file cannot be read, its format is not known, or its columns are not enough.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        fields: RunFields | None = None,
+        layout: FileLayout | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        self.source = path.name
+        self.problems = Problems(path)
+        self._path = path
+        self._progress = progress
+        self._layout = layout or FileLayout()
+        self._records: Records | None = None
+        self._kept: RunColumns | None = None
+        self.unread = ""
+        refuse_unreadable(path, self.problems)
+        self.format = self._find_format()
+        if self.format in ("trec", "ranx-json"):
+            self._refuse_names(fields or RunFields())
+            self.fields = RunFields("query", "document", "rank" if self.format == "trec" else None, "score")
+            self._rows = self._trec() if self.format == "trec" else self._json()
+        else:
+            self.fields, self._rows = self._table(fields or RunFields())
+
+    @property
+    def chunk_columns(self) -> dict[str, str]:
+        """The fields that say which part of its document a place is → their columns."""
+        return self.fields.of_chunks if isinstance(self.fields, ChunkFields) else {}
+
+    def __iter__(self) -> Iterator[RunRow]:
+        done = 0
+        for done, row in enumerate(self._rows, 1):
+            if not done % _TICK:
+                self._progress(f"reading {self.source}", done, 0)
+            yield row
+        self._progress(f"reading {self.source}", done, done)
+        self.problems.check()
+
+    def columns(self) -> RunColumns | None:
+        """All rows at once, as iterating finds them; None where only that can read the file.
+
+        Nothing is noted, and iterating is still possible.
+        """
+        return self._kept or self._columns()
+
+    def keep_columns(self) -> bool:
+        """Keep all rows, so that `columns` parses the file no more; whether they can be had at once."""
+        self._kept = self._columns()
+        return self._kept is not None
+
+    def _columns(self) -> RunColumns | None:
+        from curation.ingest.readers.blocks import NotPlain
+        from curation.ingest.readers.run_columns import run_columns  # brings Arrow and numpy: slow to import
+
+        fields = self.fields
+        query, document, rank, score = fields.query, fields.document, fields.rank, fields.score
+        if not query or not document:
+            return None
+        try:
+            chunks = self.chunk_columns
+            wanted = [name for name in (query, document, rank, score, *chunks.values()) if name]
+            found = run_columns(self._blocks(wanted), query, document, rank, score, chunks)
+        except NotPlain:
+            return None
+        self._progress(f"reading {self.source}", len(found.lines), len(found.lines))
+        return found
+
+    def _blocks(self, wanted: list[str]) -> Iterable[Block]:
+        from curation.ingest.readers.blocks import PlainTable, read_blocks
+
+        if self.format == "trec":
+            encoding = self._layout.encoding
+            trec = PlainTable(self._path, encoding, " ", False, TREC_COLUMNS, header=False, spaced=True)
+            return read_blocks(trec, wanted)
+        return () if self._records is None else self._records.blocks(wanted)
+
+    def _find_format(self) -> str:
+        asked = self._layout.format
+        if asked is not None and asked not in FORMATS:
+            self.problems.stop(f"there is no run format {asked!r}", f"Formats: {', '.join(FORMATS)}.")
+        suffixes = [suffix.lower() for suffix in self._path.suffixes]
+        suffix = next((s for s in reversed(suffixes) if s != ".gz"), "")
+        found = asked or _SUFFIXES.get(suffix) or ("trec" if self._looks_like_trec() else None)
+        if found == "ranx-json" and not asked and _RECORDS.match(next(self._lines(), "")):
+            found = "jsonl"
+        if found is None:
+            self.problems.stop(
+                "neither its name nor its beginning tells what format it is in",
+                f"Name it with --format ({', '.join(FORMATS)}).",
+            )
+        return found
+
+    def _looks_like_trec(self) -> bool:
+        ignored = Problems(self._path)  # reading the file reports them
+        lines = text_lines(self._path, self._layout.encoding, ignored, Counter())
+        cells = [line.split() for line in islice(lines, 20) if not _is_blank(line)]
+        return bool(cells) and all(len(row) >= 6 and whole_number(row[3]) is not None for row in cells)
+
+    def _refuse_names(self, fields: RunFields) -> None:
+        if any(astuple(fields)) or self._layout.columns is not None or not self._layout.header:
+            self.problems.stop(f"is {self.format}, which has no columns to name", "Leave the names out.")
+
+    def _table(self, asked: RunFields) -> tuple[RunFields, Iterator[RunRow]]:
+        format = "parquet" if self.format == "ranx-parquet" else self.format
+        records = Records(self._path, self._layout._replace(format=format), self._progress)
+        self.problems, self._records = records.problems, records
+        used = records.resolve(asked)
+        self.unread = records.unread(used.used.values())
+        if used.rank is None and used.score is None:
+            records.refuse_columns(
+                "no column is known to hold ranks or scores: name one with --rank-field or --score-field"
+            )
+        lacks = None in (used.query, used.document) or used.rank is used.score is None
+        if lacks and format in ("tsv", "csv") and self._layout.header:
+            self.problems.add_general("the first line was read as a header with the columns' names", _HEADER)
+        return used, self._table_rows(records, used)
+
+    def _table_rows(self, records: Records, used: RunFields) -> Iterator[RunRow]:
+        names, numbers = (used.query, used.document), (used.rank, used.score)
+        chunk = self.chunk_columns.values()
+        for line, values in records:
+            query, document = (text_of(values.get(name or "")).strip() for name in names)
+            rank, score = (values.get(name) if name else None for name in numbers)
+            yield RunRow(
+                line, query, document, rank, score, tuple(text_of(values.get(name)) for name in chunk)
+            )
+
+    def _trec(self) -> Iterator[RunRow]:
+        for number, line in enumerate(self._lines(), 1):
+            cells = line.split(maxsplit=5)
+            if _is_blank(line):
+                continue
+            if len(cells) < 6:
+                found = f"{amount(len(cells), 'column')}, expected 6 ({', '.join(TREC_COLUMNS)})"
+                self.problems.add(number, found)
+            else:
+                yield RunRow(number, cells[0], cells[2], cells[3], cells[4])
+
+    def _json(self) -> Iterator[RunRow]:
+        self.problems.unit = "entry"
+        number = 0
+        for query, documents in self._pairs(self._decoded(), "the file"):
+            for document, score in self._pairs(documents, f"query {query!r}"):
+                number += 1
+                yield RunRow(number, query, document, None, score)
+
+    def _decoded(self) -> Any:
+        try:
+            return read_json("".join(self._lines()), _pairs_decoder.decode)
+        except UnreadJSONError as error:
+            return self.problems.stop(str(error), _ONE_OBJECT)
+
+    def _pairs(self, value: Any, where: str) -> Iterable[tuple[str, Any]]:
+        if isinstance(value, _JsonPairs):
+            return value
+        self.problems.add_general(f"{where} holds {json.dumps(value)[:40]}", _ONE_OBJECT)
+        return ()
+
+    def _lines(self) -> Iterator[str]:
+        return text_lines(self._path, self._layout.encoding, self.problems, Counter())
+
+
+class _JsonPairs(list[tuple[str, Any]]):
+    """A JSON object with repeated names: a dict would hide the second."""
+
+
+_pairs_decoder = json.JSONDecoder(object_pairs_hook=_JsonPairs)
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip() or line.startswith("#")

@@ -1,0 +1,317 @@
+"""Adjudication: the reviewer's decisions on disputed pairs, one by one or from a file.
+
+A decision is appended with the next revision, and with the version of the document that was read. The latest
+one counts, whatever is judged later, until the corpus has another version and that one is judged. A screen
+names the revision that its reviewer saw: of two reviewers, the second learns what the first decided.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.similarity.quotes import outside_of
+from curation.core.spans import Spans, union
+from curation.core.text import LONGEST_NOTE, alike, difference_of_form
+from curation.guides.guide import Guide, current_guide
+from curation.ingest.importers.decisions import DecisionLine
+from curation.ingest.importers.queries import KnownQueries, QueryColumn
+from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.importers.value_maps import is_no_value
+from curation.ingest.readers.fields import DecisionFields
+from curation.ingest.readers.values import whole_number
+from curation.labeling.consensus.consensus import PairConsensus, settled
+from curation.labeling.consensus.decisions import (
+    Pair,
+    ReviewerDecision,
+    Ruling,
+    append_decisions,
+    current_decisions,
+    decision_at,
+    judged_versions,
+    marks_of_decisions,
+)
+from curation.labeling.consensus.disputes import cases, unjudged
+from curation.labeling.consensus.evidence import ProjectMarks, read_marks
+from curation.labeling.consensus.votes import Votes, read_votes
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
+from curation.store.documents import documents_by_hash
+
+REVIEWERS = ("reviewer", "lead")
+BUSY = "Others kept deciding pairs while the file was read. Nothing was decided; try again."
+UNJUDGED = "nobody has judged the pair"
+UNDISPUTED = "not disputed"
+DECIDED = "decided already"
+NO_GRADE = "no grade in the file"
+REPEATED = "the same decision again"
+UNMARKED = "marks apart, and the guide requires evidence: decide it alone, with marks"
+
+
+class OvertakenError(RefusedError):
+    """The pair was decided since the reviewer saw it; `decision` is the one that they have not seen."""
+
+    def __init__(self, decision: ReviewerDecision) -> None:
+        super().__init__(overtaken(decision))
+        self.decision = decision
+
+
+@dataclass(frozen=True)
+class Decided:
+    """How many decisions were written; left_out counts the others by reason."""
+
+    decided: int
+    left_out: dict[str, int]
+    fields: DecisionFields
+
+
+def decide(
+    store: Store,
+    query_id: str,
+    document_id: str,
+    grade: int | None,
+    reason: str,
+    reviewer: str = COMMAND_LINE,
+    seen_revision: int | None = None,
+    content_hash: str | None = None,
+    evidence: Spans = (),
+) -> ReviewerDecision:
+    """Decide a judged pair; the same decision once more changes nothing, nor does one that comes again late.
+
+    Parameters
+    ----------
+    grade: a grade of the guide's scale, or None: no grade can be given.
+    reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
+    seen_revision: how many decisions the pair had when the reviewer saw it; None skips that check.
+    content_hash: the version of the document that the reviewer read; None is the one that a `Case` has.
+    evidence: characters of that version's body that show the grade; without any, what most annotators marked
+        counts. A guide that requires evidence needs some where nothing of theirs counts.
+
+    Raises
+    ------
+    InputError: the grade is not on the scale, or the reason is missing or too long; evidence outside the
+        text, with a grade that takes none, or none where the guide needs some.
+    NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
+    RefusedError: it is not the reviewer's to decide.
+    OvertakenError: the pair was decided since the reviewer saw it.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+        guide = current_guide(cursor)
+        problems = list(_check(grade, reason, guide))
+        problems += [guide.against_marks(grade, marked=True)] if evidence else []
+        refuse_problems(list(filter(None, problems)))
+        if not _judged(cursor, (query_id, document_id)):
+            raise unjudged(query_id, document_id)
+        needed = "" if evidence else guide.against_marks(grade, marked=False)
+        if needed and any(one.dispute.marks_apart for one in cases(cursor, [(query_id, document_id)])):
+            way_out = "Annotators gave the same grade, and their marks have no common character."
+            raise InputError(needed, way_out=way_out)
+    pair = (query_id, document_id)
+    with store.transaction(appends=True) as cursor:
+        read = content_hash or judged_versions(cursor, [pair]).get(pair)
+        ruling = Ruling(*pair, grade, reason.strip(), read, union(evidence))
+        _refuse_outside(cursor, ruling)
+        current = current_decisions(cursor, [pair])
+        before = current.get(ruling.pair)
+        if before is not None and _repeats(cursor, ruling, before, reviewer):
+            return before
+        if before is not None and seen_revision not in (None, before.revision + 1):
+            once = decision_at(cursor, pair, seen_revision)
+            if once is not None and _repeats(cursor, ruling, once, reviewer):
+                return once
+            raise OvertakenError(before)
+        decision = append_decisions(cursor, [ruling], current, reviewer)[0]
+        detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
+        record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)
+    return decision
+
+
+def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
+    if ruling.evidence:
+        read = documents_by_hash(cursor, [ruling.content_hash or ""]).get(ruling.content_hash or "")
+        refuse_problems(list(filter(None, [outside_of(read.body if read else "", ruling.evidence)])))
+
+
+def _repeats(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
+    """Whether the reviewer has decided the very same, with the same marks."""
+    same = ruling.repeats(decision, reviewer)
+    return same and marks_of_decisions(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
+
+
+def decide_many(
+    store: Store,
+    proposals: Sequence[DecisionLine],
+    reviewer: str = COMMAND_LINE,
+    every_pair: bool = False,
+    source: Path | None = None,
+) -> Decided:
+    """Decide the disputed pairs among the proposals, in one transaction.
+
+    Parameters
+    ----------
+    every_pair: decide all judged pairs, also those agreed on or decided before.
+    source: the file that the proposals come from.
+
+    Raises
+    ------
+    InputError: grades that are not on the scale, missing reasons, two decisions for one pair, a text that
+        several queries share; all at once.
+    NotFoundError: the reviewer is unknown.
+    RefusedError: it is not the reviewer's to decide, or others kept deciding meanwhile.
+    """
+
+    def read(cursor: Cursor) -> _DecisionInputs:
+        require_author(cursor, reviewer, *REVIEWERS)
+        return _read(cursor)
+
+    def plan(found: _DecisionInputs) -> tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]:
+        left_out: Counter[str] = Counter()
+        fields = proposals[0].fields if proposals else DecisionFields()
+        queries = QueryColumn(found.queries, fields.query)
+        rulings, problems = _rulings(proposals, found.guide, queries, left_out)
+        problems += _documents_alike(proposals, found.versions)
+        refuse_problems(problems, path=source, way_out="Nothing was decided: correct these lines first.")
+        chosen = _chosen(rulings, found, reviewer, every_pair, left_out)
+        return chosen, found.current, Decided(len(chosen), dict(left_out), fields)
+
+    def write(cursor: Cursor, planned: tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]) -> None:
+        rulings, current, decided = planned
+        append_decisions(cursor, rulings, current, reviewer)
+        counts = {"decided": decided.decided, "left_out": decided.left_out}
+        detail = {"source": source.name if source else None, **counts}
+        record_event(cursor, "adjudicate from a file", detail, reviewer)
+
+    return write_if_unchanged(store, fingerprint=_fingerprint, read=read, plan=plan, write=write, busy=BUSY)[
+        -1
+    ]
+
+
+def overtaken(decision: ReviewerDecision) -> str:
+    """The sentence for a reviewer who had a pair on screen when somebody else decided it."""
+    what = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
+    return (
+        f"{decision.reviewer} decided this pair while you had it open: {what}, because “{decision.reason}”. "
+        "Your decision was not saved. Look at the pair again, and decide once more if you disagree."
+    )
+
+
+class _DecisionInputs(NamedTuple):
+    """What the decisions of a file are planned from."""
+
+    guide: Guide
+    queries: KnownQueries
+    votes: Votes
+    current: dict[Pair, ReviewerDecision]
+    versions: dict[Pair, str]
+    marks: ProjectMarks
+
+
+def _read(cursor: Cursor) -> _DecisionInputs:
+    guide, queries = current_guide(cursor), KnownQueries.read(cursor)
+    decisions, versions = current_decisions(cursor), judged_versions(cursor)
+    return _DecisionInputs(guide, queries, read_votes(cursor), decisions, versions, read_marks(cursor))
+
+
+def _fingerprint(cursor: Cursor) -> tuple[object, ...]:
+    """What planned decisions rest on. Judgments may change: they do not affect a decision."""
+    count = cursor.execute("SELECT count(*) FROM adjudications").fetchall()[0][0]
+    return get_setting(cursor, "guide"), get_setting(cursor, "corpus"), count
+
+
+def _chosen(
+    rulings: Sequence[Ruling], found: _DecisionInputs, reviewer: str, every_pair: bool, left_out: Counter[str]
+) -> list[Ruling]:
+    """The rulings that are to be written; counts the others by reason."""
+    hows = {pair[:2]: pair for pair in settled(found.votes).pairs}
+    chosen = []
+    for proposed in rulings:
+        ruling = proposed._replace(content_hash=found.versions.get(proposed.pair))
+        before = found.current.get(ruling.pair)
+        why = _why_not(hows.get(ruling.pair), every_pair, found.marks)
+        if before is not None and ruling.repeats(before, reviewer):
+            why = why or REPEATED
+        elif found.marks.lacks_marks(ruling.pair, ruling.grade):
+            why = why or UNMARKED
+        if why:
+            left_out[why] += 1
+        else:
+            chosen.append(ruling)
+    return chosen
+
+
+def _judged(cursor: Cursor, pair: Pair) -> bool:
+    sql = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
+    return cursor.execute(sql, list(pair)).fetchone() is not None
+
+
+def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
+    if grade is not None and guide.outside(grade):
+        yield guide.outside(grade)
+    if not reason.strip():
+        yield "a decision needs a reason"
+    if len(reason) > LONGEST_NOTE:
+        yield f"a reason has at most {LONGEST_NOTE:,} characters, this one has {len(reason):,}"
+
+
+def _rulings(
+    proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
+) -> tuple[list[Ruling], list[str]]:
+    """One ruling a pair in the file's order, and what is wrong; counts the lines that hold no ruling."""
+    first: dict[Pair, tuple[int, Ruling]] = {}
+    problems = []
+    for item in proposals:
+        try:
+            ruling = _ruling(item, guide, queries)
+        except InputError as error:
+            problems += [f"line {item.line}: {problem}" for problem in error.problems]
+            continue
+        if isinstance(ruling, str):
+            left_out[ruling] += 1
+            continue
+        line, other = first.setdefault(ruling.pair, (item.line, ruling))
+        if other is not ruling:
+            left_out[REPEATED] += 1
+        if other != ruling:
+            problems.append(f"line {item.line}: decides a pair of line {line} again, and differently")
+    return [ruling for _, ruling in first.values()], problems
+
+
+def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
+    """The ruling in a line, or why there is none to make."""
+    if is_no_value(item.grade) and guide.named(item.grade) is None:
+        return NO_GRADE
+    number = whole_number(item.grade)
+    grade = guide.named(item.grade) if number is None else number
+    if grade is None:
+        raise InputError(f"grade {item.grade!r} is not a whole number, and not the name of a grade")
+    problems = list(_check(grade, item.reason, guide))
+    refuse_problems(problems)
+    query = queries.find(item.query, item.line)
+    if query is None and (like := like_known(item.query, queries.alike)):
+        raise InputError(f"the project has no query {item.query!r}{like}")
+    return Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
+
+
+def _documents_alike(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
+    """What to say of documents that nobody has judged and that people read as one that somebody has."""
+    known = {document_id for _, document_id in judged}
+    first = {item.document_id: item.line for item in reversed(items) if item.document_id not in known}
+    return [
+        f"line {first[name]}: nobody has judged the document {name!r}; it differs from the known {other!r} "
+        f"by {difference_of_form(name, other)}"
+        for name, other in alike(first, known).items()
+    ]
+
+
+def _why_not(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) -> str:
+    """Why a pair is not to be decided; '' when it is."""
+    if pair is None or not pair.judgments:
+        return UNJUDGED
+    if every_pair or marks.is_disputed(pair):
+        return ""
+    return DECIDED if pair.how == "adjudicated" else UNDISPUTED

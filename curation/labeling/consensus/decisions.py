@@ -1,0 +1,160 @@
+"""Decisions of reviewers as they are stored: appended with the next revision; the latest one counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.core.similarity.quotes import QUOTED, quoted
+from curation.core.spans import Spans
+from curation.store import Cursor, Store, append_rows, fetch, get_setting, utc_now
+from curation.store.documents import documents_by_hash
+
+Pair = tuple[str, str]
+
+_DECISION_MARKS = """
+SELECT query_id, document_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
+FROM decision_marks
+WHERE (query_id, document_id, revision) IN (
+    SELECT (unnest(?::TEXT[]), unnest(?::TEXT[]), unnest(?::INTEGER[])))
+GROUP BY query_id, document_id
+"""
+
+_AMONG = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))"
+
+
+class ReviewerDecision(NamedTuple):
+    """A reviewer's decision; grade is None for "no grade can be given".
+
+    Attributes
+    ----------
+    content_hash: the version of the document that was read; None where older decisions do not say.
+    guide_hash: the guide in force; None where older decisions do not say.
+    """
+
+    query_id: str
+    document_id: str
+    revision: int
+    grade: int | None
+    reason: str
+    reviewer: str
+    decided_at: datetime
+    content_hash: str | None = None
+    guide_hash: str | None = None
+
+
+class Ruling(NamedTuple):
+    """A decision that is to be written; `content_hash` is the version that was read, None the judged one.
+
+    evidence: what the reviewer marked in its body; without any, what most annotators marked counts.
+    """
+
+    query_id: str
+    document_id: str
+    grade: int | None
+    reason: str
+    content_hash: str | None = None
+    evidence: Spans = ()
+
+    @property
+    def pair(self) -> Pair:
+        return (self.query_id, self.document_id)
+
+    def repeats(self, decision: ReviewerDecision, reviewer: str) -> bool:
+        """Whether the same reviewer has made the same decision on the same version of the document."""
+        said = (decision.grade, decision.reason, decision.reviewer)
+        same_text = decision.content_hash in (None, self.content_hash)
+        return same_text and said == (self.grade, self.reason, reviewer)
+
+
+def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
+    """The current decision of every decided pair, or of those among `pairs`."""
+    return _decisions(cursor, "current_adjudications", pairs)
+
+
+def counted_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
+    """The decision that counts of every pair that has one, or of those among `pairs`: not always the newest,
+    where an older text of the document came back.
+    """
+    return _decisions(cursor, "counted_adjudications", pairs)
+
+
+def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
+    sql = f"SELECT {_COLUMNS} FROM {view}"  # noqa: S608
+    among = (sql,) if pairs is None else (sql + _AMONG, _ids(pairs))
+    return {(row.query_id, row.document_id): row for row in fetch(cursor, ReviewerDecision, *among)}
+
+
+def query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision]:
+    """Document → the newest decision on it for a query, whether it counts or not."""
+    sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE query_id = ?"  # noqa: S608
+    return {row.document_id: row for row in fetch(cursor, ReviewerDecision, sql, [query_id])}
+
+
+def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
+    """The decision on a pair that had this revision, if there was one."""
+    sql = f"SELECT {_COLUMNS} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
+    found = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
+    return found[0] if found else None
+
+
+def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
+    """The version of the document by which each judged pair is read: in force, or else judged last."""
+    sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
+    found = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG, _ids(pairs))
+    return {(row[0], row[1]): row[2] for row in found.fetchall()}
+
+
+def _ids(pairs: Iterable[Pair]) -> list[list[str]]:
+    return [list(part) for part in zip(*pairs, strict=True)] or [[], []]
+
+
+def recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[ReviewerDecision]:
+    """The reviewer's own current decisions, newest first."""
+    sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE reviewer = ? ORDER BY written DESC LIMIT ?"  # noqa: S608
+    with store.reading() as cursor:
+        return fetch(cursor, ReviewerDecision, sql, [reviewer, limit])
+
+
+def append_decisions(
+    cursor: Cursor, rulings: Sequence[Ruling], current: Mapping[Pair, ReviewerDecision], reviewer: str
+) -> list[ReviewerDecision]:
+    """Write rulings, each with the revision after the pair's current decision."""
+    now, guide_hash = utc_now(), get_setting(cursor, "guide")
+    decisions = []
+    for ruling in rulings:
+        before = current.get(ruling.pair)
+        revision = 0 if before is None else before.revision + 1
+        decisions.append(
+            ReviewerDecision(
+                *ruling.pair,
+                revision,
+                ruling.grade,
+                ruling.reason,
+                reviewer,
+                now,
+                ruling.content_hash,
+                guide_hash,
+            )
+        )
+    append_rows(cursor, "adjudications", decisions)
+    read = documents_by_hash(cursor, [one.content_hash or "" for one in rulings if one.evidence])
+    marks = [
+        (*made[:3], *mark)
+        for made, ruling in zip(decisions, rulings, strict=True)
+        if ruling.evidence
+        for mark in quoted(read[ruling.content_hash or ""].body, ruling.evidence)
+    ]
+    append_rows(cursor, "decision_marks", marks, ("query_id", "document_id", "revision", *QUOTED))
+    return decisions
+
+
+def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
+    """Pair → what was marked with this decision on it, of those with marks."""
+    wanted = [list(part) for part in zip(*(one[:3] for one in decisions), strict=True)] or [[], [], []]
+    rows = cursor.execute(_DECISION_MARKS, wanted).fetchall()
+    return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}
+
+
+_COLUMNS = ", ".join(ReviewerDecision._fields)

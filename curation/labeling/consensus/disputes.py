@@ -1,0 +1,274 @@
+"""Disputes: the pairs on which annotators disagree, as a reviewer reads them.
+
+A reviewer sees the grades and notes of a pair but never who gave them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import NamedTuple
+
+from curation.core.errors import NotFoundError
+from curation.core.spans import Spans, union
+from curation.core.text import digest
+from curation.ingest.filters.stored import NEED
+from curation.labeling.consensus.consensus import dispute_weight, settled
+from curation.labeling.consensus.decisions import (
+    Pair,
+    ReviewerDecision,
+    counted_decisions,
+    current_decisions,
+    marks_of_decisions,
+)
+from curation.labeling.consensus.evidence import MarkedEvidence, PairMarks, read_marks
+from curation.labeling.consensus.second_opinions import awaited_opinions
+from curation.labeling.consensus.votes import read_votes
+from curation.labeling.presentation.drawing import ReadDocument
+from curation.people.seal_access import Door, door_or_shut
+from curation.store import Cursor, Store
+from curation.store.documents import VERSION
+
+_READING = f"""
+    SELECT {NEED}, coalesce(d.body, ''), d.url, d.published, coalesce(d.metadata, '{{}}')
+    FROM queries q LEFT JOIN (SELECT ?::TEXT AS content_hash) ON true LEFT JOIN {VERSION}
+    WHERE q.query_id = ?
+"""  # noqa: S608
+
+_TRAFFIC = """
+    SELECT query_id, traffic FROM sample_queries
+    WHERE sample_id = (SELECT value FROM settings WHERE name = 'sample')
+"""
+
+_DESCRIPTION = f"""
+    WITH wanted AS (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS document_id)
+    SELECT w.query_id, w.document_id, coalesce(q.text, w.query_id), coalesce(d.title, ''), v.content_hash,
+           coalesce(v.in_force, true),
+           (SELECT count(*) FROM eligible_judgments e
+            WHERE e.query_id = w.query_id AND e.document_id = w.document_id AND v.in_force > e.in_force),
+           said
+    FROM wanted w
+    LEFT JOIN queries q USING (query_id)
+    LEFT JOIN judged_versions v USING (query_id, document_id)
+    LEFT JOIN {VERSION}
+    LEFT JOIN (
+        SELECT query_id, document_id,
+               list((j.grade, j.reason, j.note, NOT j.same_text, marks)
+                    ORDER BY j.grade, j.reason, j.note, marks) AS said
+        FROM counted_judgments j JOIN wanted USING (query_id, document_id)
+        LEFT JOIN (
+            SELECT presentation_id, revision, list((start_at, end_at) ORDER BY start_at) AS marks
+            FROM evidence_marks GROUP BY ALL) m
+          ON m.presentation_id = j.presentation_id AND m.revision + 1 = j.next_revision
+        GROUP BY query_id, document_id)
+        USING (query_id, document_id)
+"""  # noqa: S608
+
+
+class Opinion(NamedTuple):
+    """What one annotator said, without a name; grade is None for cannot-tell, explained by `reason`.
+
+    other_text: it is about another version of the document than the one that the reviewer reads.
+    evidence: what they marked in the body of the version that it is about.
+    """
+
+    grade: int | None
+    reason: str | None
+    note: str | None
+    other_text: bool = False
+    evidence: Spans = ()
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A pair on whose grade or evidence annotators disagree, or which was decided.
+
+    Attributes
+    ----------
+    grades: ascending, one per annotator who gave one.
+    spread: highest grade less lowest.
+    distinct: number of different grades.
+    opinions: grades and cannot-tells with their notes, ordered by what they say.
+    decision: the one that counts, else the newest, if any; with `decision_outdated` it does not count.
+    decisions: how many there were.
+    content_hash: the version of the document that the opinions are about: the one that the reviewer reads.
+    changed: nobody judged the version that the corpus has now.
+    older: judgments of older versions, which do not count besides those of the version in force.
+    evidence: what was marked with `decision`.
+    weight: what a decision would change: the disagreement between the grades times the traffic of the query
+        (`consensus.consensus.dispute_weight`). Unknown traffic counts as the median of all disputes.
+    """
+
+    query_id: str
+    document_id: str
+    query: str
+    title: str
+    grades: tuple[int, ...]
+    cannot_tell: int
+    spread: int
+    distinct: int
+    opinions: tuple[Opinion, ...]
+    decision: ReviewerDecision | None
+    weight: float = 0.0
+    content_hash: str | None = None
+    changed: bool = False
+    older: int = 0
+    decision_outdated: bool = False
+    decisions: int = 0
+    evidence: Spans = ()
+
+    @property
+    def marks_apart(self) -> bool:
+        """Whether annotators gave the same grade, and their marks have no common character."""
+        people = tuple(
+            MarkedEvidence("", one.grade, one.evidence, ())
+            for one in self.opinions
+            if one.grade is not None and one.evidence and not one.other_text
+        )
+        return PairMarks(self.content_hash or "", people).apart
+
+
+@dataclass(frozen=True)
+class Case:
+    """A judged pair with all that a reviewer reads: the document as the annotators last saw it."""
+
+    dispute: Dispute
+    information_need: str | None
+    document: ReadDocument
+
+    @property
+    def revision(self) -> int:
+        """How many decisions the pair has had: what `decide` takes as `seen_revision`."""
+        return self.dispute.decisions
+
+
+def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
+    """Disputed pairs, by what a decision would change; with `include_settled` also those decided before.
+
+    A pair that waits for one more opinion is left out. Sealed pairs are among them: a function that shows
+    these asks a door (`list_disputes`, `queue`).
+    """
+    wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
+    with store.reading() as cursor:
+        votes, waiting, marks = read_votes(cursor), awaited_opinions(cursor), read_marks(cursor)
+    pairs = [
+        (pair.query_id, pair.document_id)
+        for pair in settled(votes).pairs
+        if pair[:2] not in marks.outside
+        and (pair[:2] not in waiting if marks.is_disputed(pair) else pair.how in wanted)
+    ]
+    with store.reading() as cursor:
+        described, traffic = _describe(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
+    return sorted(
+        _weighed(described, traffic),
+        key=lambda item: (-item.weight, -item.spread, digest(item.query_id, item.document_id)),
+    )
+
+
+def list_disputes(
+    store: Store, include_settled: bool = False, door: Door | None = None
+) -> tuple[list[Dispute], int]:
+    """The disputes as `disputes` finds them that may be shown, and how many a release seals.
+
+    Without a door, those that a release seals are counted only.
+    """
+    found = disputes(store, include_settled)
+    with store.reading() as cursor:
+        door = door_or_shut(cursor, door)
+    shown = [one for one in found if door.shows(one.query_id)]
+    return shown, len(found) - len(shown)
+
+
+def dispute(store: Store, query_id: str, document_id: str) -> Case:
+    """A judged pair, disputed or not, with what a reviewer needs to read.
+
+    Raises
+    ------
+    NotFoundError: nobody has judged the pair.
+    """
+    with store.reading() as cursor:
+        found = cases(cursor, [(query_id, document_id)])
+    if not found:
+        raise unjudged(query_id, document_id)
+    return found[0]
+
+
+def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
+    """Pairs with what a reviewer needs to read, in this order, without those that nobody has judged."""
+    described = {(item.query_id, item.document_id): item for item in _describe(cursor, pairs)}
+    found = [described[pair] for pair in pairs if pair in described]
+    return [case_of(cursor, item) for item in found if item.opinions or item.decision]
+
+
+def case_of(cursor: Cursor, item: Dispute) -> Case:
+    """A pair with its document."""
+    row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
+    need, *read = row or (None, "", None, None, "{}")
+    return Case(item, need, ReadDocument(item.title, *read))
+
+
+def remarks(item: Dispute) -> list[str]:
+    """What a reviewer must know of marks and of the judged versions of the document, a sentence each."""
+    sentences = []
+    if item.marks_apart and item.distinct == 1:
+        sentences.append("The grades agree. The marks have no common character: mark what shows the grade.")
+    if item.changed:
+        sentences.append("This text is not the one that the corpus has now: nobody has judged that one.")
+    if item.older:
+        sentences.append(f"Not shown: judgments of an older text, which do not count: {item.older:,}.")
+    return sentences
+
+
+def unjudged(query: str, document_id: str) -> NotFoundError:
+    """The error for a pair that nobody has judged."""
+    return NotFoundError(
+        f"Nobody has judged the document {document_id!r} for the query {query!r}.",
+        command="`goldset adjudicate list` shows the pairs that wait for a decision.",
+    )
+
+
+def _weighed(described: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:
+    known = [traffic[item.query_id] for item in described if item.query_id in traffic]
+    usual = median(known) if known else 1
+    return [
+        replace(item, weight=dispute_weight(Counter(item.grades), traffic.get(item.query_id, usual)))
+        for item in described
+    ]
+
+
+def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
+    if not pairs:
+        return []
+    newest, counted = current_decisions(cursor, pairs), counted_decisions(cursor, pairs)
+    marked = marks_of_decisions(cursor, (newest | counted).values())
+    described = []
+    parameters = list(map(list, zip(*pairs, strict=True)))
+    for query_id, document_id, query, title, content_hash, in_force, older, said in cursor.execute(
+        _DESCRIPTION, parameters
+    ).fetchall():
+        opinions = tuple(Opinion._make((*one[:4], union(one[4] or ()))) for one in said or ())
+        last, counts = newest.get((query_id, document_id)), counted.get((query_id, document_id))
+        grades = tuple(opinion.grade for opinion in opinions if opinion.grade is not None)
+        described.append(
+            Dispute(
+                query_id=query_id,
+                document_id=document_id,
+                query=query,
+                title=title,
+                grades=grades,
+                cannot_tell=len(opinions) - len(grades),
+                spread=max(grades) - min(grades) if grades else 0,
+                distinct=len(set(grades)),
+                opinions=opinions,
+                decision=counts or last,
+                content_hash=content_hash,
+                changed=not in_force,
+                older=older,
+                decision_outdated=last is not None and counts is None,
+                decisions=last.revision + 1 if last else 0,
+                evidence=marked.get((query_id, document_id), ()),
+            )
+        )
+    return described

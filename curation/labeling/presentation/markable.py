@@ -1,0 +1,171 @@
+"""Markable sentences: which characters of the stored body each sentence on screen is.
+
+A plain body is cut into sentences, and each is a range of it. A drawn body (Markdown, HTML) shows a text
+without the signs of its markup. Its sentences, rows and items are ranges of the text that is shown, and their
+words are looked up in the body one after the other. Tags, entities and the targets of links are passed over.
+What is not found there, such as the words of an image, is in no range. Ranges do not overlap. A text of which
+nothing is found is one range, so that what must be marked can be marked.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from operator import attrgetter
+from typing import NamedTuple
+
+from curation.core.spans import Span, trimmed
+from curation.labeling.presentation.excerpts import LONGEST, Segment, sentences
+
+AHEAD = 400
+"""Characters in which the next word of a drawn text is looked for in the body, without its markup."""
+
+_WORD = re.compile(r"\w+")
+_TAGS = r"<!--|<(?:script|style)\b|</?[a-zA-Z][^<>]*+>|&#?\w{1,31};"
+_TARGETS = r"(?<=\])\([^()\s]*+(?:\s++\"[^\"]*+\")?+\)|^\[[^\]\n]++\]:[^\n]*+$|[*`~\\]"
+_MARKUP = {"html": re.compile(_TAGS), "markdown": re.compile(f"{_TAGS}|{_TARGETS}", re.MULTILINE)}
+_ENDS = {
+    "<!--": re.compile("-->"),
+    "<script": re.compile(r"</script\s*+>"),
+    "<style": re.compile(r"</style\s*+>"),
+}
+"""What is left out up to its end, where it has one."""
+_BEFORE = "\"'“‘«‹([*_`¿¡（「『《"
+_AFTER = ".!?…‥;:。！？｡؟।\"'”’»›)*_`）」』》"
+
+
+class Sentence(NamedTuple):
+    """A sentence of the text that is shown, and the characters of the stored body that it is."""
+
+    start: int
+    end: int
+    body: Span
+
+    @property
+    def place(self) -> str:
+        """How a screen names it: the range of the body, as in 120-245."""
+        return f"{self.body[0]}-{self.body[1]}"
+
+
+def plain_sentences(body: str) -> list[Sentence]:
+    """The sentences of a body that is shown as it is stored."""
+    return [Sentence(start, end, (start, end)) for start, end in sentence_spans(body)]
+
+
+def drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
+    """The sentences of a drawn body.
+
+    Parameters
+    ----------
+    text: what is shown of it. kind: 'markdown' or 'html'.
+    """
+    places = list(_located(text, body, kind))
+    starts = [shown[0] for shown, _ in places]
+    found: list[Sentence] = []
+    at = 0
+    for start, end in sentence_spans(text):
+        words = places[bisect_right(starts, start - 1) : bisect_right(starts, end - 1)]
+        if words:
+            first, last = _grown(body, words[0][1][0], words[-1][1][1], at)
+            found.append(Sentence(start, end, (first, last)))
+            at = last
+    return found or [Sentence(0, len(text), (0, len(body)))] * bool(text.strip())
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """The sentences of a text without the white space around them; long ones in pieces."""
+    cuts = accumulate(map(len, sentences(text, LONGEST)), initial=0)
+    return trimmed(text, pairwise(cuts))
+
+
+def in_sentences(
+    segments: Sequence[Segment], start: int, among: Sequence[Sentence]
+) -> list[tuple[str | None, list[Segment]]]:
+    """Segments cut where sentences begin and end: the place of each sentence with its segments, None between.
+
+    Parameters
+    ----------
+    start: where the first segment begins in the text that is shown. among: its sentences, in order.
+    """
+    found: list[tuple[str | None, list[Segment]]] = []
+    at = bisect_right(among, start, key=attrgetter("end"))
+    for segment in segments:
+        end = start + len(segment.text)
+        first = start
+        while first < end:
+            while at < len(among) and among[at].end <= first:
+                at += 1
+            sentence = among[at] if at < len(among) else None
+            inside = sentence is not None and sentence.start <= first
+            last = end if sentence is None else min(end, sentence.end if inside else sentence.start)
+            place = sentence.place if sentence is not None and inside else None
+            if not found or found[-1][0] != place:
+                found.append((place, []))
+            found[-1][1].append(Segment(segment.text[first - start : last - start], segment.marked))
+            first = last
+        start = end
+    return found
+
+
+def _located(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:
+    """The range of each word of a drawn text, and its range in the body; without words that are not found."""
+    pieces = list(_bare(body, kind))
+    starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
+    bare = "".join(piece.text for piece in pieces)
+    at = 0
+    for word in _WORD.finditer(text):
+        start = bare.find(word[0], at, at + AHEAD + len(word[0]))
+        if start >= 0:
+            at = start + len(word[0])
+            first, last = bisect_right(starts, start) - 1, bisect_left(starts, at) - 1
+            begin, end = pieces[first].place(start - starts[first]), pieces[last].place(at - 1 - starts[last])
+            yield word.span(), (begin[0], end[1])
+
+
+class _Piece(NamedTuple):
+    """A part of the body without markup: its text, and where it is; `whole` for an entity that was read."""
+
+    text: str
+    body: Span
+    whole: bool = False
+
+    def place(self, index: int) -> Span:
+        """The range of the body that a character of the text was."""
+        return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
+
+
+def _bare(body: str, kind: str) -> Iterator[_Piece]:
+    """The body without markup, entities read. Each end is looked for once, also where there is none."""
+    at, endless = 0, set[str]()
+    markup = _MARKUP[kind]
+    found = markup.search(body)
+    while found is not None:
+        sign, end = found[0], found.end()
+        if sign in endless:
+            found = markup.search(body, end)
+            continue
+        if sign in _ENDS:
+            closed = _ENDS[sign].search(body, end)
+            if closed is None:
+                endless.add(sign)
+                continue
+            end = closed.end()
+        yield _Piece(body[at : found.start()], (at, found.start()))
+        if sign.startswith("&"):
+            yield _Piece(html.unescape(sign), found.span(), True)
+        at = end
+        found = markup.search(body, at)
+    yield _Piece(body[at:], (at, len(body)))
+
+
+def _grown(body: str, start: int, end: int, least: int) -> Span:
+    """A range grown by the quotes, brackets and full stops around it; not below `least`."""
+    start = max(start, least)
+    while start > least and body[start - 1] in _BEFORE:
+        start -= 1
+    while end < len(body) and body[end] in _AFTER:
+        end += 1
+    return start, max(start, end)

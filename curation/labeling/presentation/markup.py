@@ -1,0 +1,352 @@
+"""Markup: Markdown and HTML of documents, read into a tree of safe elements with its text.
+
+nh3, a sanitiser with a browser's parser, makes well-formed HTML of allowed elements of whatever it gets. That
+is read into a tree which knows no other element, no style, class, id or script, and no address but http(s).
+
+The text of a tree has a line for each block and a tab between cells. Each element knows its part of the text,
+so that words are found and passages cut there.
+
+Time is bounded: markup with more tags or characters than `MOST_TAGS` and `LONGEST_HTML`, and Markdown with
+more signs or characters than `MOST_SIGNS` and `LONGEST_MARKDOWN`, is not read but shown as text, which the
+screen says. Parsers need quadratic time for elements nested without end, and the one of Markdown up to 20 µs
+for a sign. As browsers do, the parser opens bold and the like again in each block where they were not closed,
+once for each that has other attributes. Where these are many they do not style, and markup that becomes
+`MOST_MADE` tags is text, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+import nh3
+from markdown_it import MarkdownIt
+
+from curation.labeling.presentation.addresses import Addresses
+from curation.labeling.presentation.elements import BLOCKS, CONTAINERS, INLINE
+
+MOST_TAGS = 12_000
+"""Signs `<` in a text that is read as HTML."""
+
+MOST_MADE = 3 * MOST_TAGS
+"""Signs `<` in what the parser makes of a text."""
+
+MOST_REOPENED = 100_000
+"""Tags that style and have attributes, times all tags."""
+
+LONGEST_HTML = 300_000
+"""Characters of a text that is read as HTML; the parser compares each attribute of a tag with all others."""
+
+LONGEST_MARKDOWN = 40_000
+"""Characters of a text that is read as Markdown."""
+
+MOST_SIGNS = 10_000
+"""ASCII signs, line breaks and cells of tables in a text that is read as Markdown."""
+
+DEEPEST = 40
+"""Elements within each other; what is deeper is text at this depth."""
+
+_RENAMED = {"b": "strong", "i": "em", "cite": "em", "dfn": "em", "var": "em", "kbd": "code", "samp": "code"}
+_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+_BREAKS = frozenset(
+    "div section article header footer main aside nav figure figcaption details summary address center "
+    "fieldset form hgroup".split()
+)
+"""Blocks that only break the line."""
+
+_KEPT = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "td": {"colspan", "rowspan"}}
+_UNSEEN = frozenset(
+    "script style title template iframe noembed noframes noscript svg math object embed applet video audio "
+    "canvas textarea select".split()
+)
+"""Elements that are left out with all that is in them."""
+
+_RULED = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
+"""The line below the head of a table."""
+
+_ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
+"""What takes up text that is directly in a list."""
+
+
+_RENAMED |= {"tt": "code", "s": "del", "strike": "del", "u": "ins"}
+
+
+_KEPT["th"] = _KEPT["td"]
+
+
+class Leaf(NamedTuple):
+    """A piece of text and where it begins in the text of the tree."""
+
+    text: str
+    start: int
+
+
+@dataclass(slots=True)
+class Branch:
+    """An element and its part of the tree's text."""
+
+    name: str
+    attributes: dict[str, str]
+    start: int
+    end: int = 0
+    children: list[Branch | Leaf] = field(default_factory=list)
+
+
+class Tree(NamedTuple):
+    """A document's body as elements; the root has the name ''."""
+
+    root: Branch
+    text: str
+
+
+_READ = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
+
+
+_STYLED = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
+
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+
+
+def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
+    """The tree of a body that is 'markdown' or 'html'; None where it is too large to be read as such."""
+    if kind == "markdown":
+        if len(body) > LONGEST_MARKDOWN or _signs(body) > MOST_SIGNS:
+            return None
+        body = _MARKDOWN.render(body)
+    tags = body.count("<")
+    if tags > MOST_TAGS or len(body) > LONGEST_HTML:
+        return None
+    if tags * len(_STYLED.findall(body)) > MOST_REOPENED:
+        body = _STYLED.sub("<span", body)
+    clean = nh3.clean(
+        body,
+        tags=set(_READ),
+        clean_content_tags=set(_UNSEEN),
+        attributes=_KEPT,
+        url_schemes={"http", "https"},
+        link_rel=None,
+    )
+    return _Reader(addresses).read(clean) if clean.count("<") <= MOST_MADE else None
+
+
+_SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
+
+
+_LINES = re.compile(r"\r\n|\r|\n")
+
+
+def _signs(markdown: str) -> int:
+    """The signs, line breaks and cells: a short row has all cells of its table, however short it is."""
+    cells = columns = 0
+    for line in _LINES.split(markdown):
+        if not line.strip(" \t"):
+            columns = 0
+        cells += columns
+        if _RULED.fullmatch(line):
+            columns = max(columns, line.count("|") + 1)
+    return cells + len(_SIGNS.findall(markdown))
+
+
+def descendants(branch: Branch) -> Iterator[Branch]:
+    """The branch and all below it, in order."""
+    yield branch
+    for child in branch.children:
+        if isinstance(child, Branch):
+            yield from descendants(child)
+
+
+class _Open(NamedTuple):
+    """A tag that is open, with its element if it has one; `name` is '' for an element that we added."""
+
+    name: str
+    branch: Branch | None
+
+
+_ROWS = frozenset("table thead tbody tfoot tr".split())
+
+
+_SPACE = re.compile(r"[ \t\n\f\r]+")
+
+
+class _Reader(HTMLParser):
+    """Makes the tree of well-formed HTML."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        super().__init__(convert_charrefs=True)
+        self._addresses = addresses
+        self._root = Branch("", {}, 0)
+        self._open = [_Open("", self._root)]
+        self._text: list[str] = []
+        self._length = 0
+        self._too_deep = 0
+
+    def read(self, html: str) -> Tree:
+        self.feed(html)
+        self.close()
+        while self._open:
+            self._close()
+        text = "".join(self._text)
+        _rank_headings(self._root)
+        return Tree(self._root, text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        name, values = _RENAMED.get(tag, tag), {key: value or "" for key, value in attrs}
+        if name in ("br", "img"):
+            self._void(name, values)
+        elif name == "hr":
+            self._begin_block("hr")
+            self._holder.children.append(Branch("hr", {}, self._length, self._length))
+        elif name in _BREAKS:
+            self._break()
+        elif self._too_deep or len(self._open) > DEEPEST:
+            self._too_deep += 1
+            self._break()
+        elif name in BLOCKS or name in _HEADINGS:
+            self._begin_block(name)
+            self._begin(tag, name, self._attributes(name, values))
+        else:
+            self._take_words()
+            attributes = self._attributes(name, values)
+            if name != "a" or attributes:
+                self._begin(tag, name, attributes)
+            else:
+                self._open.append(_Open(tag, None))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _BREAKS:
+            self._break()
+        elif self._too_deep:
+            self._too_deep -= 1
+        else:
+            while self._open[-1].name != tag and len(self._open) > 1:
+                self._close()
+            if len(self._open) > 1:
+                self._close()
+
+    def handle_data(self, data: str) -> None:
+        if any(entry.branch and entry.branch.name == "pre" for entry in self._open):
+            self._add(data)
+            return
+        text = _SPACE.sub(" ", data)
+        if not text.strip(" ") and self._holder.name in {"", "blockquote", *_ROWS, *_ITEMS}:
+            return
+        self._take_words()
+        if not self._text or self._text[-1][-1:] in (" ", "\n", "\t"):
+            text = text.removeprefix(" ")
+        if text:
+            self._add(text)
+
+    @property
+    def _holder(self) -> Branch:
+        return next(entry.branch for entry in reversed(self._open) if entry.branch)
+
+    def _add(self, text: str) -> None:
+        self._holder.children.append(Leaf(text, self._length))
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        self._text.append(text)
+        self._length += len(text)
+
+    def _begin(self, tag: str, name: str, attributes: dict[str, str]) -> None:
+        branch = Branch(name, attributes, self._length)
+        self._holder.children.append(branch)
+        self._open.append(_Open(tag, branch))
+
+    def _close(self) -> None:
+        branch = self._open.pop().branch
+        if branch is not None:
+            branch.end = self._length
+            if branch.name in BLOCKS or branch.name in _HEADINGS:
+                self._line("\t" if branch.name in ("td", "th") else "\n")
+
+    def _line(self, sign: str = "\n") -> None:
+        if self._text and not self._text[-1].endswith(("\n", sign)):
+            self._write(sign)
+
+    def _break(self) -> None:
+        """Begin a line: a new paragraph where there can be one, else a line within the one there is."""
+        self._end_implied("p")
+        holder = self._holder
+        if holder.name in ("", "blockquote", *_ROWS, *_ITEMS) or not holder.children:
+            return
+        if self._text and not self._text[-1].endswith("\n"):
+            holder.children.append(Branch("br", {}, self._length, self._length))
+            self._write("\n")
+
+    def _end_implied(self, name: str) -> None:
+        """Close what we opened ourselves and what cannot go on with this block."""
+        while self._open[-1].branch and not self._open[-1].name and len(self._open) > 1:
+            implied = self._open[-1].branch.name
+            goes_on = {"ul": ("li",), "dl": ("dt", "dd"), "p": ()}.get(implied)
+            if (name in ("li", "dt", "dd")) if goes_on is None else (name not in goes_on):
+                self._close()
+            else:
+                return
+
+    def _take_words(self) -> None:
+        """Open what text needs around it where we are."""
+        if self._holder.name in _ITEMS:
+            self._end_implied("p")
+        name = self._holder.name
+        if name in _ITEMS:
+            self._begin("", _ITEMS[name], {})
+        elif name in ("", "blockquote"):
+            self._begin("", "p", {})
+
+    def _begin_block(self, name: str) -> None:
+        """Close what cannot have a block in it, and open what the block needs around it."""
+        self._end_implied(name)
+        for place in range(len(self._open) - 1, 0, -1):
+            branch = self._open[place].branch
+            if branch is not None and branch.name in CONTAINERS | _ROWS | _ITEMS.keys():
+                break
+            if branch is not None:
+                branch.end = self._length
+                self._open[place] = _Open(self._open[place].name, None)
+        self._line("\t" if name in ("td", "th") else "\n")
+        holder = self._holder.name
+        if name == "li" and holder not in ("ul", "ol"):
+            self._begin("", "ul", {})
+        elif name in ("dt", "dd") and holder != "dl":
+            self._begin("", "dl", {})
+        elif holder in _ITEMS and name not in ("li", "dt", "dd"):
+            self._begin("", _ITEMS[holder], {})
+
+    def _void(self, name: str, values: dict[str, str]) -> None:
+        if name == "br":
+            if self._length:
+                self._take_words()
+                self._holder.children.append(Branch("br", {}, self._length, self._length))
+                self._write("\n")
+            return
+        source, words = self._addresses.own_image(values.get("src", "")), values.get("alt", "").strip()
+        if source or words:
+            self._take_words()
+            attributes = {"alt": words} | ({"src": source} if source else {})
+            self._holder.children.append(Branch("img", attributes, self._length, self._length))
+
+    def _attributes(self, name: str, values: dict[str, str]) -> dict[str, str]:
+        if name == "a":
+            address = self._addresses.link(values.get("href", ""))
+            return {"href": address} if address else {}
+        wanted = {"ol": ("start",), "td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}.get(name, ())
+        numbers = {key: values.get(key, "").strip() for key in wanted}
+        most = 10**6 if name == "ol" else 50
+        return {
+            key: str(int(text))
+            for key, text in numbers.items()
+            if text.isascii() and text.isdigit() and len(text) < 8 and 0 < int(text) <= most
+        }
+
+
+def _rank_headings(root: Branch) -> None:
+    """Headings below the screen's own two, their levels without gaps."""
+    found = [branch for branch in descendants(root) if branch.name in _HEADINGS]
+    ranks = {name: rank for rank, name in enumerate(sorted({branch.name for branch in found}))}
+    for branch in found:
+        branch.name = f"h{min(6, 3 + ranks[branch.name])}"

@@ -1,0 +1,338 @@
+"""Writing: what a writer's screen gets, and what they send.
+
+A screen knows the query, documents in an order of the writer's own, and the writer's own words. It has no
+grade, rank or id, and nobody else's answer: what others wrote is shown once the task is closed, when nothing
+can be changed any more. Documents are known by their place in that order.
+
+An assignment's events have revisions as judgments have. A screen names the revision that it saw, so of two
+tabs one writes and the other learns what it missed. The same answer once more changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
+from curation.core.text import digest
+from curation.guides.guide import current_guide
+from curation.ingest.filters.stored import NEED
+from curation.ingest.importers.redaction.personal_data import redact
+from curation.ingest.readers.lines import clean
+from curation.labeling.presentation.drawing import NOBODY, DrawnDocument, ReadDocument, draw
+from curation.labeling.presentation.elements import Node
+from curation.labeling.written_answers.matching import answer_tokens
+from curation.labeling.written_answers.outcomes import settle_query
+from curation.people.annotators import JUDGING, require_author
+from curation.store import Cursor, Store, utc_now
+from curation.store.documents import VERSION
+
+LONGEST = 1_000
+"""Characters of an answer: a reference is short, as the answers that are compared with it."""
+
+ANSWER, UNANSWERABLE, RETRACT = "answer", "unanswerable", "retract"
+
+_QUEUE = """
+SELECT a.assignment_id, coalesce(s.answered, false)
+FROM answer_assignments a JOIN answer_task_states t USING (task_id)
+LEFT JOIN answer_states s USING (assignment_id)
+WHERE a.writer = ? AND NOT t.closed ORDER BY t.sequence, a.position
+"""
+
+_OWN = """
+SELECT a.assignment_id, a.task_id, a.query_id, t.closed, coalesce(s.revision + 1, 0), s.kind,
+       coalesce(s.answer, (
+           SELECT arg_max(e.answer, e.revision) FROM answer_events e
+           WHERE e.assignment_id = a.assignment_id AND s.kind = 'retract')), coalesce(s.documents, [])
+FROM answer_assignments a JOIN answer_task_states t USING (task_id)
+LEFT JOIN answer_states s USING (assignment_id)
+WHERE a.assignment_id = ? AND a.writer = ?
+"""
+
+_QUERY = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
+
+_EVIDENCE = f"""
+SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata
+FROM answer_evidence e JOIN {VERSION} WHERE e.task_id = ? AND e.query_id = ?
+"""  # noqa: S608
+
+_DRAFT = """
+SELECT documents FROM answer_drafts WHERE assignment_id = ? AND revision = ? ORDER BY number DESC LIMIT 1
+"""
+
+_KEEP = """
+INSERT INTO answer_drafts
+SELECT ?, ?, coalesce(max(number) + 1, 0), ? FROM answer_drafts WHERE assignment_id = ? AND revision = ?
+"""
+
+_MINE = """
+SELECT a.assignment_id, s.revision + 1, q.text, s.answer, t.closed, r.answers
+FROM answer_assignments a JOIN answer_states s USING (assignment_id)
+JOIN answer_task_states t USING (task_id) JOIN queries q USING (query_id)
+LEFT JOIN current_reference_answers r ON r.query_id = a.query_id AND r.source = 'people'
+WHERE a.writer = ? AND s.answered ORDER BY s.written DESC LIMIT ?
+"""
+
+
+class WritingItem(NamedTuple):
+    """All that a writer's screen may read of an assignment.
+
+    Attributes
+    ----------
+    revision: how many events it has had: what sending takes as `seen`.
+    answer: the writer's own words so far, '' before the first.
+    ticked: places of the documents that the writer has ticked.
+    written: it is answered, and is on screen to be changed.
+    """
+
+    assignment_id: str
+    revision: int
+    query: str
+    information_need: str | None
+    documents: tuple[DrawnDocument, ...]
+    answer: str
+    ticked: tuple[int, ...]
+    written: bool
+
+
+class AnswerQueue(NamedTuple):
+    """A writer's open assignments in order, and how many of all in open tasks are answered."""
+
+    open: tuple[str, ...]
+    done: int
+    total: int
+
+
+class OwnAnswer(NamedTuple):
+    """What somebody wrote, newest first; `answer` is None for "the corpus does not answer it".
+
+    can_change: its task is open.
+    references: what became of it, once the task is closed; None before, or where nothing is settled.
+    """
+
+    assignment_id: str
+    revision: int
+    query: str
+    answer: str | None
+    can_change: bool
+    references: tuple[str, ...] | None
+
+
+class _Assignment(NamedTuple):
+    assignment_id: str
+    task_id: str
+    query_id: str
+    closed: bool
+    revision: int
+    kind: str | None
+    answer: str | None
+    documents: list[str]
+
+    @property
+    def written(self) -> bool:
+        return self.kind in (ANSWER, UNANSWERABLE)
+
+    def repeats(self, kind: str, text: str | None, documents: Sequence[str]) -> bool:
+        """Whether this is what was said last."""
+        return kind == self.kind and (
+            kind != ANSWER or (text, list(documents)) == (self.answer, self.documents)
+        )
+
+
+def has_answer_tasks(cursor: Cursor, writer: str | None) -> bool:
+    """Whether somebody was ever asked for an answer; None: anybody."""
+    sql = "SELECT 1 FROM answer_assignments WHERE ? IS NULL OR writer = ? LIMIT 1"
+    return bool(cursor.execute(sql, [writer, writer]).fetchall())
+
+
+def writing_queue(store: Store, writer: str) -> AnswerQueue:
+    """What the writer is still to answer."""
+    with store.reading() as cursor:
+        rows = cursor.execute(_QUEUE, [writer]).fetchall()
+    left = tuple(assignment_id for assignment_id, written in rows if not written)
+    return AnswerQueue(left, len(rows) - len(left), len(rows))
+
+
+def writing_item(
+    store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NOBODY
+) -> WritingItem:
+    """One of the writer's assignments, as the screen shows it.
+
+    Raises
+    ------
+    NotFoundError: it is not among the writer's.
+    """
+    with store.reading() as cursor:
+        found = _own(cursor, writer, assignment_id)
+        query, need = cursor.execute(_QUERY, [found.query_id]).fetchall()[0]
+        shown = _shown(cursor, found)
+        draft = cursor.execute(_DRAFT, [assignment_id, found.revision]).fetchone()
+        template = current_guide(cursor).presentation
+    ticked = set(draft[0] if draft else found.documents)
+    documents = [draw(one, query, template, image_hosts=image_hosts) for _, one in shown]
+    return WritingItem(
+        assignment_id,
+        found.revision,
+        query,
+        need,
+        tuple(documents),
+        found.answer or "",
+        tuple(place for place, row in enumerate(shown) if row[0] in ticked),
+        found.written,
+    )
+
+
+def whole_evidence(
+    store: Store, writer: str, assignment_id: str, place: int, image_hosts: frozenset[str] = NOBODY
+) -> list[Node]:
+    """The whole body of a document on the writer's screen, the query's words marked.
+
+    Raises
+    ------
+    NotFoundError: it is not among the writer's.
+    """
+    with store.reading() as cursor:
+        found = _own(cursor, writer, assignment_id)
+        query = cursor.execute(_QUERY, [found.query_id]).fetchall()[0][0]
+        template = current_guide(cursor).presentation
+        _, document = _shown(cursor, found)[place]
+    return draw(document, query, template, longest=None, image_hosts=image_hosts).passage
+
+
+def keep_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[int]) -> None:
+    """Keep which documents are ticked for an answer that is not sent yet.
+
+    Raises
+    ------
+    NotFoundError: it is not among the writer's.
+    """
+    with store.transaction(new_data_version=False) as cursor:  # nobody else sees it
+        found = _own(cursor, writer, assignment_id)
+        chosen = [_shown(cursor, found)[place][0] for place in sorted(set(places))]
+        cursor.execute(_KEEP, [assignment_id, found.revision, chosen, assignment_id, found.revision])
+
+
+def write_answer(
+    store: Store, writer: str, assignment_id: str, text: str, places: Sequence[int], seen: int
+) -> None:
+    """Send an answer, with the places of the documents that support it.
+
+    Parameters
+    ----------
+    seen: the revision that was on screen.
+
+    Raises
+    ------
+    InputError: the answer is empty, too long or holds personal data, or no document supports it.
+    NotFoundError: it is not among the writer's.
+    RefusedError: it was answered elsewhere meanwhile, or the task is closed and it is answered already.
+    """
+    said = " ".join(text.split())
+    problems = answer_problems(said)
+    if not places:
+        problems.append(
+            "Tick the documents that support the answer. If none does, the corpus does not answer the query."
+        )
+    refuse_problems(problems)
+    _append(store, writer, assignment_id, ANSWER, said, places, seen)
+
+
+def say_unanswerable(store: Store, writer: str, assignment_id: str, text: str, seen: int) -> None:
+    """Say that the corpus does not answer the query; raises as `write_answer` does.
+
+    Parameters
+    ----------
+    text: what is written in the field: nothing, as one of the two would be a mistake.
+    """
+    if text.strip():
+        raise InputError(
+            "There is an answer in the field. Send it, or empty the field to say that there is none."
+        )
+    _append(store, writer, assignment_id, UNANSWERABLE, None, (), seen)
+
+
+def retract_answer(store: Store, writer: str, assignment_id: str, seen: int) -> None:
+    """Take an answer back: the query is open again for its writer.
+
+    Raises
+    ------
+    NotFoundError: it is not among the writer's.
+    RefusedError: the task is closed, nothing is written, or it was answered elsewhere meanwhile.
+    """
+    _append(store, writer, assignment_id, RETRACT, None, (), seen)
+
+
+def own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnswer]:
+    """What the writer wrote last, newest first."""
+    with store.reading() as cursor:
+        rows = cursor.execute(_MINE, [writer, limit]).fetchall()
+    return [
+        OwnAnswer(name, revision, query, answer, not closed, tuple(kept) if closed and kept else None)
+        for name, revision, query, answer, closed, kept in rows
+    ]
+
+
+def answer_problems(said: str) -> list[str]:
+    """What is wrong with the text of an answer, a sentence each."""
+    problems = [] if answer_tokens(said) else ["The answer is empty: write it in a few words."]
+    if len(said) > LONGEST:
+        problems.append(f"An answer has at most {LONGEST:,} characters, this one has {len(said):,}.")
+    kinds = ", ".join(sorted(redact(said).kinds))
+    if kinds:
+        problems.append(f"The answer holds personal data ({kinds}), which goldset does not store.")
+    if clean(said, Counter()) != said:
+        problems.append("The answer holds bytes that are no characters.")
+    return problems
+
+
+def _append(
+    store: Store,
+    writer: str,
+    assignment_id: str,
+    kind: str,
+    text: str | None,
+    places: Sequence[int],
+    seen: int,
+) -> None:
+    with store.transaction(appends=True) as cursor:
+        found = _own(cursor, writer, assignment_id)
+        shown = _shown(cursor, found)
+        documents = sorted(shown[place][0] for place in set(places)) if kind != RETRACT else found.documents
+        if found.repeats(kind, text, documents):
+            return
+        _refuse(found, kind, seen)
+        with settle_query(cursor, found.task_id, found.query_id, writer):
+            cursor.execute(
+                "INSERT INTO answer_events VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [assignment_id, found.revision, kind, text, documents, found.closed, utc_now()],
+            )
+
+
+def _refuse(found: _Assignment, kind: str, seen: int) -> None:
+    if found.revision != seen:
+        raise RefusedError(
+            "This query was answered in another tab or window meanwhile. Nothing was changed; the answer "
+            "that counts is among your last answers."
+        )
+    if found.closed and (found.written or kind == RETRACT):
+        raise RefusedError(
+            "The lead has closed this task: what was written there cannot be changed any more."
+        )
+    if kind == RETRACT and not found.written:
+        raise RefusedError("There is nothing to take back.")
+
+
+def _own(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
+    require_author(cursor, writer, *JUDGING)
+    row = cursor.execute(_OWN, [assignment_id, writer]).fetchone()
+    if row is None:
+        raise NotFoundError("This query is not among those that you were asked to answer.")
+    return _Assignment(*row)
+
+
+def _shown(cursor: Cursor, found: _Assignment) -> list[tuple[str, ReadDocument]]:
+    """Document id and what is drawn of the documents, in the order of this assignment."""
+    rows = cursor.execute(_EVIDENCE, [found.task_id, found.query_id]).fetchall()
+    ordered = sorted(rows, key=lambda row: digest(found.assignment_id, row[0]))
+    return [(row[0], ReadDocument(*row[1:])) for row in ordered]

@@ -1,0 +1,220 @@
+"""Figures of pages: kept until what they rest on changes, and of a large project computed by another process.
+
+A figure is what a function returns for a project. On a large one it takes seconds of a processor and as long
+a lease: the process that serves annotators must do neither, and DuckDB gives one process the file. So another
+process computes figures on a copy. The copy follows the project block by block, once for each state that a
+figure is asked of. It is next to the project, can be read by its owner only, and goes with the process.
+
+A state is what `DataState` says. In a large project a grade or a decision of an annotator or a reviewer makes
+a new one once a minute; whatever else is written, and what leads themselves grade, makes one at once.
+
+    figures = figures_of(store)
+    of = figures.state()
+    figures.figure(of, agreement_report, "round 1")
+
+The process: `python -m curation.operations.jobs.figures COPY`. Functions come in and what they return goes
+out, pickled. It ends when its input does, and after `IDLE` seconds without a function.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable
+from contextlib import ExitStack, suppress
+from datetime import datetime
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from curation.agreement.report.fingerprint import TABLES, read_fingerprint
+from curation.core import log
+from curation.core.errors import CurationError, RefusedError
+from curation.core.text import digest
+from curation.operations.jobs.worker import KINDNESS
+from curation.relabeling.staleness.fingerprint import set_fingerprint
+from curation.store import Store, open_store, utc_now
+from curation.store.staging import beside_or_temporary
+
+T = TypeVar("T")
+
+LARGE = 20_000
+"""Judgments from which on a project is large: below, what the serving process takes is not felt."""
+FRESH = 60.0
+"""Seconds for which a state may lack the newest grades."""
+IDLE = 600.0
+LONGEST = 600.0
+"""Seconds after which a process that does not answer is ended."""
+GRADES = ("judgment_events", "adjudications")
+_OTHERS = """
+SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM job_endings),
+       (SELECT count(*) FROM (SELECT author AS name FROM judgment_events
+                              UNION ALL SELECT reviewer FROM adjudications)
+        WHERE name IN (SELECT name FROM annotators WHERE role = 'lead'))
+"""
+_NOT_COMPUTED = (
+    "The figures could not be computed: their process was ended, or its copy of the project ({:,} MB) could "
+    "not be written. Perhaps there is too little memory, or room on the disk. Grading goes on. Open the page "
+    "again to try once more."
+)
+
+
+class DataState(NamedTuple):
+    """A state of a project: `key` is another one after a change, `at` is when it was the newest.
+
+    large: whether grades may have come since.
+    """
+
+    key: str
+    at: datetime
+    large: bool
+
+
+class Figures:
+    """The figures of one project within a process, usable from any thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock, self._state_lock = threading.Lock(), threading.Lock()
+        self._last: tuple[DataState, str, float] | None = None
+        self._kept: tuple[str, dict[Hashable, Any]] = "", {}
+        self._process: _Process | None = None
+
+    def state(self) -> DataState:
+        """The state that figures are to be of now."""
+        with self._state_lock, self._store.reading() as cursor:
+            others = {name: TABLES[name] for name in TABLES if name not in GRADES}
+            rest = digest(read_fingerprint(cursor, others), str(cursor.execute(_OTHERS).fetchall()))
+            ((grades,),) = cursor.execute("SELECT count(*) FROM judgment_events").fetchall()
+            found = DataState(digest(set_fingerprint(cursor), rest), utc_now(), grades >= LARGE)
+            if found.large and self._last is not None:
+                last, last_rest, read = self._last
+                if last.key != found.key and last_rest == rest and time.monotonic() - read < FRESH:
+                    return last
+            self._last = found, rest, time.monotonic()
+            return found
+
+    def figure(self, of: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
+        """What a function returns for the project in a state; who asks for the same meanwhile waits for it.
+
+        Raises
+        ------
+        CurationError: what the function raises; in a large project, that the process was ended.
+        """
+        asked = function, arguments
+        key, kept = self._kept
+        if key != of.key or asked not in kept:
+            with self._lock:
+                if self._kept[0] != of.key:
+                    self._kept = of.key, {}
+                kept = self._kept[1]
+                if asked not in kept:
+                    found = self._away(*asked) if of.large else function(self._store, *arguments)
+                    kept[asked] = found
+        return kept[asked]  # type: ignore[no-any-return]
+
+    def now(self, function: Callable[..., T], *arguments: Hashable) -> T:
+        """As `figure`, in the state of now."""
+        return self.figure(self.state(), function, *arguments)
+
+    def close(self) -> None:
+        """End the process and remove its copy."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+    def _away(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
+        for _ in range(2):  # one that was there before may have ended meanwhile
+            try:
+                self._process = self._process or _Process(self._store)
+                found, error = self._process.answer(self._kept[0], (function, arguments))
+            except (EOFError, OSError, pickle.UnpicklingError) as ended:
+                log.write(logging.WARNING, f"The process of figures was ended: {ended!r}")
+                self.close()
+            else:
+                if error is not None:
+                    raise error
+                return found  # type: ignore[no-any-return]
+        raise RefusedError(_NOT_COMPUTED.format(self._store.path.stat().st_size // 10**6))
+
+
+class _Process:
+    """The process that computes, and its copy of the project."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._of = store, ""
+        self._ending = ExitStack()
+        self._copy = self._ending.enter_context(beside_or_temporary(store.path)) / store.path.name
+        self._pipe, theirs = Pipe()
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "curation.operations.jobs.figures",
+            str(self._copy),
+            str(theirs.fileno()),
+        ]
+        with theirs:
+            process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)  # noqa: S603
+        for end in (process.wait, process.kill, self._pipe.close):  # the last one comes first
+            self._ending.callback(end)
+        self.end = self._ending.close
+
+    def answer(self, of: str, asked: object) -> tuple[Any, Exception | None]:
+        """What the process answers; what it is asked of comes into its copy first."""
+        if of != self._of:
+            self._store.copy_changes_to(self._copy)
+            self._of = of
+        self._pipe.send(asked)
+        if not self._pipe.poll(LONGEST):
+            raise TimeoutError
+        found: tuple[Any, Exception | None] = self._pipe.recv()
+        return found
+
+
+_figures: dict[Path, Figures] = {}
+_figures_lock = threading.Lock()
+
+
+def figures_of(store: Store) -> Figures:
+    """The figures of a project; the same object for the same file within a process."""
+    with _figures_lock:
+        if store.path not in _figures:
+            _figures[store.path] = Figures(store)
+            atexit.register(_figures[store.path].close)
+        return _figures[store.path]
+
+
+def main(copy: Path, pipe: Connection) -> None:
+    """Answer until there is nothing more to answer."""
+    with suppress(EOFError):
+        while pipe.poll(IDLE):
+            asked = pipe.recv()
+            pipe.send(_answer(open_store(copy), *asked))
+
+
+def _answer(
+    store: Store, function: Callable[..., T], arguments: tuple[Hashable, ...]
+) -> tuple[T | None, Exception | None]:
+    try:
+        return function(store, *arguments), None
+    except CurationError as error:
+        return None, error
+    except Exception as error:
+        log.write(logging.ERROR, "A figure failed", error=error, figure=function.__qualname__)
+        return None, RuntimeError(f"{function.__qualname__} failed: the log says how")
+    finally:
+        store.close()
+
+
+if __name__ == "__main__":
+    os.nice(KINDNESS)
+    log.set_up()
+    main(Path(sys.argv[1]), Connection(int(sys.argv[2])))

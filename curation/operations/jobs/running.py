@@ -1,0 +1,275 @@
+"""The jobs that are at work: their processes, how far they say they are, and how to stop them.
+
+There is one `Jobs` for a project within a process. A project that two processes serve at once has two, and
+each knows its own jobs alone.
+
+Where a project is served, a process waits for the next job (`keep_ready`, `prepare`): to start one and to
+import what jobs need takes three seconds on a quiet machine, and ten on one where many people grade.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation.core import log
+from curation.core.errors import CurationError, RefusedError
+from curation.operations.jobs.stored import Job, asking_person, begin, end, find_job, is_same, may_stop
+from curation.operations.jobs.uploads import discard
+from curation.operations.registry import STEPS, clash
+from curation.people.annotators import require_annotators, require_role
+from curation.store import Annotator, Store
+
+AT_ONCE = 2
+"""Jobs that work at one time: one that takes long, and one besides."""
+
+GRACE = 5.0
+"""Seconds that a process has to end when it is asked to."""
+
+_jobs: dict[Path, Jobs] = {}
+
+
+class Progressed(NamedTuple):
+    """How far a job is; `total` is 0 while it is unknown, `step` empty before the first."""
+
+    step: str = ""
+    done: int = 0
+    total: int = 0
+
+
+class Jobs:
+    """Starts and stops the jobs of one project, and knows how far those at work are."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._running: list[_Running] = []
+        self._keeps_ready = False
+        self._ready: subprocess.Popen[bytes] | None = None
+
+    def keep_ready(self) -> None:
+        """From the next `prepare` on, have a process wait for each job: for programs that serve a project."""
+        self._keeps_ready = True
+
+    def prepare(self) -> None:
+        """A job may soon be asked for: start the process that waits for it, where one is wanted."""
+        with self._lock:
+            if self._keeps_ready and (self._ready is None or self._ready.poll() is not None):
+                with suppress(OSError):  # the job itself will say why
+                    self._ready = self._process()
+
+    def start(self, kind: str, parameters: Mapping[str, Any], by: str, after: str | None) -> Job:
+        """Start a job and return at once; a request that is repeated gives the job of the first.
+
+        Parameters
+        ----------
+        kind, parameters: one of `STEPS`, and what it takes, as JSON knows it.
+        by: who asks; the kind of job says whose role allows it.
+        after: the id of the job that came last when this one was asked for; None if there was none.
+
+        Raises
+        ------
+        RefusedError, NotFoundError: a job is in the way (`hindrance`), one was started meanwhile, or `by` may
+            not ask.
+        CurationError: what the job would refuse, as far as it is known at once (`Step.check`).
+        """
+        with self._lock:
+            for one in self._at_work():
+                if is_same(one.job, kind, parameters, by):
+                    return one.job
+            with self._store.reading() as cursor:
+                hindrance = self._hindrance(kind, asking_person(cursor, by))
+            if hindrance is not None:
+                raise RefusedError(hindrance)
+            check = partial(STEPS[kind].refuse, parameters=parameters)
+            job, is_new = begin(self._store, kind, parameters, by, after, check)
+            if is_new:
+                self._launch(job)
+        return job
+
+    def stop(self, job_id: str, by: str) -> None:
+        """End the process of this job, if it is still at work; what it had stored stays.
+
+        Raises
+        ------
+        RefusedError, NotFoundError: `by` is neither a lead nor who started it.
+        """
+        with self._lock:
+            at_work = next((one for one in self._at_work() if one.job.job_id == job_id), None)
+        with self._store.reading() as cursor:
+            person = require_annotators(cursor, [by])[0]
+        if at_work is None or not may_stop(at_work.job, person):
+            require_role(person, "lead")
+        if at_work is None:
+            return
+        at_work.stopped_by = by
+        at_work.process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            at_work.process.wait(GRACE)
+        at_work.process.kill()
+        at_work.watcher.join()
+
+    def leave(self) -> None:
+        """End the jobs at work because the program ends: no ending is stored, as if they had been killed."""
+        with self._lock:
+            at_work = self._at_work()
+        for one in at_work:
+            one.left = True
+            one.process.kill()
+        for one in at_work:
+            one.watcher.join()
+
+    def at_work(self) -> dict[str, tuple[Job, Progressed]]:
+        """The jobs that are at work by id, the first started first, and how far they are."""
+        with self._lock:
+            return {one.job.job_id: (one.job, one.progress) for one in self._at_work()}
+
+    def hindrance(self, kind: str, annotator: Annotator) -> str | None:
+        """Why no job of this kind can start now because of those at work; None where one can."""
+        with self._lock:
+            return self._hindrance(kind, annotator)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until no job is at work and the endings of all are stored."""
+        with self._lock:
+            running = self._at_work()
+        for one in running:
+            one.watcher.join(timeout)
+
+    def _at_work(self) -> list[_Running]:
+        self._running = [one for one in self._running if one.watcher.is_alive()]
+        return self._running
+
+    def _hindrance(self, kind: str, annotator: Annotator) -> str | None:
+        running = [one.job for one in self._at_work()]
+        in_the_way = [job for job in running if clash(job.kind, kind)]
+        if not in_the_way and len(running) < AT_ONCE:
+            return None
+        job = (in_the_way or running)[0]
+        if not may_stop(job, annotator):
+            return "Another job is at work: try again in a few minutes."
+        why = "uses what this needs" if in_the_way else f"no more than {AT_ONCE} jobs run at once"
+        return (
+            f"{job.started_by} started a job at {job.started_at:%H:%M} UTC that is still at work "
+            f"({STEPS[job.kind].doing}) and {why}: wait for it, or stop it."
+        )
+
+    def _launch(self, job: Job) -> None:
+        process, self._ready = self._ready, None
+        try:
+            if process is None or not _send_id(process, job.job_id):
+                process = self._process()
+                _send_id(process, job.job_id)
+        except OSError as error:
+            end(self._store, job.job_id, "failed", f"Its process could not be started: {error}.")
+        else:
+            self._running.append(_Running(self._store, job, process))
+
+    def _process(self) -> subprocess.Popen[bytes]:
+        # Not multiprocessing: its child would import the script that Streamlit puts in the place of __main__.
+        command = [sys.executable, "-P", "-m", "curation.operations.jobs.worker", str(self._store.path)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+
+
+def _send_id(process: subprocess.Popen[bytes], job_id: str) -> bool:
+    """Whether a process that waits for a job took this one; if not, it is gone."""
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        os.write(process.stdin.fileno(), f"{job_id}\n".encode())
+        if process.poll() is None:
+            return True
+    with process:  # closes the pipes
+        process.kill()
+    return False
+
+
+class _Running:
+    """A process at work, and the thread that listens to it until it ends."""
+
+    def __init__(self, store: Store, job: Job, process: subprocess.Popen[bytes]) -> None:
+        self.job = job
+        self.process = process
+        self.progress = Progressed()
+        self.stopped_by: str | None = None
+        self.left = False
+        self._store = store
+        self.watcher = threading.Thread(target=self._watch, daemon=True, name="goldset-job")
+        self.watcher.start()
+
+    def _watch(self) -> None:
+        with self.process:  # closes the pipes
+            assert self.process.stdout is not None
+            for line in self.process.stdout:
+                self.progress = Progressed(*json.loads(line))
+        discard(self._store.path, self.job.parameters.get("folder"))  # a process that was ended could not
+        if self.left:
+            return
+        outcome, message = self._ending()
+        with suppress(CurationError):  # the file is held: without an ending it counts as stopped
+            end(self._store, self.job.job_id, outcome, message)
+            self._log()
+
+    def _log(self) -> None:
+        with self._store.reading() as cursor:
+            job = find_job(cursor, self.job.job_id)
+        if job.outcome not in (None, "done"):
+            level = logging.ERROR if job.outcome == "failed" else logging.WARNING
+            said = "its page says why" if job.outcome == "refused" else job.message  # no words of a file
+            message = f"A job was not done: {said}"
+            who, which = job.started_by, job.job_id[:8]
+            log.write(level, message, annotator=who, job=which, kind=job.kind, outcome=job.outcome)
+
+    def _ending(self) -> tuple[str, str]:
+        """What is stored unless the process itself stored how it ended."""
+        kept = STEPS[self.job.kind].kept
+        if self.stopped_by is not None:
+            return "stopped", f"Stopped by {self.stopped_by}. {kept}"
+        code = self.process.returncode
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with the exit status {code}"
+        return "failed", (
+            f"Its process was ended {how} before it was done; perhaps the machine ran out of memory. {kept}"
+        )
+
+
+_jobs_lock = threading.Lock()
+
+
+def jobs_of(store: Store) -> Jobs:
+    """The jobs of a project; the same object for the same file within a process."""
+    with _jobs_lock:
+        return _jobs.setdefault(store.path, Jobs(store))
+
+
+def leave_all() -> None:
+    """Leave the jobs of this process, which ends: their threads hold the database."""
+    for jobs in list(_jobs.values()):
+        jobs.leave()
+
+
+def problem(store: Store, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
+    """Why a job of this kind would fail, in words for a page; None where nothing is known against it.
+
+    A job that must fail costs a process and seconds of waiting for one sentence. So a page asks here
+    before it offers a button.
+
+    Parameters
+    ----------
+    parameters: as `Jobs.start` takes them; None is whatever may be asked for.
+    """
+    try:
+        with store.reading() as cursor:
+            STEPS[kind].refuse(cursor, parameters)
+    except CurationError as error:
+        return error.found
+    return None

@@ -1,0 +1,163 @@
+"""What is stored of jobs: who asked for what, and how it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.text import canonical_json, digest
+from curation.operations.registry import STEPS
+from curation.people.annotators import require_annotators, require_role
+from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
+
+
+class Job(NamedTuple):
+    """One job. `outcome` is 'done', 'refused', 'failed', 'stopped', or None: no ending is stored.
+
+    Without an ending a job is at work, or the process that served the project ended meanwhile.
+    """
+
+    job_id: str
+    kind: str
+    parameters: dict[str, Any]
+    started_by: str
+    started_at: datetime
+    outcome: str | None = None
+    message: str | None = None
+    ended_at: datetime | None = None
+
+
+def begin(
+    store: Store,
+    kind: str,
+    parameters: Mapping[str, Any],
+    started_by: str,
+    after: str | None,
+    check: Callable[[Cursor], None] = lambda _cursor: None,
+) -> tuple[Job, bool]:
+    """Store that a job begins; the job, and whether this request began it rather than an earlier one like it.
+
+    Parameters
+    ----------
+    after: the id of the job that came last when this one was asked for; None if there was none.
+    check: raises what the job would refuse; called where the job is new.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: the person is unknown or may not ask, or another job was started meanwhile.
+    """
+    with store.transaction() as cursor:
+        person = asking_person(cursor, started_by)
+        require_role(person, *STEPS[kind].roles)
+        last = last_job(cursor)
+        if last is not None and last.job_id != after:
+            if last.job_id == _id_after(after) and is_same(last, kind, parameters, started_by):
+                return last, False
+            if not may_stop(last, person):
+                raise RefusedError("Another job was started meanwhile: try again.")
+            raise RefusedError(
+                f"{last.started_by} started another job ({last.kind}) meanwhile. Look at what it did, then "
+                "start yours."
+            )
+        check(cursor)
+        job = Job(_id_after(after), kind, dict(parameters), started_by, utc_now())
+        row = [job.job_id, kind, canonical_json(parameters), started_by, job.started_at]
+        cursor.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", row)
+        record_event(cursor, "start job", {"job": job.job_id, "kind": kind, **parameters}, started_by)
+    return job, True
+
+
+def may_stop(job: Job, annotator: Annotator) -> bool:
+    """Whether somebody may stop a job and know of it: a lead any, others their own."""
+    return annotator.role == "lead" or job.started_by == annotator.name
+
+
+def asking_person(cursor: Cursor, name: str) -> Annotator:
+    """Who asks; the app's own schedule asks as the command line, which may do what a lead may."""
+    if name == COMMAND_LINE:
+        return Annotator(name, "lead", imported=False)
+    return require_annotators(cursor, [name])[0]
+
+
+def is_same(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
+    """Whether a job is what is asked for here, by the same person."""
+    return (job.kind, canonical_json(job.parameters), job.started_by) == (
+        kind,
+        canonical_json(parameters),
+        started_by,
+    )
+
+
+def end(store: Store, job_id: str, outcome: str, message: str) -> None:
+    """Store how a job ended, unless its ending is stored already."""
+    with store.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO job_endings VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [job_id, outcome, message, utc_now()],
+        )
+
+
+def find_job(cursor: Cursor, job_id: str) -> Job:
+    """The job of that id.
+
+    Raises
+    ------
+    NotFoundError: there is none.
+    """
+    found = _read(cursor).get(job_id)
+    if found is None:
+        raise NotFoundError(f"There is no job {job_id!r}.")
+    return found
+
+
+def last_job(cursor: Cursor) -> Job | None:
+    """The job that was started last, or None."""
+    return next(reversed(_in_order(cursor)), None)
+
+
+def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
+    """Kind → the job of that kind that was started last; in the order in which these were started.
+
+    Parameters
+    ----------
+    by: who started them; None is anybody.
+    """
+    found: dict[str, Job] = {}
+    for job in _in_order(cursor):
+        if by in (None, job.started_by):
+            found.pop(job.kind, None)
+            found[job.kind] = job
+    return found
+
+
+def last_job_of(cursor: Cursor, kind: str, by: str, **parameters: object) -> Job | None:
+    """The last job of a kind, with these parameters, that a person started."""
+    jobs = (job for job in reversed(_in_order(cursor)) if (job.kind, job.started_by) == (kind, by))
+    return next((job for job in jobs if parameters.items() <= job.parameters.items()), None)
+
+
+def _in_order(cursor: Cursor) -> list[Job]:
+    """All jobs, first to last. Each id is made from the one before, so no clock decides the order."""
+    jobs, ordered = _read(cursor), []
+    job = jobs.get(_id_after(None))
+    while job is not None:
+        ordered.append(job)
+        job = jobs.get(_id_after(job.job_id))
+    return ordered
+
+
+def _read(cursor: Cursor) -> dict[str, Job]:
+    jobs = fetch(
+        cursor,
+        Job,
+        "SELECT j.job_id, j.kind, j.parameters, j.started_by, j.started_at, e.outcome, e.message, e.ended_at "
+        "FROM jobs j LEFT JOIN job_endings e USING (job_id)",
+    )
+    return {job.job_id: job._replace(parameters=json.loads(str(job.parameters))) for job in jobs}
+
+
+def _id_after(job_id: str | None) -> str:
+    return digest("job", job_id)

@@ -1,0 +1,108 @@
+"""Steps on grades: disputes that wait for a decision, and the parts that graded queries are in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from curation.agreement.gate import GateCheck
+from curation.core.text import amount
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.consensus.consensus import settled
+from curation.labeling.consensus.evidence import read_marks
+from curation.labeling.consensus.second_opinions import awaited_opinions
+from curation.labeling.consensus.votes import read_votes
+from curation.operations.workflow.step import Action, PathStep
+from curation.store import Cursor, get_setting
+
+
+class SettledGrades(NamedTuple):
+    """What became of the judgments.
+
+    Attributes
+    ----------
+    judged, disputed, decided: pairs; of the disputed ones, `awaited` get one more opinion first.
+    graded: queries in force with a grade; `outside` those that the current split has in no part.
+    parts: part → queries in it; None without a split.
+    """
+
+    judged: int
+    disputed: int
+    awaited: int
+    decided: int
+    graded: int
+    outside: int
+    parts: Mapping[str, int] | None
+
+
+def read_settled(cursor: Cursor) -> SettledGrades:
+    """Read what became of them."""
+    pairs, marks = settled(read_votes(cursor)).pairs, read_marks(cursor)
+    waiting = awaited_opinions(cursor)
+    disputed = [pair[:2] for pair in pairs if marks.is_disputed(pair)]
+    active = {query.query_id for query in active_queries(cursor)}
+    graded = {pair.query_id for pair in pairs if pair.grade is not None} & active
+    split_id = get_setting(cursor, "split")
+    rows = cursor.execute("SELECT part, query_id FROM split_assignments WHERE split_id = ?", [split_id])
+    parts: dict[str, int] = {}
+    for part, query_id in rows.fetchall():
+        parts[part] = parts.get(part, 0) + 1
+        graded.discard(query_id)
+    return SettledGrades(
+        judged=len(pairs),
+        disputed=len(disputed),
+        awaited=sum(pair in waiting for pair in disputed),
+        decided=sum(pair.how == "adjudicated" for pair in pairs),
+        graded=len({pair.query_id for pair in pairs if pair.grade is not None} & active),
+        outside=len(graded),
+        parts=dict(sorted(parts.items())) if split_id is not None else None,
+    )
+
+
+def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> PathStep:
+    """Disputes that wait."""
+    agreement = Action("See agreement", "agreement", "goldset agreement")
+    if not found.judged:
+        waits = "A reviewer settles the pairs on which annotators differ."
+        return PathStep("adjudicate", "not begun", waits, agreement)
+    decided = f"{amount(found.decided, 'pair')} decided" if found.decided else ""
+    waiting = found.disputed - found.awaited
+    if waiting:
+        more = f"; {found.awaited:,} more get another opinion first" if found.awaited else ""
+        more += f"; {decided} so far." if decided else "."
+        line = f"{amount(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
+        label = f"Decide {amount(waiting, 'pair')}"
+        decide = Action(label, "adjudicate", "goldset adjudicate list")
+        return PathStep("adjudicate", "needs attention", line, decide, alpha=alpha)
+    if found.awaited:
+        asked = f"{amount(found.awaited, 'pair gets', 'pairs get')} another opinion first."
+        return PathStep("adjudicate", "at work", asked, agreement, alpha=alpha)
+    line = f"No pair is disputed; {decided}." if decided else "No pair is disputed."
+    return PathStep("adjudicate", "done", line, agreement, alpha=alpha)
+
+
+def split_step(found: SettledGrades, is_settled: bool) -> PathStep:
+    """The parts of the split.
+
+    Parameters
+    ----------
+    is_settled: whether people are done judging and deciding.
+    """
+    command = "goldset split --dev 0.7 --test 0.3"
+    split = Action("Split the queries", "releases", command, {"stage": "Split"})
+    if found.parts is None:
+        has = amount(found.graded, "graded query is", "graded queries are")
+        line = (
+            f"{has} in no part yet." if found.graded else "Splits queries into dev and test without leakage."
+        )
+        return PathStep("split", "not begun", line, split)
+    sizes = " · ".join(f"{part} {count:,}" for part, count in found.parts.items())
+    line = f"{sizes} queries."
+    if found.outside:
+        line += f" {amount(found.outside, 'graded query is', 'graded queries are')} in no part."
+        if is_settled:
+            again = Action("Split again", "releases", command, {"stage": "Split"})
+            return PathStep("split", "needs attention", line, again)
+    return PathStep(
+        "split", "done", line, Action("See the parts", "releases", "goldset certificate", {"stage": "Split"})
+    )

@@ -1,0 +1,158 @@
+"""Steps before people judge: what was imported, which queries are in force, and which documents each has."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.core.text import amount
+from curation.ingest.filters.stored import outside_pairs
+from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.runs import stored_runs
+from curation.operations.workflow.step import Action, PathStep, State, named
+from curation.queries.sampling.stored_sample import StoredSample, read_current
+from curation.store import Cursor, get_setting
+from curation.store.documents import count_documents, is_held
+
+
+class BuiltPool(NamedTuple):
+    """The pool that was built last; `queries` is how many it searched for."""
+
+    snapshot_id: str
+    systems: tuple[str, ...]
+    queries: int
+    built_at: datetime
+
+
+class Prepared(NamedTuple):
+    """What there is to be judged.
+
+    Attributes
+    ----------
+    held: engines brought all documents.
+    log_rows: rows of all `logs`.
+    queries: in force. asked: those of them that have a candidate.
+    pairs: candidates of these queries; `unshown` those that no round has shown, save for practice and pilots.
+    stale_pool: whether the corpus is another one than the pool's.
+    """
+
+    documents: int
+    held: bool
+    logs: int
+    log_rows: int
+    runs: int
+    queries: int
+    asked: int
+    sample: StoredSample | None
+    pairs: int
+    unshown: int
+    pool: BuiltPool | None
+    stale_pool: bool
+
+
+_PAIRS = """
+WITH active AS (SELECT unnest(?::TEXT[]) AS query_id),
+shown AS (
+    SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
+    WHERE r.kind NOT IN ('pilot', 'practice'))
+SELECT count(DISTINCT c.query_id), count(*), count(*) FILTER (s.query_id IS NULL)
+FROM candidates c SEMI JOIN active USING (query_id) LEFT JOIN shown s USING (query_id, document_id)
+WHERE (c.query_id, c.document_id) NOT IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))
+"""
+
+
+def read_prepared(cursor: Cursor) -> Prepared:
+    """Read what there is."""
+    logs, rows = cursor.execute("SELECT count(*), coalesce(sum(rows), 0) FROM traffic_imports").fetchall()[0]
+    active = [query.query_id for query in active_queries(cursor)]
+    outside = [list(ids) for ids in zip(*outside_pairs(cursor), strict=True)] or [[], []]
+    asked, pairs, unshown = cursor.execute(_PAIRS, [active, *outside]).fetchall()[0]
+    pool = _last_pool(cursor)
+    return Prepared(
+        documents=count_documents(cursor),
+        held=is_held(cursor),
+        logs=logs,
+        log_rows=int(rows),
+        runs=len(stored_runs(cursor)),
+        queries=len(active),
+        asked=asked,
+        sample=read_current(cursor),
+        pairs=pairs,
+        unshown=unshown,
+        pool=pool,
+        stale_pool=pool is not None and pool.snapshot_id != get_setting(cursor, "corpus"),
+    )
+
+
+def import_step(found: Prepared) -> PathStep:
+    """Documents, and what people search for."""
+    corpus = Action("Import a corpus", "import", "goldset import corpus PATH", {"kind": "corpus"})
+    queries = Action("Import a log or queries", "import", "goldset import traffic PATH", {"kind": "traffic"})
+    if not (found.documents or found.logs or found.queries):
+        needs = "Nothing is here yet. goldset needs documents, and a log of searches or a list of queries."
+        return PathStep("import", "not begun", needs, corpus)
+    have = [
+        f"{amount(found.documents, 'document')}{' of engines' * found.held}" if found.documents else "",
+        f"{amount(found.log_rows, 'row')} of {amount(found.logs, 'log')}" if found.logs else "",
+        amount(found.runs, "run") if found.runs else "",
+    ]
+    line = " · ".join(filter(None, have))
+    if not found.documents:
+        line = line or amount(found.queries, "query", "queries")
+        return PathStep("import", "at work", f"{line}. The documents are missing.", corpus)
+    if not (found.logs or found.queries):
+        missing = f"{line}. What people search for is missing: a log, or a list of queries."
+        return PathStep("import", "at work", missing, queries)
+    more = Action("Import more", "import", "goldset import run PATH")
+    return PathStep("import", "done", f"{line}.", more)
+
+
+def sample_step(found: Prepared) -> PathStep:
+    """The queries in force."""
+    draw = Action("Draw a sample", "queries", "goldset sample --size 200", {"part": "Sample"})
+    look = Action("See the sample", "queries", "goldset tags list", {"part": "Sample"})
+    if found.sample is not None:
+        drawn, others = found.sample, found.queries - found.sample.size
+        line = f"{amount(drawn.size, 'query', 'queries')} drawn from the traffic on {drawn.drawn_at:%d %b %Y}"
+        more = f", and {amount(others, 'other')}" if others > 0 else ""
+        return PathStep("sample", "done", f"{line}{more}.", look)
+    if found.queries:
+        have = amount(found.queries, "query", "queries")
+        return PathStep("sample", "done", f"{have}, imported or written; none is drawn from traffic.", look)
+    if found.logs:
+        waits = f"Nothing is drawn from the {amount(found.log_rows, 'row')} of traffic yet."
+        return PathStep("sample", "not begun", waits, draw)
+    return PathStep("sample", "not begun", "Samples queries from the log for judging.", draw)
+
+
+def pool_step(found: Prepared) -> PathStep:
+    """The documents to be judged."""
+    build = Action("Build the pool", "pool", "goldset pool --systems bm25 --depth 10")
+    lonely = found.queries - found.asked
+    without = f"{amount(lonely, 'query has', 'queries have')} no document to judge"
+    if not found.pairs:
+        line = f"{without} yet." if lonely else "Finds the documents that people judge for each query."
+        return PathStep("pool", "not begun", line, build)
+    line = f"{amount(found.pairs, 'pair')} of {amount(found.asked, 'query', 'queries')}"
+    if found.pool is not None:
+        line += f", from {named(found.pool.systems)}"
+    if lonely and (found.pool is None or found.queries > found.pool.queries):
+        state: State = "at work" if found.pool is None else "needs attention"
+        since = "" if found.pool is None else ", and came after the pool"
+        return PathStep("pool", state, f"{line}. {without}{since}.", build)
+    newer = " The corpus is newer than the pool." if found.stale_pool else ""
+    look = Action("See the pool", "pool", "goldset contributions")
+    return PathStep("pool", "done", f"{line}.{newer}", look)
+
+
+def _last_pool(cursor: Cursor) -> BuiltPool | None:
+    rows = cursor.execute(
+        "SELECT snapshot_id, report, built_at FROM pools ORDER BY rowid DESC LIMIT 1"
+    ).fetchall()
+    if not rows:
+        return None
+    snapshot_id, stored, built_at = rows[0]
+    report = json.loads(stored)
+    systems = tuple(one["system"] for one in report["systems"])
+    return BuiltPool(snapshot_id, systems, report["queries"], built_at)

@@ -1,0 +1,100 @@
+"""The entity graph: each entity joined to its nearest neighbours by meaning.
+
+Two entities are joined if one is among the `NEIGHBOURS` nearest of the other and their cosine is
+`LEAST_COSINE` or more; the cosine is the weight. Cosines are rounded to six decimals before they are
+compared, as in `retrieval.dense`, and equal ones are ordered by place, so that the graph depends on the
+vectors alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.core.progress import Progress, silent
+from curation.core.statistics.arrays import Ints
+from curation.retrieval.embeddings import Vectors
+
+if TYPE_CHECKING:
+    from curation.retrieval.embeddings import Vectors
+
+NEIGHBOURS = 50
+LEAST_COSINE = 0.5
+_CELLS = 8_000_000  # cosines that are held at once
+
+
+class EntityGraph(NamedTuple):
+    """An undirected weighted graph without loops.
+
+    Attributes
+    ----------
+    nodes: entities, with and without neighbours.
+    first, second: the ends of each edge once, first < second, in ascending order; shape (edges,).
+    weights: cosines, shape (edges,).
+    """
+
+    nodes: int
+    first: Ints
+    second: Ints
+    weights: NDArray[np.float64]
+
+    @property
+    def degrees(self) -> Ints:
+        """Neighbours of each entity, shape (nodes,); 0: isolated."""
+        return np.bincount(np.concatenate([self.first, self.second]), minlength=self.nodes)
+
+    def matrix(self) -> Any:
+        """The symmetric adjacency matrix, CSR of shape (nodes, nodes)."""
+        from scipy.sparse import csr_array
+
+        ends = (np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first]))
+        found = csr_array(
+            (np.concatenate([self.weights, self.weights]), ends), shape=(self.nodes, self.nodes)
+        )
+        found.sort_indices()
+        return found
+
+
+def join_neighbours(
+    vectors: Vectors,
+    neighbours: int = NEIGHBOURS,
+    least_cosine: float = LEAST_COSINE,
+    progress: Progress = silent,
+) -> EntityGraph:
+    """The graph of unit vectors, shape (entities, dimension), computed in blocks of exact cosines."""
+    count = len(vectors)
+    firsts, seconds, weights = [], [], []
+    block = max(1, _CELLS // max(1, count))
+    for start in range(0, count, block):
+        cosines = np.round((vectors[start : start + block] @ vectors.T).astype(np.float64), 6)
+        for row, values in enumerate(cosines, start):
+            near = nearest(values, neighbours, least_cosine, without=row)
+            firsts.append(np.full(len(near), row))
+            seconds.append(near)
+            weights.append(values[near])
+        progress("coverage: graph", min(start + block, count), count)
+    return _undirected(count, _joined(firsts), _joined(seconds), np.concatenate([np.zeros(0), *weights]))
+
+
+def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, without: int | None = None) -> Ints:
+    """The places of the `most` highest cosines from `least_cosine` on, best first, equal ones by place."""
+    near = np.flatnonzero(cosines >= least_cosine)
+    if without is not None:
+        near = near[near != without]
+    return near[np.lexsort((near, -cosines[near]))][:most]
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, np.int64), *parts])
+
+
+def _undirected(nodes: int, ones: Ints, others: Ints, weights: NDArray[np.float64]) -> EntityGraph:
+    """Each edge once, whichever of its ends named it; of two weights the greater."""
+    first, second = np.minimum(ones, others), np.maximum(ones, others)
+    order = np.lexsort((-weights, second, first))
+    first, second, weights = first[order], second[order], weights[order]
+    new = np.ones(len(first), bool)
+    new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    return EntityGraph(nodes, first[new], second[new], weights[new])

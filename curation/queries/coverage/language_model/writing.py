@@ -1,0 +1,323 @@
+"""Queries by a language model, for the gaps of coverage (Klearman et al. 2026, Algorithm 1).
+
+Step by step, until enough are written or no gap is left:
+
+1. the first gap, by searches × documents, and B documents of it, drawn by seed, each with a style;
+2. a candidate for each document; those that the checks refuse are left out;
+3. the candidates in the order of what they add to coverage: those about the gap itself first, then by
+   the weight of all gaps that they are about, then by how few queries written before are in their third of
+   J, then by how few other clusters they are about. With one relevant document known Δ is undefined;
+4. a second and a third call for each in that order, until a quote from the document is found to answer one:
+   this is the best that holds, and it is stored.
+
+A gap for which `TRIES` times B documents gave nothing is left out. What is withheld counts as written here,
+so that the next run goes on with other gaps. To fill, gaps are the regions of 1 to 4 queries, until each has
+five.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+from curation.core.errors import RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import digest, normalise_query
+from curation.people.annotators import require_author
+from curation.queries.coverage.coverage_map import match_texts
+from curation.queries.coverage.language_model.answers import (
+    IN_A_ROW,
+    MALFORMED,
+    REFUSED,
+    Asking,
+    Check,
+    ModelCall,
+    ModelSpending,
+    add_spending,
+    ask,
+    read_answers,
+)
+from curation.queries.coverage.language_model.candidates import (
+    ALIKE,
+    VERIFY,
+    WRITE,
+    QueryAim,
+    candidates_call,
+    is_shown,
+    read_candidates,
+    read_check,
+    verification_call,
+    why_refused,
+)
+from curation.queries.coverage.language_model.chat import is_rejection
+from curation.queries.coverage.language_model.judged_share import (
+    NOTHING_DRAWN,
+    JudgedShare,
+    draw_queries,
+    withhold,
+)
+from curation.queries.coverage.language_model.prompts import load_prompt
+from curation.queries.coverage.language_model.writing_plan import (
+    NO_DOCUMENT,
+    TRIES,
+    WritingInputs,
+    WritingRequest,
+    aims_of,
+    check_request,
+    read_inputs,
+)
+from curation.queries.coverage.measures import Tertiles, alignment
+from curation.queries.coverage.query_entities import EntityMatch
+from curation.queries.coverage.report import CoverageGap
+from curation.queries.coverage.stored_map import write_texts
+from curation.queries.coverage.writing.coverage_queries import (
+    GAP,
+    CoverageQuery,
+    QueryOrigin,
+    add_coverage_query,
+    coverage_queries,
+)
+from curation.store import COMMAND_LINE, Store
+
+THIRDS = Tertiles(1 / 3, 2 / 3)  # of J, which is between 0 and 1
+ELSEWHERE = "candidates that are about no region to write for"
+UNANSWERED = "candidates that the document does not answer, by the second call"
+UNQUOTED = "candidates that the quoted passage by itself does not answer, by the third call"
+UNCHECKED = "candidates that the second or third call gave no answer on"
+NOT_NEEDED = "candidates behind the one that was chosen"
+NO_CANDIDATE = "documents for which the language model gave no candidate"
+GIVEN_UP = f"regions for which {TRIES} times so many documents, or all that they have, gave no query"
+ENDED_BY_ENDPOINT = "the language model gave no answer"
+ENDED_BY_LIMIT = "the limit of calls is reached"
+
+
+@dataclass
+class SyntheticQueries:
+    """What a model wrote for gaps.
+
+    Attributes
+    ----------
+    gaps, gaps_left: regions to write for, before and after, withheld queries counted.
+    written: the new queries, in their order.
+    drawn: how many people judge of all synthetic queries.
+    refused: reason → candidates that were not taken, or documents that got none.
+    left_out: reason → regions that got no query.
+    ended: why it ended before all were written; None if all were, or no gap was left.
+    """
+
+    model: str
+    map_id: str
+    gaps: int = 0
+    gaps_left: int = 0
+    written: list[CoverageQuery] = field(default_factory=list)
+    drawn: JudgedShare = NOTHING_DRAWN
+    refused: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    ended: str | None = None
+    spent: ModelSpending = field(default_factory=ModelSpending)
+
+
+class RankedCandidate(NamedTuple):
+    """A candidate with the gaps that it is about, and J with its document; sorts by what it adds."""
+
+    order: tuple[Any, ...]
+    text: str
+    aim: QueryAim
+    match: EntityMatch
+    regions: tuple[int, ...]
+    alignment: float
+
+
+def write_queries(
+    store: Store,
+    request: WritingRequest,
+    asking: Asking,
+    actor: str = COMMAND_LINE,
+    progress: Progress = silent,
+) -> SyntheticQueries:
+    """Have a model write queries for the gaps, and draw the share that people judge.
+
+    Each query is stored as it is chosen. However it ends, the share is drawn of what was written.
+
+    Raises
+    ------
+    InputError: the number of queries or candidates, or the share, is out of its range.
+    RefusedError: the actor is no lead, there is no map in force, or the endpoint takes no such call.
+    """
+    check_request(request)
+    with store.reading() as cursor:
+        require_author(cursor, actor, "lead")
+    session = _Session(store, request, asking, actor, read_inputs(store, request, progress))
+    try:
+        session.run(progress)
+    finally:
+        if session.found.written:
+            session.found.drawn = draw_queries(store, request.share, request.seed, actor)
+    return session.found
+
+
+class _Session:
+    """One run of the algorithm: the state of coverage, and what came of it so far."""
+
+    def __init__(
+        self, store: Store, request: WritingRequest, asking: Asking, actor: str, inputs: WritingInputs
+    ) -> None:
+        self._store, self._request, self._asking = store, request, asking
+        self._actor, self._inputs = actor, inputs
+        self._queries = list(inputs.queries)
+        self._weights = {gap.number: len(gap.documents) * (gap.searches or 0) for gap in inputs.gaps}
+        if not any(self._weights.values()):
+            self._weights = {gap.number: float(len(gap.documents)) for gap in inputs.gaps}
+        self._missing = Counter({gap.number: gap.missing for gap in inputs.gaps})
+        self._thirds = Counter(THIRDS.part(value) for value in inputs.alignments if value is not None)
+        self._done: set[str] = set()
+        self._rejected = 0  # requests, one after the other
+        model, map_id = asking.endpoint.model, inputs.map.map_id
+        self.found = SyntheticQueries(model, map_id, len(inputs.gaps), len(inputs.gaps))
+
+    def run(self, progress: Progress) -> None:
+        """Write until there are enough queries, no gap is left, or the work ends."""
+        for gap in self._inputs.gaps:
+            # none may be missing any more: queries for other gaps can be about it, too
+            while self._missing[gap.number] and self._fill(gap):
+                progress("synthetic queries", len(self.found.written), self._request.queries)
+                if len(self.found.written) >= self._request.queries:
+                    return
+            if self.found.ended:
+                return
+
+    def _fill(self, gap: CoverageGap) -> bool:
+        """Whether a query was written for the gap."""
+        aims = aims_of(self._inputs, gap, self._request.seed)
+        fresh = (aim for aim in aims if aim.document.document_id not in self._done)
+        for _ in range(TRIES):
+            if self._write_for(list(islice(fresh, self._request.candidates))):
+                return True
+            if self.found.ended:
+                return False
+        self.found.left_out[GIVEN_UP] += 1
+        return False
+
+    def _write_for(self, aims: Sequence[QueryAim]) -> bool:
+        """Whether a query was written for one of the documents, each of which has a candidate."""
+        answers = self._ask([candidates_call(aim, self.found.model) for aim in aims], read_candidates)
+        if self.found.ended:
+            return False
+        ranked = self._ranked(aims, answers)
+        for place, candidate in enumerate(ranked, 1):
+            quote = self._quote(candidate)
+            if self.found.ended:
+                return False
+            if quote and self._store_query(candidate, quote):
+                self.found.refused += Counter({NOT_NEEDED: len(ranked) - place})
+                return True
+        return False
+
+    def _ranked(self, aims: Sequence[QueryAim], answers: Sequence[str | None]) -> list[RankedCandidate]:
+        """The candidates that may be taken, the one that adds most to coverage first."""
+        kept = []
+        for aim, answer in zip(aims, answers, strict=True):
+            texts = [] if answer is None else read_candidates(answer)
+            reason = why_refused(texts[0], aim, self._queries) if texts else NO_CANDIDATE
+            if reason is None:
+                kept.append((texts[0], aim))
+            else:
+                self._refuse(aim, reason)
+        found = self._inputs.map
+        normalised = [normalise_query(text) for text, _ in kept]
+        matches, ranked = match_texts(self._store, normalised, found, self._request.embedding), []
+        for (text, aim), match in zip(kept, matches, strict=True):
+            clusters = found.clusters_of_query(match)
+            of_document = found.clusters_of(found.of_documents[aim.document.document_id])
+            aligned = alignment(clusters, [of_document]) or 0.0
+            gaps = tuple(sorted(clusters & self._missing.keys()))
+            weight = sum(self._weights[number] for number in gaps)
+            alike = self._thirds[THIRDS.part(aligned)]
+            order = (aim.cluster not in gaps, -weight, alike, len(clusters) - len(gaps), digest(text))
+            if gaps:
+                ranked.append(RankedCandidate(order, text, aim, match, gaps, aligned))
+            else:
+                self._refuse(aim, ELSEWHERE)
+        return sorted(ranked)
+
+    def _quote(self, candidate: RankedCandidate) -> str | None:
+        """The passage that answers, as the document has it and by itself; None where there is none."""
+        shown, quote = candidate.aim.document, ""
+        for reason in (UNANSWERED, UNQUOTED):
+            [answer] = self._ask([verification_call(candidate.text, shown, self.found.model)], read_check)
+            if self.found.ended:
+                return None
+            check = answer and read_check(answer)
+            if not check or not is_shown(check, shown):
+                self._refuse(candidate.aim, reason if check else UNCHECKED)
+                return None
+            quote = quote or check.quote
+            shown = NO_DOCUMENT._replace(body=quote)
+        return quote
+
+    def _refuse(self, aim: QueryAim, reason: str) -> None:
+        """Count a candidate that is not taken; its document is not asked about again in this run."""
+        self.found.refused[reason] += 1
+        self._done.add(aim.document.document_id)
+
+    def _ask(self, calls: Sequence[ModelCall], check: Check) -> list[str | None]:
+        """The calls' answers, stored before or asked for now; None where there is none."""
+        most, requests = self._asking.most_calls, self.found.spent.requests
+        left = None if most is None else max(0, most - requests)
+        spent = ask(self._store, calls, check, self._asking._replace(most_calls=left))
+        self.found.spent = add_spending(self.found.spent, spent)
+        with self._store.reading() as cursor:
+            known = read_answers(cursor, calls)
+        left_out = spent.left_out
+        rejected = sum(left_out[reason] for reason in left_out if is_rejection(reason))
+        self._rejected = 0 if spent.answered else self._rejected + min(rejected, spent.requests)
+        unanswered = any(
+            not is_rejection(reason) and not reason.startswith((REFUSED, MALFORMED)) for reason in left_out
+        )
+        if unanswered or self._rejected >= IN_A_ROW:
+            self.found.ended = ENDED_BY_LIMIT if spent.requests == left else ENDED_BY_ENDPOINT
+        return [known.answer(call) for call in calls]
+
+    def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
+        """Store a query, withheld until it is drawn; False where the project has its text."""
+        request, found, aim = self._request, self._inputs.map, candidate.aim
+        cluster = aim.cluster if aim.cluster in candidate.regions else candidate.regions[0]
+        detail = {
+            "alignment": round(candidate.alignment, 6),
+            "candidates": request.candidates,
+            "prompts": {name: load_prompt(name).prompt_hash for name in (WRITE, VERIFY)},
+            "quote": quote,
+            "regions": list(candidate.regions),
+            "seed": request.seed,
+            "share": request.share,
+        }
+        document = aim.document
+        origin = QueryOrigin(
+            purpose=GAP,
+            writer=self.found.model,
+            map_id=found.map_id,
+            cluster=cluster,
+            document_id=document.document_id,
+            content_hash=document.content_hash,
+            style=aim.style.name,
+            detail=detail,
+        )
+        try:
+            with self._store.transaction() as cursor:
+                query = add_coverage_query(cursor, candidate.text, origin, "synthetic", self._actor)
+                withhold(cursor, query.query_id, request.share, request.seed, self._actor)
+                write_texts(cursor, found.map_id, {query.normalised: candidate.match})
+                [row] = [row for row in coverage_queries(cursor) if row.query_id == query.query_id]
+        except RefusedError:  # a text of the traffic
+            self._refuse(aim, ALIKE)
+            return False
+        self.found.written.append(row)
+        self._queries.append(query)
+        self._done.add(document.document_id)
+        self._thirds[THIRDS.part(candidate.alignment)] += 1
+        self._missing -= Counter(candidate.regions)
+        self.found.gaps_left = len(self._missing)
+        return True

@@ -1,0 +1,200 @@
+"""Aims: for which gaps, documents and styles a model is asked to write queries, and what that would send.
+
+Gaps come by searches × documents, the documents of each in an order by seed, and each document has a style by
+seed. So a run that goes on asks the same, and pays only for what was not answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from math import ceil
+from typing import NamedTuple
+
+from curation.core.errors import refuse_problems
+from curation.core.operation import DEFAULT_MODEL
+from curation.core.progress import Progress, silent
+from curation.core.text import amount, seeded
+from curation.queries.coverage.asked import match_asked
+from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.language_model.answers import CHARACTERS, ModelCall
+from curation.queries.coverage.language_model.candidates import QueryAim, candidates_call, verification_call
+from curation.queries.coverage.language_model.endpoint import TokenPrices
+from curation.queries.coverage.language_model.judged_share import check_share
+from curation.queries.coverage.report import CoverageGap, gaps_of, of_clusters
+from curation.queries.coverage.stored_map import map_in_force, read_map
+from curation.queries.coverage.writing.coverage_queries import coverage_queries
+from curation.queries.coverage.writing.styles import STYLES, QueryStyle
+from curation.store import (
+    Document,
+    Query,
+    Store,
+    fetch,
+)
+from curation.store.documents import Corpus, StoredDocuments, current_corpus
+
+NO_DOCUMENT = Document("", "", "", "")
+TRIES = 3
+"""Times that candidates are written for one query of a gap, each for a document of its own."""
+MOST_CANDIDATES = 20
+
+
+class WritingRequest(NamedTuple):
+    """What a model is to write.
+
+    Attributes
+    ----------
+    share: of the queries that people judge, above 0.
+    seed: of documents, styles and the share.
+    candidates: B, of each step, and so many documents.
+    embedding: the model of the coverage map.
+    fill: for regions of 1 to 4 queries instead of gaps, each to five, the largest first.
+    """
+
+    queries: int
+    share: float
+    seed: int = 0
+    candidates: int = 5
+    embedding: str = DEFAULT_MODEL
+    fill: bool = False
+
+
+class WritingWork(NamedTuple):
+    """What writing would send: the least and the most, as answers decide how many calls follow.
+
+    Attributes
+    ----------
+    queries: to be written at most: as many as were asked for, and no more than the gaps miss.
+    least_calls, least_tokens: if the first candidate holds in every gap; tokens that are read, estimated.
+    most_calls, most_tokens: if none does.
+    least_price, most_price: of what is read; None without prices.
+    """
+
+    queries: int
+    gaps: int
+    least_calls: int
+    most_calls: int
+    least_tokens: int
+    most_tokens: int
+    least_price: float | None
+    most_price: float | None
+
+
+class WritingInputs(NamedTuple):
+    """What writing starts from; `gaps` count withheld queries, `alignments` are J of those written before."""
+
+    store: Store
+    corpus: Corpus
+
+    map: CoverageMap
+    gaps: list[CoverageGap]
+    queries: list[Query]
+    written_for: frozenset[str]
+    alignments: list[float | None]
+
+
+def plan_writing(
+    store: Store,
+    request: WritingRequest,
+    model: str,
+    prices: TokenPrices | None = None,
+    progress: Progress = silent,
+) -> WritingWork:
+    """What writing would send. Nothing is sent.
+
+    Raises
+    ------
+    InputError: see `write_queries`.
+    RefusedError: there is no map of the corpus in force.
+    """
+    check_request(request)
+    inputs = read_inputs(store, request, progress)
+    quoted = [_characters(verification_call("", NO_DOCUMENT, model))]
+    least, most, left = [], [], request.queries
+    for gap in inputs.gaps:
+        count = min(gap.missing, left)
+        aims = list(islice(aims_of(inputs, gap, request.seed), TRIES * request.candidates * count))
+        first = [_characters(candidates_call(aim, model)) for aim in aims]
+        second = [_characters(verification_call("", aim.document, model)) for aim in aims]
+        if count:
+            least += first[: request.candidates + count - 1] + second[:count] + quoted * len(second[:count])
+        most += first + second + second
+        left -= count
+    least_tokens, most_tokens = ceil(sum(least) / CHARACTERS), ceil(sum(most) / CHARACTERS)
+    return WritingWork(
+        queries=request.queries - left,
+        gaps=len(inputs.gaps),
+        least_calls=len(least),
+        most_calls=len(most),
+        least_tokens=least_tokens,
+        most_tokens=most_tokens,
+        least_price=prices and least_tokens * prices.read / 1e6,
+        most_price=prices and most_tokens * prices.read / 1e6,
+    )
+
+
+def check_request(request: WritingRequest) -> None:
+    """Raise an InputError unless numbers and share are in their ranges."""
+    problems = []
+    if request.queries < 1:
+        problems.append(
+            f"{amount(request.queries, 'query was', 'queries were')} asked for; expected 1 or more."
+        )
+    if not 1 <= request.candidates <= MOST_CANDIDATES:
+        problems.append(f"{amount(request.candidates, 'candidate')} a step; expected 1 to {MOST_CANDIDATES}.")
+    refuse_problems(problems)
+    check_share(request.share)
+
+
+def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> WritingInputs:
+    """What writing starts from.
+
+    Raises
+    ------
+    RefusedError: there is no map of the corpus in force, or it is of another model than the request's.
+    """
+    with store.reading() as cursor:
+        found = read_map(cursor, map_in_force(cursor))
+    asked = match_asked(store, found, request.embedding, progress)
+    with store.reading() as cursor:
+        written = [row for row in coverage_queries(cursor) if row.map_id == found.map_id]
+        hidden = set(cursor.execute("SELECT query_id FROM withheld_queries").fetchall())
+        corpus = current_corpus(cursor)
+        queries = fetch(
+            cursor,
+            Query,
+            "SELECT query_id, text, normalised, source, information_need FROM queries ORDER BY query_id",
+        )
+    withheld = Counter(row.cluster for row in written if (row.query_id,) in hidden)
+    counted = [one._replace(queries=one.queries + withheld[one.number]) for one in of_clusters(found, asked)]
+    done = set() if request.fill else {row.cluster for row in written}
+    return WritingInputs(
+        store=store,
+        corpus=corpus,
+        map=found,
+        gaps=[gap for gap in gaps_of(found, counted, request.fill) if gap.number not in done],
+        queries=queries,
+        written_for=frozenset(row.document_id for row in written),
+        alignments=[json.loads(row.detail).get("alignment") for row in written],
+    )
+
+
+def aims_of(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[QueryAim]:
+    """What is asked for each document of a gap that nothing was written for, in their order by seed."""
+    free = [name for name in gap.documents if name not in inputs.written_for]
+    for document_id in seeded(free, seed, lambda name: ["synthetic", gap.number, name]):
+        [document] = StoredDocuments(inputs.store, inputs.corpus.part([document_id]).hashes)
+        held = {inputs.map.entities[place].name for place in inputs.map.of_documents[document_id]}
+        about = tuple(name for name in gap.entities if name in held)
+        style = _style(document_id, seed)
+        yield QueryAim(gap.number, about or gap.entities, document, style)
+
+
+def _style(document_id: str, seed: int) -> QueryStyle:
+    return STYLES[seeded(STYLES, seed, lambda name: ["style", document_id, name])[0]]
+
+
+def _characters(call: ModelCall) -> int:
+    return sum(len(message["content"]) for message in call.messages)

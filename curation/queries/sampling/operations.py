@@ -1,0 +1,48 @@
+"""The operation that tags queries by rules."""
+
+from __future__ import annotations
+
+from curation.core.operation import Step, StepOutcome
+from curation.core.progress import Progress
+from curation.core.reports.page import Table
+from curation.core.text import amount
+from curation.ingest.importers.query_tags import BY_PEOPLE, RULE_TAGS
+from curation.queries.sampling.request import TagsRequest
+from curation.queries.sampling.tags.find_tags import TagsFound, find_tags, queries_to_tag
+from curation.store import Cursor, Store
+
+PEOPLE_SET = f"Rules find {', '.join(RULE_TAGS)}. People set {', '.join(BY_PEOPLE)}, and tags of your own."
+
+
+def _check_tags(cursor: Cursor, request: TagsRequest | None) -> None:
+    queries_to_tag(cursor)
+
+
+def _find_tags(store: Store, request: TagsRequest, progress: Progress, author: str) -> TagsFound:
+    return find_tags(store, author)
+
+
+def _tagged(_request: TagsRequest, found: TagsFound) -> StepOutcome:
+    counts = ", ".join(f"{tag} {count:,}" for tag, count in found.tags.items() if count)
+    remarks = [f"{amount(found.changed, 'tag')} changed."]
+    if found.by_person:
+        remarks.append(f"For {amount(found.by_person, 'tag')} a person's statement overrides the rule.")
+    remarks.append(PEOPLE_SET)
+    rows = tuple((tag, count) for tag, count in found.tags.items() if tag in RULE_TAGS or count)
+    queries = amount(found.queries, "query", "queries")
+    table = Table(f"Tags of {queries}", ("tag", "queries"), rows)
+    return StepOutcome(f"Of {queries}: {counts or 'none has a tag'}.", (table,), remarks=tuple(remarks))
+
+
+OPERATIONS = {
+    "tags": Step(
+        TagsRequest,
+        _find_tags,
+        _tagged,
+        doing="tags are being looked for",
+        kept="No tag was changed: look for them again.",
+        check=_check_tags,
+        first="reading the queries",
+        on_path="sample",
+    ),
+}

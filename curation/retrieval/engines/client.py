@@ -1,0 +1,288 @@
+"""One engine over HTTP: a list for a query, documents by id, and ids in a random order.
+
+    GOLDSET_ENGINE_NAME_URL   its address, such as https://search.example.org; paths are the template's
+    GOLDSET_ENGINE_NAME_KEY   its key, in the header that the template says; without it none is sent
+
+NAME is the engine's name in capitals. Both are read when something is sent, and are in nothing that is stored
+or shown; an answer that repeats the key is read without it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Event
+from time import monotonic, perf_counter
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import Request
+
+from pydantic import SecretStr
+
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.text import amount
+from curation.core.web import Fault, Patience, WebAnswer, address_problems, keep_asking, key_problems, send
+from curation.ingest.importers.redaction.personal_data import redact
+from curation.ingest.readers.values import text_of
+from curation.retrieval.engines import RATE
+from curation.retrieval.engines.template import (
+    MISSING,
+    EngineRequest,
+    EngineTemplate,
+    WebCall,
+    differing,
+    paths_in,
+    require_at,
+    value_at,
+)
+
+LARGEST = 64_000_000
+"""Bytes of an answer."""
+PATIENCE = Patience(seconds=30.0)
+NOT_WHOLE = "queries without a whole answer ({})"
+_SHORT = 8
+"""A key of fewer characters is left in answers: it would be in many words."""
+
+
+class Engine(NamedTuple):
+    """An engine as it is stored."""
+
+    name: str
+    kind: str
+    template: EngineTemplate
+
+
+class EngineList(NamedTuple):
+    """What an engine has for a query: ids and scores, best first.
+
+    Attributes
+    ----------
+    scores: none where the template says no path of them.
+    seconds: from the request to the last byte, of the attempt that was answered.
+    left_out: why there is no list, as where the answer is not whole; '' where there is one.
+    """
+
+    ids: list[str]
+    scores: list[float] | None
+    seconds: float
+    left_out: str = ""
+
+
+class RejectedQueryError(RefusedError):
+    """The engine rejected one request; others may succeed."""
+
+
+class Pace:
+    """Keeps requests to a rate, so many a second."""
+
+    def __init__(self, rate: float) -> None:
+        self._step, self._next = 1 / rate, monotonic()
+
+    def wait(self) -> None:
+        """Wait until the next request may be sent."""
+        Event().wait(max(0.0, self._next - monotonic()))
+        self._next = max(self._next, monotonic()) + self._step
+
+
+class EngineClient:
+    """An engine with its address and key, both from the environment.
+
+    Raises
+    ------
+    InputError: the address is missing, or one of the values cannot be used; neither is repeated.
+    """
+
+    def __init__(self, engine: Engine, rate: float = RATE, patience: Patience = PATIENCE) -> None:
+        self.url_name, key_name = (f"GOLDSET_ENGINE_{engine.name.upper()}_{part}" for part in ("URL", "KEY"))
+        url, key = (os.environ.get(name, "").strip() for name in (self.url_name, key_name))
+        example = "https://search.example.org"
+        problems = [] if url else [f"{self.url_name} is not set; expected the address of the engine."]
+        if url:
+            problems += address_problems(self.url_name, url, key_name, example)
+        refuse_problems([*problems, *key_problems(key_name, key)], way_out=f"Such as {example}.")
+        refuse_problems([] if rate > 0 else [f"Rate {rate:g}: expected more than 0 requests a second."])
+        self.engine, self._patience, self._pace = engine, patience, Pace(rate)
+        self._rate, self._seconds = rate, 0.0
+        self._url, self._key, self._key_name = url.rstrip("/"), SecretStr(key), key_name
+
+    @property
+    def host(self) -> str:
+        """The host that is asked."""
+        return urlsplit(self._url).hostname or ""
+
+    def notice(self, what: str) -> str:
+        """What is going to be asked where, for people."""
+        return f"Asking {self.host} for {what}, {self._rate:g} requests a second at most."
+
+    def notice_of_lists(self, number: int) -> str:
+        """The notice of so many lists."""
+        return f"{self.notice(amount(number, 'list'))} Texts go there redacted."
+
+    def search_call(self, text: str, depth: int) -> WebCall:
+        """The request for a query, its text redacted."""
+        template = self.engine.template
+        return template.call(template.search, query=redact(text).text, depth=depth)
+
+    def search(self, text: str, depth: int) -> EngineList:
+        """The list for a query, as long as the engine has it, `depth` places at most.
+
+        Raises
+        ------
+        RejectedQueryError: the engine rejected this request.
+        RefusedError: there is no answer.
+        InputError: the answer has not what the template says, or an id twice.
+        """
+        request, about = self.engine.template.search, f"the query {redact(text).text!r}"
+        return self._list(self.search_call(text, depth), request, depth, about)
+
+    def random_list(self, seed: int, depth: int) -> EngineList:
+        """Documents in the random order of a seed; see `search` for the errors.
+
+        Raises
+        ------
+        RefusedError: the template has no `random`, or the answer is not whole.
+        """
+        template = self.engine.template
+        if template.random is None:
+            raise RefusedError(
+                f"The engine {self.engine.name!r} has no template for random documents, and none can "
+                "be drawn without one. Add it, name a file with all its ids, or draw none.",
+                command="`--ids FILE` names such a file; `--random-negatives 0` draws none.",
+            )
+        call = template.call(template.random, seed=seed, depth=depth)
+        try:
+            found = self._list(call, template.random, depth, "random documents")
+        except RejectedQueryError as error:
+            raise RefusedError(error.found) from None
+        if found.left_out:
+            raise RefusedError(f"{self._named} gave no random documents: {found.left_out}.")
+        return found
+
+    def documents(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The documents of these ids that the engine has, with their fields; see `search` for the errors."""
+        request = self.engine.template.documents
+        single = "{id}" in f"{request.path}{request.params}{request.body}"
+        size = 1 if single else request.batch
+        for start in range(0, len(ids), size):
+            asked = list(ids[start : start + size])
+            answer = self._answer(self.engine.template.call(request, ids=asked, id=asked[0]), single)
+            hits = [answer] if single else self._hits(answer, request)
+            failed = request.failed and any(value_at(hit, request.failed) is not MISSING for hit in hits)
+            if why := differing(answer, request.whole) or ("a document failed" if failed else ""):
+                raise RefusedError(f"{self._named} gave no whole answer for documents: {why}.")
+            for hit in hits:
+                document_id = asked[0] if single else text_of(value_at(hit, request.id))
+                source = value_at(hit, request.source)
+                if document_id in asked and isinstance(source, dict):
+                    yield document_id, source
+
+    @property
+    def _named(self) -> str:
+        return f"The engine {self.engine.name!r}"
+
+    def _list(self, call: WebCall, request: EngineRequest, depth: int, about: str) -> EngineList:
+        """The list of an answer; one that is not whole is asked for again."""
+        incomplete = ""
+        for _ in range(self._patience.attempts):
+            answer = self._answer(call)
+            incomplete = differing(answer, request.whole)
+            if not incomplete:
+                break
+        else:
+            return EngineList([], None, self._seconds, NOT_WHOLE.format(incomplete))
+        hits = self._hits(answer, request)[:depth]
+        ids = [text_of(require_at(hit, request.id, f"A hit for {about}")) for hit in hits]
+        self._refuse_ids(ids, about)
+        if request.score is None:
+            return EngineList(ids, None, self._seconds)
+        return EngineList(ids, [self._score(hit, request.score, about) for hit in hits], self._seconds)
+
+    def _hits(self, answer: Any, request: EngineRequest) -> list[Any]:
+        if request.empty and not differing(answer, request.empty):
+            return []
+        hits = require_at(answer, request.hits, f"The answer of the engine {self.engine.name!r}")
+        if not isinstance(hits, list):
+            raise InputError(
+                f"{self._named} has no list at {request.hits!r}. It has {', '.join(paths_in(answer))}."
+            )
+        return hits
+
+    def _refuse_ids(self, ids: Sequence[str], about: str) -> None:
+        first: dict[str, int] = {}
+        for place, document_id in enumerate(ids, 1):
+            if not document_id:
+                raise InputError(f"{self._named} has no id at place {place} for {about}.")
+            if document_id in first:
+                raise InputError(
+                    f"{self._named} has {document_id!r} twice for {about}, at the places "
+                    f"{first[document_id]} and {place}. A document has one place in a list: ask the engine "
+                    "for documents, not for their parts."
+                )
+            first[document_id] = place
+
+    def _score(self, hit: Any, path: str, about: str) -> float:
+        score = require_at(hit, path, f"A hit for {about}")
+        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+            raise InputError(
+                f"{self._named} has the score {score!r:.60} at {path!r} for {about}; expected a "
+                "finite number. Without scores, put “score: null” into the template."
+            )
+        return float(score)
+
+    def _answer(self, call: WebCall, absent: bool = False) -> Any:
+        """The JSON of an answer; None where `absent` and there is no such document."""
+        found, sent = keep_asking(lambda: self._once(call), self._patience, Event())
+        if isinstance(found, Fault):
+            raise RefusedError(
+                f"{self._named} gave no answer: {found.reason} ({amount(sent, 'request')}). "
+                f"Check {self.url_name}."
+            )
+        if absent and found.status == 404:
+            return None
+        if found.is_refused:
+            raise RefusedError(
+                f"{self._named} answered HTTP {found.status}{self._said(found)} to {call.method} "
+                f"{call.path.partition('?')[0]}. Check {self.url_name}, {self._key_name} and the template."
+            )
+        if found.status != 200:
+            raise RejectedQueryError(
+                f"{self._named} rejected a request (HTTP {found.status}{self._said(found)})."
+            )
+        if len(found.body) > LARGEST:
+            raise RefusedError(f"{self._named} answered more than 64 MB. Ask for fewer fields or documents.")
+        try:
+            return json.loads(self._without_key(found.body))
+        except (ValueError, RecursionError):
+            raise RefusedError(f"{self._named} answered what is no JSON. Check {self.url_name}.") from None
+
+    def _once(self, call: WebCall) -> WebAnswer | Fault:
+        self._pace.wait()
+        template = self.engine.template
+        headers = {"Accept": "application/json", "User-Agent": "goldset", **template.headers}
+        if key := self._key.get_secret_value():
+            headers[template.key.header] = template.key.value.replace("{key}", key)
+        body = None
+        if call.body is not None:
+            headers.setdefault("Content-Type", "application/json")
+            body = call.body.encode()
+        request = Request(f"{self._url}{call.path}", body, headers, method=call.method)  # noqa: S310  checked
+        began = perf_counter()
+        found = send(request, self._patience.seconds, LARGEST)
+        self._seconds = round(perf_counter() - began, 6)
+        if isinstance(found, WebAnswer) and found.is_busy:
+            return Fault(f"it answered HTTP {found.status}{self._said(found)}", found.wait)
+        return found
+
+    def _said(self, answer: WebAnswer) -> str:
+        """The beginning of the engine's own words."""
+        text = self._without_key(answer.body).replace(self._url, "[address]")
+        words = " ".join(text.split())[:200].rstrip(".")
+        return f": {words}" if words else ""
+
+    def _without_key(self, body: bytes) -> str:
+        key, text = self._key.get_secret_value(), body.decode("utf-8", "replace")
+        for form in {key, json.dumps(key)[1:-1]} if len(key) >= _SHORT else ():
+            text = text.replace(form, "[key]")
+        return text

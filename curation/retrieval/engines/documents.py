@@ -1,0 +1,212 @@
+"""Documents that an engine is asked for by id: brought into the corpus, and fetched again later.
+
+Which fields are title and text, the template says; else they are found by their usual names, in each document
+for itself, so that a document is the same version however many are fetched with it. A corpus of nothing but
+such documents is *held*: it has what engines ranked, and no step may take it for the whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from curation.core.errors import CurationError, InputError, RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import amount, listed
+from curation.ingest.importers.corpus import (
+    KnownVersions,
+    document_of,
+    document_rows,
+    known_versions,
+    without_group,
+    write_corpus,
+)
+from curation.ingest.readers.columns import column_for, file_fields
+from curation.ingest.readers.fields import CorpusFields
+from curation.ingest.readers.values import text_of
+from curation.people.annotators import require_author
+from curation.retrieval.engines import RATE
+from curation.retrieval.engines.client import EngineClient
+from curation.retrieval.engines.stored import find_engine
+from curation.retrieval.engines.template import MISSING, value_at
+from curation.store import COMMAND_LINE, Cursor, Document, Store, append, record_event
+from curation.store.release_parts import batched
+
+_ID = "_id"
+GONE = "documents that the engine no longer has"
+NO_TEXT = "documents without title and text"
+
+
+SLICE = 20_000
+"""Documents that are brought and stored at once."""
+_BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"
+
+
+@dataclass(frozen=True)
+class CorpusRefreshed:
+    """What fetching an engine's documents again did; see `CorpusImport`.
+
+    Attributes
+    ----------
+    gone: documents that are in the corpus no more, because the engine lacks them.
+    """
+
+    engine: str
+    snapshot: str
+    documents: int
+    changed: int
+    gone: int
+    unchanged: int
+
+    @property
+    def sentences(self) -> list[str]:
+        """What it did."""
+        return [
+            f"{amount(self.changed + self.gone + self.unchanged, 'document')} of the engine {self.engine!r} "
+            f"fetched again: {self.changed:,} changed, {self.gone:,} gone, {self.unchanged:,} unchanged.",
+            f"The corpus has {amount(self.documents, 'document')}; its stored version is {self.snapshot}.",
+        ]
+
+
+def bring(
+    client: EngineClient, ids: Sequence[str], progress: Progress = silent, others: bool = False
+) -> tuple[dict[str, Document], dict[str, int]]:
+    """The documents of these ids that the engine has, and reason → those left out; `others` have a text.
+
+    Raises
+    ------
+    RefusedError: there is no answer.
+    InputError: the answers have not what the template says, or no document has title or text.
+    """
+    fields, found, bare = client.engine.template.fields, dict[str, Document](), list[Mapping[str, Any]]()
+    for number, (document_id, source) in enumerate(client.documents(ids), 1):
+        document = _document(document_id, source, fields)
+        if document.text:
+            found[document_id] = document
+        else:
+            bare.append(source)
+        progress("documents", number, len(ids))
+    if bare and not found and not others:
+        raise InputError(
+            f"No document of the engine {client.engine.name!r} has a title or a text. They have the fields "
+            f"{listed(sorted(bare[0]), 20) or 'none'}: name them under “fields” in the template."
+        )
+    left_out = {GONE: len(set(ids)) - len(found) - len(bare), NO_TEXT: len(bare)}
+    return found, {reason: count for reason, count in left_out.items() if count}
+
+
+def bring_missing(
+    store: Store, client: EngineClient, ids: Collection[str], progress: Progress = silent
+) -> tuple[int, Collection[str], Counter[str]]:
+    """Bring those of these documents that the corpus in force lacks, `SLICE` at a time; see `bring`.
+
+    Returned are how many were brought, the ids that the corpus has now, and reason → documents left out.
+
+    A corpus of nothing else is held. What was brought before a fault stays, and is not asked for again.
+    """
+    with store.reading() as cursor:
+        before = known_versions(cursor)
+    number, left_out = 0, Counter[str]()
+    for some in batched(sorted(set(ids) - before.versions.keys()), SLICE):
+        try:
+            documents, missed = bring(client, some, progress, number > 0)
+        except CurationError as error:
+            raise RefusedError(
+                f"{error.found} What came before is kept, and the same call asks for the rest."
+            ) from error
+        left_out.update(missed)
+        number += len(documents)
+        if documents:
+            with store.transaction(appends=True) as cursor:
+                _add(cursor, client.engine.name, before, documents)
+                before = known_versions(cursor)
+    return number, before.versions.keys(), left_out
+
+
+def _add(cursor: Cursor, engine: str, before: KnownVersions, brought: Mapping[str, Document]) -> None:
+    versions = before.versions | {one: document.content_hash for one, document in brought.items()}
+    held = before.held or before.snapshot is None
+    _write(cursor, engine, before, versions, list(brought.values()), held)
+    known = {row[0] for row in cursor.execute(_BROUGHT, [engine]).fetchall()}
+    ids = [one for one in brought if one not in known]
+    append(cursor, "engine_documents", {"engine": [engine] * len(ids), "document_id": ids})
+
+
+def refresh(
+    store: Store,
+    name: str,
+    rate: float = RATE,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+    say: Callable[[str], object] = lambda _: None,
+) -> CorpusRefreshed:
+    """Fetch the documents again that an engine brought: a changed one is a new version, one gone is removed.
+
+    Parameters
+    ----------
+    say: called with what is going to be sent where, before the first request.
+
+    Raises
+    ------
+    NotFoundError: there is no such engine.
+    RefusedError: it brought no document of the corpus, or there is no answer; the author is no lead.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+        engine, before = find_engine(cursor, name), known_versions(cursor)
+        ids = dict.fromkeys(
+            one for (one,) in cursor.execute(_BROUGHT, [name]).fetchall() if one in before.versions
+        )
+    if not ids:
+        raise RefusedError(f"The engine {name!r} brought no document of the corpus; nothing was fetched.")
+    client = EngineClient(engine, rate)
+    say(client.notice(f"{amount(len(ids), 'document')} by id"))
+    brought, _ = bring(client, list(ids), progress)
+    if not brought:
+        raise RefusedError(
+            f"The engine {name!r} has none of its {amount(len(ids), 'document')} any more, and nothing was "
+            "changed. Check its address and its template."
+        )
+    versions = {key: value for key, value in before.versions.items() if key not in ids or key in brought}
+    versions |= {document.document_id: document.content_hash for document in brought.values()}
+    changed = [one for one in brought.values() if before.versions[one.document_id] != one.content_hash]
+    gone, snapshot = len(ids) - len(brought), before.snapshot or ""
+    if gone or changed:
+        with store.transaction(appends=True) as cursor:
+            snapshot = _write(cursor, name, before, versions, changed, before.held)
+            detail = {"engine": name, "snapshot": snapshot, "changed": len(changed), "gone": gone}
+            record_event(cursor, "refresh corpus", detail, author)
+    return CorpusRefreshed(name, snapshot, len(versions), len(changed), gone, len(ids) - gone - len(changed))
+
+
+def _write(
+    cursor: Cursor,
+    engine: str,
+    before: KnownVersions,
+    versions: dict[str, str],
+    brought: Sequence[Document],
+    held: bool,
+) -> str:
+    new = sorted((one for one in brought if one.content_hash not in before.hashes), key=lambda one: one[:2])
+    return write_corpus(cursor, before, versions, [document_rows(new)], f"engine {engine}", held)
+
+
+def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
+    """A document of the project; the field of its id is not kept a second time, as metadata."""
+    own = {name for name, value in source.items() if text_of(value) == document_id}
+    ids = next(field.usual for field in file_fields(CorpusFields) if field.name == "id")
+    unkept = own.intersection(ids) | set(chosen.leave_out)
+    values = {name: value for name, value in source.items() if name not in unkept}
+    columns: dict[str, Any] = {"id": _ID}
+    for field in file_fields(CorpusFields):
+        if field.name == "id":
+            continue
+        given = getattr(chosen, field.name)
+        usual = None if given else column_for(field, list(values))
+        names = ((usual,) if usual else ()) if not given else given if field.several else (given,)
+        columns[field.name] = names if field.several else next(iter(names), None)
+        values |= {name: at for name in names if (at := value_at(source, name)) is not MISSING}
+    document = document_of({**values, _ID: document_id}, CorpusFields(**columns))
+    return without_group(document, columns["group"])  # else every document fetched again would be another

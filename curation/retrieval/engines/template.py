@@ -1,0 +1,253 @@
+"""What is sent to an engine, and where its answer has what: a template of YAML, filled in for each request.
+
+    values      names that a file gives once, such as `index`
+    key         the header that carries the key, and how
+    search      the request for a query; `hits`, `id` and `score` are paths in its answer
+    documents   the request for documents by id; `source` is the path of a document's fields in a hit
+    fields      which of these are title, body, url, date and group; others are found by their usual names
+    random      the request for documents in a random order that a seed decides
+
+A path has names and numbers with dots between. In texts `{query}`, `{depth}`, `{ids}`, `{id}`, `{seed}` and
+the names of `values` are filled in: alone as what they are, within other words as text. `whole` says which
+values a complete answer has, where it has them; `empty` which one without hits has.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import quote, urlencode
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from curation.core.errors import InputError, refuse_problems
+from curation.core.text import canonical_json, digest
+from curation.ingest.readers.values import text_of
+
+KINDS = ("opensearch", "solr", "vespa", "typesense", "http")
+MISSING = object()
+"""What is at a path that a value lacks."""
+_PLACE = re.compile(r"\{(\w+)\}")
+_OFFERED = {
+    "search": ("query", "depth"),
+    "documents": ("ids", "id"),
+    "random": ("seed", "depth"),
+    "key": ("key",),
+}
+"""What the program fills in, by section: the first is needed, of documents either."""
+_SHOWN = 12
+
+
+HeaderName = Annotated[str, Field(pattern="^[A-Za-z0-9-]+$")]
+HeaderText = Annotated[str, Field(pattern="^[ -~]*$")]
+_WAY_OUT = "docs/engines.md has an example of each kind."
+
+
+class WebCall(NamedTuple):
+    """A request as it is sent, without address and key."""
+
+    method: str
+    path: str
+    body: str | None
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class KeyHeader(_Part):
+    """The header that carries the key; `value` has the place `{key}`."""
+
+    header: HeaderName
+    value: HeaderText = "{key}"
+
+
+class EngineRequest(_Part):
+    """A request whose answer has hits; each has an id."""
+
+    method: Literal["GET", "POST"] = "GET"
+    path: str = Field(pattern="^/[!-~]*$")
+    params: dict[str, Any] = {}
+    body: Any = None
+    hits: str = ""
+    id: str = ""
+    score: str | None = None
+    whole: dict[str, Any] = {}
+    empty: dict[str, Any] = {}
+
+
+class DocumentsRequest(EngineRequest):
+    """A request for documents by id; with `{id}` it is one for each, and its answer is the document.
+
+    Attributes
+    ----------
+    failed: path that a hit has where the engine could not read the document, which may be there.
+    join: what is between ids that are filled in within other words.
+    batch: ids of one request.
+    """
+
+    source: str = ""
+    failed: str = ""
+    join: str = ","
+    batch: int = Field(1, ge=1, le=1000)
+
+
+class DocumentFields(_Part):
+    """Which fields of a document are which; None: by their usual names. `leave_out` are not kept at all."""
+
+    title: str | None = None
+    body: tuple[str, ...] = ()
+    url: str | None = None
+    date: str | None = None
+    group: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    leave_out: tuple[str, ...] = ()
+
+
+class EngineTemplate(_Part):
+    """See the head of the module."""
+
+    values: dict[str, Any] = {}
+    headers: dict[HeaderName, HeaderText] = {}
+    key: KeyHeader = KeyHeader(header="Authorization", value="Bearer {key}")
+    search: EngineRequest
+    documents: DocumentsRequest
+    fields: DocumentFields = DocumentFields()
+    random: EngineRequest | None = None
+
+    @cached_property
+    def written(self) -> str:
+        """The whole template as JSON."""
+        return canonical_json(self.model_dump(mode="json"))
+
+    @property
+    def template_hash(self) -> str:
+        return digest("engine template", self.written)
+
+    def call(self, request: EngineRequest, **values: Any) -> WebCall:
+        """A request with its places filled in."""
+        join = request.join if isinstance(request, DocumentsRequest) else ","
+        given = {**self.values, **values}
+        params = {name: _filled(value, given, join) for name, value in request.params.items()}
+        path = _PLACE.sub(lambda place: quote(_text(given[place[1]], join), safe=""), request.path)
+        body = None if request.body is None else _filled(request.body, given, join)
+        written = None if body is None else body if isinstance(body, str) else json.dumps(body)
+        return WebCall(request.method, f"{path}?{urlencode(params, doseq=True)}" if params else path, written)
+
+
+def read_template(kind: str, path: Path) -> EngineTemplate:
+    """The template of a file, which has what is other than the kind's own.
+
+    Raises
+    ------
+    InputError: the kind is not known; the file cannot be read, is no YAML, or lacks something.
+    """
+    if kind not in KINDS:
+        raise InputError(f"{kind!r} is no kind of engine; expected one of {', '.join(KINDS)}.")
+    try:
+        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"is not YAML: {' '.join(str(error).split())}", path=path) from None
+    if given is not None and not isinstance(given, dict):
+        raise InputError("is no mapping; expected names such as values, search and fields", path=path)
+    shipped = (
+        "" if kind == "http" else files(__package__).joinpath("kinds", f"{kind}.yaml").read_text("utf-8")
+    )
+    merged = _merged(yaml.safe_load(shipped) or {}, given or {})
+    try:
+        found = EngineTemplate.model_validate(merged)
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, one['loc']))}: {one['msg'].lower()}" for one in error.errors()]
+        refuse_problems(problems, path=path, way_out=_WAY_OUT)
+        raise
+    refuse_problems(_wrong_places(found), path=path, way_out=_WAY_OUT)
+    return found
+
+
+def _merged(shipped: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given sections over those that are shipped; what a section names is replaced as a whole."""
+    sections = [name for name in shipped if isinstance(given.get(name), dict)]
+    return {**shipped, **given, **{name: {**shipped[name], **given[name]} for name in sections}}
+
+
+def _wrong_places(template: EngineTemplate) -> list[str]:
+    """Places that nothing fills in, and what a section lacks."""
+    found = []
+    for section, offered in _OFFERED.items():
+        part = getattr(template, section)
+        if part is None:
+            continue
+        texts = json.dumps([part.model_dump(include={"path", "params", "body", "value"})])
+        names = set(_PLACE.findall(texts))
+        unknown = sorted(names - {*offered} - template.values.keys())
+        found += [f"{section}: {{{name}}} has no value; give it under `values`" for name in unknown]
+        if not names.intersection(offered if section == "documents" else offered[:1]):
+            found.append(f"{section}: no place has {{{offered[0]}}}")
+    return found
+
+
+def _filled(value: Any, given: Mapping[str, Any], join: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _filled(inner, given, join) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_filled(inner, given, join) for inner in value]
+    if not isinstance(value, str):
+        return value
+    alone = _PLACE.fullmatch(value)
+    return given[alone[1]] if alone else _PLACE.sub(lambda place: _text(given[place[1]], join), value)
+
+
+def _text(value: Any, join: str) -> str:
+    return join.join(value) if isinstance(value, list) else str(value)
+
+
+def value_at(value: Any, path: str) -> Any:
+    """What is at a path; `MISSING` where there is nothing."""
+    for name in path.split(".") if path else ():
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return MISSING
+    return value
+
+
+def require_at(value: Any, path: str, where: str) -> Any:
+    """What is at a path.
+
+    Raises
+    ------
+    InputError: there is nothing; it says what there is.
+    """
+    found = value_at(value, path)
+    if found is MISSING:
+        raise InputError(f"{where} has no {path!r}. It has {', '.join(paths_in(value)) or 'nothing'}.")
+    return found
+
+
+def paths_in(value: Any, before: str = "") -> Sequence[str]:
+    """The first paths of a value that has names, two levels deep."""
+    found: list[str] = []
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        path = f"{before}{name}"
+        found += paths_in(inner, f"{path}.") if isinstance(inner, dict) and inner and not before else [path]
+    return found if len(found) <= _SHOWN else [*found[:_SHOWN], "…"]
+
+
+def differing(answer: Any, expected: Mapping[str, Any]) -> str:
+    """The first of some values that the answer has otherwise, as `path is value`; '' where all are so."""
+    for path, value in expected.items():
+        found = value_at(answer, path)
+        if found is not MISSING and found != value:
+            return f"{path} is {text_of(found)[:60]}"
+    return ""

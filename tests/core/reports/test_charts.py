@@ -1,0 +1,91 @@
+"""Charts: marks are at their values, and what people wrote is text."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from curation.core.reports.charts import BarGroup, HeatCell, Mark, bars, heat_map, intervals, weeks
+
+HOSTILE = "<img src=x onerror=alert(1)> & \"'"
+
+
+def elements(svg: str, size: str = "wide") -> ElementTree.Element:
+    """The drawing in one of its two sizes."""
+    [found] = ElementTree.fromstring(f"<both>{svg}</both>").findall(f"svg[@class='{size}']")
+    return found
+
+
+def test_labels_of_an_axis_do_not_overlap() -> None:
+    """Of an interval from -1 on, the labels 0.667 and 0.8 were written into each other."""
+    svg = elements(intervals("alpha", [Mark("a", 0.0, -1.0, 1.0)], references=(0.667, 0.8)))
+    labels = {text.text: text.get("text-anchor") for text in svg.findall("text")}
+    assert (labels["0.667"], labels["0.8"], labels["1"]) == ("end", "start", "middle")
+    lines = {text.text: text.get("y") for text in svg.findall("text")}
+    assert lines["0.5"] == lines["1"] != lines["0.667"] == lines["0.8"], "references have a line of their own"
+
+
+def test_an_interval_is_drawn_from_its_low_to_its_high_end() -> None:
+    svg = elements(
+        intervals("t", [Mark("a", 0.5, 0.25, 0.75), Mark("b", None, None, None, "too few: 3 of 10")])
+    )
+    line, dot = svg.findall(".//rect")
+    start, width = float(line.get("x")), float(line.get("width"))
+    assert float(dot.get("x")) + 2 == pytest.approx(start + width / 2, abs=0.11)
+    axis = {text.text: float(text.get("x")) for text in svg.findall("text")}
+    assert start == pytest.approx(axis["0"] + 0.25 * (axis["1"] - axis["0"]), abs=0.11)
+    assert "too few: 3 of 10" in "".join(svg.itertext())
+
+
+def test_a_negative_figure_has_its_place_on_the_scale() -> None:
+    svg = elements(intervals("t", [Mark("a", -0.4, -0.6, -0.2)]))
+    labels = [text.text for text in svg.findall("text")]
+    assert "\u22120.5" in labels
+    assert "0" in labels
+
+
+def test_weeks_have_a_panel_each_series_on_one_scale() -> None:
+    marks = [Mark("2026-05-04", 0.9, 0.8, 0.95), Mark("2026-05-11", None, None, None, "too few")]
+    svg = elements(weeks("t", [("Ordinal alpha", marks), ("Same grade", marks)]))
+    panels = svg.findall("g")
+    assert len(panels) == 2
+    first, second = ([rect.get("y") for rect in panel.iter("rect")] for panel in panels)
+    assert first == second
+    assert "2026-05-11: too few" in "".join(svg.itertext())
+
+
+def test_every_chart_escapes_what_people_wrote() -> None:
+    marks = [Mark(HOSTILE, 0.5, 0.25, 0.75, HOSTILE, HOSTILE), Mark(HOSTILE, None, None, None, HOSTILE)]
+    drawn = [
+        intervals(HOSTILE, marks, 0.5, (0.8,)),
+        weeks(HOSTILE, [(HOSTILE, marks)]),
+        heat_map(HOSTILE, HOSTILE, [HOSTILE], [[HeatCell(0.5, 3, HOSTILE)]]),
+        bars(HOSTILE, HOSTILE, (HOSTILE, HOSTILE), [BarGroup(HOSTILE, (0.5, 0.5))]),
+    ]
+    for svg in drawn:
+        assert "<img" not in svg
+        assert HOSTILE in "".join(elements(svg).itertext())
+
+
+def test_a_narrow_chart_has_each_bar_below_its_whole_name_and_figure() -> None:
+    name = "Alpha of useful and above against the rest, navigational queries"
+    svg = elements(intervals("t", [Mark(name, 0.5, 0.25, 0.75, "", "12 pairs")]), "narrow")
+    [group] = svg.findall("g")
+    words = [(float(text.get("y")), text.text) for text in group.findall("text")]
+    assert " ".join(text for _, text in words[:2]) == name
+    assert max(y for y, _ in words) < min(float(rect.get("y")) for rect in group.findall("rect"))
+
+
+def test_no_letters_of_a_narrow_chart_are_smaller_than_11_pixels_on_a_phone() -> None:
+    name = "A stratum with a long name " * 3
+    marks = [Mark(name, 0.5, 0.25, 0.75, "", "12 pairs")]
+    grades = [f"{grade} Highly relevant" for grade in range(4)]
+    drawn = [
+        intervals("t", marks),
+        weeks("t", [("s", [Mark("2026-05-04", 0.9, 0.8, 0.95)])] * 4),
+        heat_map("t", "h", grades, [[HeatCell(0.5, 3, "")] * 4] * 4),
+        bars("t", "d", ("a", "b"), [BarGroup(name, (0.5, 0.5))]),
+    ]
+    widths = [float(elements(svg, "narrow").get("viewBox").split()[2]) for svg in drawn]
+    assert all(12 * (390 - 2 * 16) / width >= 11 for width in widths)

@@ -1,0 +1,69 @@
+"""Drawings of regions: marks are where their figures say, shades keep their order, and names are text."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from curation.core.reports.regions import RegionBox, RegionMark, region_boxes, region_graph, region_map
+
+HOSTILE = "<img src=x onerror=alert(1)> & \"'"
+
+
+def elements(svg: str, size: str = "wide") -> ElementTree.Element:
+    """The drawing in one of its two sizes."""
+    [found] = ElementTree.fromstring(f"<both>{svg}</both>").findall(f"svg[@class='{size}']")
+    return found
+
+
+def marks() -> list[RegionMark]:
+    return [
+        RegionMark("tea", 10, 4, 0.9, "#region-0"),
+        RegionMark("ships", 100, 8, 0.1, "#region-1"),
+        RegionMark("moon", 10, 0, None, "#region-2"),
+        RegionMark(HOSTILE, 20, 2, None, "#region-3"),
+    ]
+
+
+def test_more_documents_are_right_more_queries_up_and_what_nobody_asked_is_grey_below_all() -> None:
+    svg = elements(region_map("t", "nDCG@10", marks(), 0.1))
+    places = {
+        link.get("href"): (float(circle.get("cx", "")), float(circle.get("cy", "")), link.get("class"))
+        for link in svg.findall("a")
+        for circle in link.findall("circle")
+    }
+    tea, ships, moon, other = (places[f"#region-{n}"] for n in range(4))
+    assert tea[0] == moon[0] < other[0] < ships[0]
+    assert ships[1] < tea[1] < other[1] < moon[1]
+    assert [one[2] for one in (tea, ships, moon, other)] == [
+        "region v5",
+        "region v1",
+        "region unasked",
+        "region unknown",
+    ]
+
+
+def test_the_diagonal_goes_where_all_regions_together_are() -> None:
+    on_it = [RegionMark("a", 10, 1, None, "#"), RegionMark("b", 100, 10, None, "#")]
+    svg = elements(region_map("t", "m", on_it, 0.1))
+    [line] = [path for path in svg.iter("path") if path.get("stroke-dasharray")]
+    circles = [circle for link in svg.findall("a") for circle in link.findall("circle")]
+    ends = [f"{circle.get('cx')} {circle.get('cy')}" for circle in circles]
+    assert line.get("d") == f"M{ends[0]}L{ends[1]}"
+
+
+def test_a_box_goes_from_quartile_to_quartile_and_names_are_text() -> None:
+    drawn = region_boxes("t", [RegionBox(HOSTILE, [0.0, 0.25, 0.5, 0.75, 1.0], "#r")])
+    svg = elements(drawn)
+    [box] = svg.iter("rect")
+    assert (float(box.get("x", "")), float(box.get("width", ""))) == (250 + 420 / 4, 420 / 2)
+    assert "<img" not in drawn
+    assert "n = 5" in drawn
+
+
+def test_the_graph_joins_regions_and_names_none_over_another() -> None:
+    places = [(0.0, 0.0), (1.0, 1.0), (0.01, 0.0), (0.5, 0.5)]
+    svg = elements(region_graph("t", "m", marks(), places, [(0, 1, 0.5)]))
+    names = [text.text for text in svg.findall("text") if text.get("class") == "figure name"]
+    assert names[:1] == ["ships"] or "ships" in names
+    assert len({"tea", "moon"} & set(names)) == 1  # they are at nearly the same place
+    assert len(svg.findall("path")) == 1

@@ -1,0 +1,169 @@
+"""A random sample of the queries that people grade to correct a judge: the draw, its round, and its use."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curation.core.errors import InputError, RefusedError
+from curation.core.statistics.difference_estimator import difference_estimate
+from curation.core.text import digest
+from curation.evaluation.llm_judges.estimates import judged_estimates
+from curation.evaluation.llm_judges.imported import import_judge
+from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.query_draw import NOT_DRAWN, draw_queries, read_draws
+from curation.releases.freeze.freeze import freeze
+from curation.splits.split import make_split
+from curation.store import Store, open_store
+from tests.support import examples
+from tests.support.command_line import invoke
+from tests.support.gold_project import LEXICAL, add_pool
+from tests.support.pool_project import put_texts
+from tests.support.projects import add_names, new_project, rows_of
+
+QUERIES = [f"q{number:02}" for number in range(60)]
+DOCUMENTS = 3
+
+
+def document_ids(query_id: str) -> list[str]:
+    return [f"{query_id}.{place}" for place in range(DOCUMENTS)]
+
+
+def true_grade(document_id: str) -> int:
+    return int(digest("grade", document_id), 16) % 4
+
+
+def said(document_id: str) -> int:
+    """The judge: a grade too high for a quarter of all."""
+    return min(3, true_grade(document_id) + (int(digest("judge", document_id), 16) % 4 == 0))
+
+
+@cache
+def _drawn() -> bytes:
+    """60 queries with a pool that a judge graded; a round over 24 of them, and nobody has graded yet."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        store = new_project(folder / "project.duckdb")
+        texts = {one: digest(one) for query_id in QUERIES for one in document_ids(query_id)}
+        put_texts(store, folder, texts, {query_id: digest("text", query_id)[:16] for query_id in QUERIES})
+        pooled = {(q, one): rank for q in QUERIES for rank, one in enumerate(document_ids(q), 1)}
+        add_pool(store, pooled)
+        lines = "".join(f"{q},{one},{said(one)}\n" for q in QUERIES for one in document_ids(q))
+        (folder / "j.csv").write_text(f"query_id,document_id,grade\n{lines}")
+        import_judge(store, folder / "j.csv", "llm")
+        add_names(store, "ada", "ben")
+        command = ["--project", str(store.path), "round", "draw", "correction", "--queries", "24"]
+        done = invoke([*command, "--annotators", "ada,ben", "--duplicates", "0", "--seed", "7"])
+        assert done.exit_code == 0, done.output
+        store.close()
+        return store.path.read_bytes()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Store:
+    path = tmp_path / "project.duckdb"
+    path.write_bytes(_drawn())
+    return open_store(path)
+
+
+def drawn_queries(store: Store) -> list[str]:
+    with store.reading() as cursor:
+        [draw] = read_draws(cursor)
+    return sorted(draw.drawn)
+
+
+def people_grade(store: Store, queries: list[str]) -> None:
+    for who in ("ada", "ben"):
+        given = [ImportedJudgment(q, one, who, true_grade(one)) for q in queries for one in document_ids(q)]
+        add_judgments(store, given, f"{who}.csv")
+    make_split(store, {"dev": 0.75, "test": 0.25}, 1, LEXICAL)
+    freeze(store, "v1")
+
+
+def run(folder: Path) -> RunSource:
+    lines = [
+        f"{query_id} Q0 {one} {rank} {9 - rank} x\n"
+        for query_id in QUERIES
+        for rank, one in enumerate(document_ids(query_id), 1)
+    ]
+    (folder / "run.trec").write_text("".join(lines))
+    return RunSource("run", folder / "run.trec")
+
+
+def test_the_round_shows_the_pools_of_the_drawn_queries_and_no_others(project: Store) -> None:
+    drawn = drawn_queries(project)
+    assert len(drawn) == 24
+    shown = rows_of(project, "SELECT DISTINCT query_id FROM presentations")
+    assert sorted(row[0] for row in shown) == drawn
+    assert rows_of(project, "SELECT count(*) FROM presentations") == [(24 * DOCUMENTS * 2,)]
+
+
+def test_people_of_the_draw_correct_the_judge_on_everything_that_it_was_drawn_from(
+    project: Store, tmp_path: Path
+) -> None:
+    drawn = drawn_queries(project)
+    beside = next(query_id for query_id in QUERIES if query_id not in drawn)
+    people_grade(project, [*drawn, beside])
+    dev = {row[0] for row in rows_of(project, "SELECT query_id FROM split_assignments WHERE part = 'dev'")}
+    found = judged_estimates(project, "v1", [run(tmp_path)], "llm", "dev", ["mrr@10"])
+    asked = np.array([query_id in dev and query_id in drawn for query_id in QUERIES])
+    assert (found.everything, found.people, found.chosen_by) == (60, asked.sum(), ("draw", "split"))
+    assert sum(found.left_out.values()) == int(beside in dev)
+
+    def reciprocal(query_id: str, grade: object) -> float:
+        relevant = [rank for rank, one in enumerate(document_ids(query_id), 1) if grade(one) > 0]  # type: ignore[operator]
+        return 1 / relevant[0] if relevant else np.nan
+
+    judge = np.array([reciprocal(query_id, said) for query_id in QUERIES])
+    people = np.where(asked, [reciprocal(query_id, true_grade) for query_id in QUERIES], np.nan)
+    expected = difference_estimate(judge, people, asked, np.full(60, asked.sum() / 60), ["all"] * 60)
+    [system] = found.runs
+    assert system.overall["mrr@10"].estimate.value == pytest.approx(expected.estimate.value)
+    assert system.traffic == {}
+
+
+def test_a_draw_that_people_graded_in_part_is_refused(project: Store, tmp_path: Path) -> None:
+    people_grade(project, drawn_queries(project)[1:])
+    with pytest.raises(RefusedError, match="1 of the 24 queries that a round drew for people have no grade"):
+        judged_estimates(project, "v1", [run(tmp_path)], "llm", "dev")
+
+
+def test_the_command_writes_the_probabilities(project: Store, tmp_path: Path) -> None:
+    command = ["--project", str(project.path), "round", "draw", "more", "--queries", "12"]
+    out = tmp_path / "probabilities.csv"
+    done = invoke([*command, "--annotators", "ada,ben", "--seed", "8", "--out", str(out), "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["query_id"] for row in rows] == QUERIES
+    assert {row["inclusion_probability"] for row in rows} == {"0.2"}
+    assert sorted(row["query_id"] for row in rows if row["drawn"] == "1") == told["drawn"]
+    assert any(reason == NOT_DRAWN for reason in told["opened"]["left_out"])
+
+
+@settings(max_examples=examples(60))
+@given(st.lists(st.sampled_from("abc"), min_size=5, max_size=40), st.integers(3, 20), st.integers(0, 5))
+def test_each_stratum_has_a_drawn_query_and_the_number_is_met(
+    names: list[str], queries: int, seed: int
+) -> None:
+    strata = {f"q{place}": name for place, name in enumerate(names)}
+    if queries >= len(strata):
+        with pytest.raises(InputError, match="fewer than all"):
+            draw_queries(strata, queries, seed)
+        return
+    found = draw_queries(strata, queries, seed)
+    assert len(found.drawn) == queries == pytest.approx(sum(found.probabilities.values()))
+    assert Counter(strata[one] for one in found.drawn).keys() == set(names)
+    assert found == draw_queries(dict(reversed(strata.items())), queries, seed)

@@ -1,0 +1,88 @@
+"""What a corpus is written in, and that the guide shows it so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from curation.core.errors import InputError
+from curation.guides.drafts import own_draft, save_draft
+from curation.guides.guide import current_guide
+from curation.guides.presentation_template import PresentationTemplate, TemplateField
+from curation.guides.write_guide import with_presentation
+from curation.ingest.picking.request import ImportRequest
+from curation.labeling.presentation.written_in import markup_of
+from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.operations.importing.importing import carry_out, dry_run
+from curation.store import Store
+from tests.support.projects import rows_of
+
+HTML = "id,title,published,body_html\nd9,Tea,2026-01-02,<p>Green <b>leaves</b></p>\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (["<p>Tea</p>", "<div>Milk</div>"], "html"),
+        (["Tea<br>Milk", "", "plain words", "more"], "html"),
+        (["a < b and b > c", "<tea> & <milk>", "List<String> x"], "plain"),
+        (["# Tea\n\n- green\n- black", "## Milk\n\n[cow](https://a.example) **white**"], "markdown"),
+        (["# a comment\nx = 1", "- one item", "2 * 3 * 4"], "plain"),
+        (["<p>one of many</p>", *["plain"] * 9], "plain"),
+        ([], "plain"),
+    ],
+)
+def test_markup_is_known_by_the_signs_of_many_texts(texts: list[str], kind: str) -> None:
+    assert markup_of(texts) == kind
+
+
+def template(store: Store) -> PresentationTemplate | None:
+    with store.reading() as cursor:
+        return current_guide(cursor).presentation
+
+
+def test_a_corpus_in_html_is_shown_as_html_and_keeps_its_date_on_screen(
+    project: Store, request_for: Callable[..., ImportRequest]
+) -> None:
+    asked = request_for("corpus", "pages.csv", HTML)
+    rehearsed = dry_run(project, asked, "lee").outcome
+    assert template(project) is None
+    done = carry_out(project, asked, "lee")
+    assert done == rehearsed
+    assert any(said.startswith("The guide shows documents as HTML") for said in done.remarks)
+    date = TemplateField(field="date", label="")
+    assert template(project) == PresentationTemplate(body="html", fields=(date,))
+    assert carry_out(project, asked, "lee").changes is False
+    used = "SELECT count(*) FROM events WHERE action = 'use guide'"
+    assert rows_of(project, used) == [(1,)]
+
+
+def test_what_a_lead_says_of_the_text_counts_and_what_the_guide_says_stays(
+    project: Store, request_for: Callable[..., ImportRequest]
+) -> None:
+    def said(**options: Any) -> str:
+        asked = request_for("corpus", "pages.csv", HTML, options)
+        return " ".join(carry_out(project, asked, "lee").remarks)
+
+    assert "shows documents as" not in said(markup="plain")
+    with pytest.raises(InputError, match="expected one of plain, html, markdown, code"):
+        said(markup="rtf")
+    with project.reading() as cursor:
+        guide = current_guide(cursor)
+    put_in_force(project, with_presentation(guide, PresentationTemplate(body="code")))
+    assert "looks like HTML, and the guide shows it as code. Say “The text is written in”" in said()
+    said(markup="html")
+    assert template(project) == PresentationTemplate(body="html")
+
+
+def test_an_import_leaves_the_draft_of_its_lead_alone(
+    project: Store, request_for: Callable[..., ImportRequest]
+) -> None:
+    with project.reading() as cursor:
+        source = current_guide(cursor).source
+    save_draft(project, source + "More.\n", "lee", None)
+    carry_out(project, request_for("corpus", "pages.csv", HTML), "lee")
+    with project.reading() as cursor:
+        assert own_draft(cursor, "lee")

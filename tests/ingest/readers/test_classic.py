@@ -1,0 +1,117 @@
+"""The formats of test collections as records: what each tag says, and what is too large to be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.core.errors import InputError
+from curation.ingest.readers import bounds
+from curation.ingest.readers.classic import markup, prose, workbench
+from curation.ingest.readers.classic.smart import smart_rows
+from curation.ingest.readers.classic.trec import trec_rows
+from curation.ingest.readers.problems import Problems
+
+Rows = Callable[..., Iterator[tuple[int, dict[str, Any]]]]
+
+
+def taken(rows: Rows, text: str) -> list[dict[str, Any]]:
+    problems = Problems(Path("some.file"))
+    found = [fields for _, fields in rows(text.splitlines(keepends=True), problems)]
+    problems.check()
+    return found
+
+
+def refusal(rows: Rows, text: str) -> str:
+    with pytest.raises(InputError) as refused:
+        taken(rows, text)
+    return str(refused.value)
+
+
+def document(inside: str) -> dict[str, Any]:
+    (found,) = taken(trec_rows, f"<DOC>\n<DOCNO>1</DOCNO>\n{inside}\n</DOC>\n")
+    return found
+
+
+def topic(inside: str) -> dict[str, Any]:
+    (found,) = taken(trec_rows, f"<top><num>Number: 7</num>{inside}</top>\n")
+    return found
+
+
+def test_a_cdata_section_is_characters_and_no_mark_up() -> None:
+    """It was taken for a tag, and the text was empty."""
+    assert document("<TEXT><![CDATA[the whole\nbody: a<b && c>d <!-- x --> &amp;]]></TEXT>")["text"] == (
+        "the whole body: a<b && c>d <!-- x --> &amp;"
+    )
+    assert document("<TEXT>a <!-- <![CDATA[ --> b ]]> <![CDATA[c</TEXT>")["text"] == "a b ]]> c"
+
+
+def test_a_label_is_removed_from_the_tag_that_it_belongs_to() -> None:
+    found = topic("<title> Summary: of the year <desc> Description: Narrative: x <smry> Summary: y")
+    assert found == {
+        "query_id": "7",
+        "text": "Summary: of the year",
+        "information_need": "Narrative: x",
+        "smry": "y",
+    }
+    assert topic("<title> Topic: Organized crime")["text"] == "Organized crime"
+    assert document("<AUTHOR>Title: Dr</AUTHOR><TEXT>Topic: z</TEXT>")["author"] == "Title: Dr"
+
+
+def test_of_two_tags_that_could_be_the_query_the_other_is_kept() -> None:
+    found = topic("<title>a</title><text>b</text><query>c</query>")
+    assert (found["text"], found["text_2"], found["query"]) == ("a", "b", "c")
+
+
+def test_other_elements_are_kept_by_name_and_a_second_title_apart() -> None:
+    found = document("<HEAD>h</HEAD><TITLE>t</TITLE><F>1</F><TEXT>x</TEXT><F>2</F><F> </F>")
+    assert found == {"docno": "1", "title": "h", "text": "x", "title_2": "t", "f": "1\n2"}
+
+
+def test_a_tag_without_an_end_costs_no_more_than_others() -> None:
+    """20,000 letters took 5 s, and each doubling four times as long: this would take an hour."""
+    assert document(f"<TEXT>x <{'a' * 500_000}</TEXT>")["text"].startswith("x <aaa")
+    assert len(document("<F>x</F>" * 20_000)["text"]) == 2 * 20_000 - 1
+
+
+@pytest.mark.parametrize("inside", ["<a>" * 100, "".join(f"</a{number}>" for number in range(100))])
+def test_a_block_of_too_many_elements_is_refused(inside: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """6 MB of them took 450 MB of memory."""
+    monkeypatch.setattr(markup, "MOST_ELEMENTS", 50)
+    told = "some.file: line 1: the document has more than 50 elements; expected those of one"
+    assert told in refusal(trec_rows, f"<DOC><DOCNO>1</DOCNO>{inside}</DOC>\n")
+
+
+@pytest.mark.parametrize(
+    ("rows", "text", "told"),
+    [
+        (trec_rows, "<DOC>\n" + "ab\n" * 100, "line 1: <DOC> has more than 0 MB of text"),
+        (smart_rows, ".I 1\n" + ".T\n" * 100, "line 1: the record has more than 0 MB of text"),
+    ],
+)
+def test_a_record_that_is_too_long_is_refused(
+    rows: Rows, text: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines of marks did not count."""
+    monkeypatch.setattr(prose, "LONGEST_RECORD", 200)
+    assert told in refusal(rows, text)
+
+
+def test_records_of_smart_have_a_field_for_each_mark() -> None:
+    found = taken(smart_rows, ".I 1\n.T\na\nb\n.W\nc\n.T\nd\n.W")
+    assert found == [{"id": "1", "title": "a b d", "text": "c"}]
+    assert refusal(smart_rows, ".I 1\nlost\n").startswith("some.file: line 2: 'lost' belongs to no field")
+
+
+def test_a_list_of_the_workbench_is_refused_by_its_size_and_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """24 MB of {}, took 720 MB of memory."""
+    nested = '{"judgmentRatings": ' + "[" * 150 + "]" * 150 + "}"
+    assert "line 1: it is nested too deeply; expected at most 100" in refusal(
+        workbench.workbench_rows, nested
+    )
+    monkeypatch.setattr(bounds, "MOST_VALUES", 3)
+    found = '{"judgmentRatings":\n[{},\n{}]}'
+    assert "line 3: it has more than 3 lists and objects" in refusal(workbench.workbench_rows, found)

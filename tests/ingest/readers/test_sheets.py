@@ -1,0 +1,280 @@
+"""Spreadsheets: every row of the visible table, in bounds, and a sentence for whatever is damaged."""
+
+from __future__ import annotations
+
+import io
+import random
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+pytest.importorskip("python_calamine", reason="python-calamine is not installed: pip install -e .[test]")
+
+from curation.core.errors import InputError
+from curation.ingest.readers.classic import sheet_parts
+from curation.ingest.readers.fields import CorpusFields
+from curation.ingest.readers.records import Records
+from curation.operations.importing.sentences import replaced
+
+CASES = Path("../shared/cases/binary")
+HEADER = ("query", "docid", "grade")
+SHEET = "xl/worksheets/sheet1.xml"
+NAMESPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+
+
+@pytest.fixture
+def sheet(tmp_path: Path) -> Callable[..., Path]:
+    """A spreadsheet of these rows, after something is done to the book."""
+
+    def save(*rows: Any, change: Callable[[Any], object] = lambda book: None) -> Path:
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        change(book)
+        book.save(tmp_path / "a.xlsx")
+        return tmp_path / "a.xlsx"
+
+    return save
+
+
+def rows_of(path: Path) -> list[tuple[Any, ...]]:
+    return [tuple(record.fields.values()) for record in Records(path)]
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as refused:
+        rows_of(path)
+    return str(refused.value)
+
+
+def with_parts(path: Path, **changed: bytes) -> Path:
+    """The spreadsheet with other contents of its sheet, or with texts beside it."""
+    names = {"sheet1": SHEET, "sharedStrings": "xl/sharedStrings.xml"}
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts |= {names[name]: content for name, content in changed.items()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+def cells(*xml: str) -> bytes:
+    return f"<worksheet {NAMESPACE}><sheetData>{''.join(xml)}</sheetData></worksheet>".encode()
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="no shared cases")
+@pytest.mark.parametrize(
+    ("name", "column", "values"),
+    [
+        ("dimension_log", "count", [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]),
+        ("dimension_rows", "grade", [0, 1, 2, 3, 0]),
+        ("dimension_run", "score", [1, 3, 9, 2, 1]),
+        ("dimension_a1", "grade", [3, 2]),
+        ("fill", "grade", [3, 2]),
+        ("right", "grade", [0, 1, 2, 3, 0]),
+    ],
+)
+def test_every_row_is_read_whatever_the_sheet_says_of_its_size_or_style(
+    name: str, column: str, values: list[int]
+) -> None:
+    records = Records(CASES / f"xlsx_{name}.xlsx")
+    assert [record.fields[column] for record in records] == values
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="no shared cases")
+def test_a_sheet_that_is_cut_off_is_refused() -> None:
+    assert "cannot be read as a spreadsheet: xl/worksheets/sheet1.xml is damaged: unclosed token" in refusal(
+        CASES / "xlsx_cut_sheet.xlsx"
+    )
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="no shared cases")
+def test_ids_that_a_sheet_has_changed_are_refused_by_row() -> None:
+    records = Records(CASES / "xlsx_typed_ids.xlsx")
+    records.resolve(CorpusFields())
+    read: list[str] = []
+    with pytest.raises(InputError) as refused:
+        read.extend(record.fields["id"] for record in records)
+    assert read[:1] == ["MAR-10"]
+    for line, what in ((3, "a date or a time"), (7, "not whole"), (8, "a truth value"), (9, "more digits")):
+        assert f"row {line}: 'id' is " in str(refused.value)
+        assert what in str(refused.value)
+    assert len(refused.value.problems) == 4
+
+
+def test_ids_that_may_have_lost_digits_are_counted_and_said(sheet: Callable[..., Path]) -> None:
+    records = Records(sheet(("id", "text"), (123456789012345, "a"), (1234567890123450, "b")))
+    records.resolve(CorpusFields())
+    assert [record.fields["id"] for record in records] == ["123456789012345", "1234567890123450"]
+    assert replaced(records.replaced) == [
+        "1 id has more than 15 digits. A spreadsheet keeps 15: the others may be wrong."
+    ]
+
+
+def test_a_hidden_sheet_is_no_table(sheet: Callable[..., Path]) -> None:
+    def hide(book: Any) -> None:
+        book.create_sheet("Choices").append(["0"])
+        book["Choices"].sheet_state = "veryHidden"
+
+    assert rows_of(sheet(HEADER, ("tea", "d1", 3), change=hide)) == [("tea", "d1", 3)]
+
+
+def test_a_hidden_sheet_that_is_the_only_one_with_rows_is_refused(sheet: Callable[..., Path]) -> None:
+    def hide(book: Any) -> None:
+        book.create_sheet("Empty")
+        book["Sheet"].sheet_state = "hidden"
+
+    found = refusal(sheet(HEADER, ("tea", "d1", 3), change=hide))
+    assert "has no visible sheet with rows: Sheet is the only one with rows, and is hidden" in found
+    assert "Show the sheet" in found
+
+
+@pytest.mark.parametrize("above", [[("Judgments",)], [("Judgments",), (), ("of March", None)]])
+def test_titles_above_the_names_are_left_out(sheet: Callable[..., Path], above: list[tuple[str]]) -> None:
+    path = sheet(*above, (), HEADER, ("tea", "d1", 3))
+    assert [(record.line, record.fields["grade"]) for record in Records(path)] == [(len(above) + 3, 3)]
+
+
+def test_a_title_of_several_cells_is_refused_with_what_to_do(sheet: Callable[..., Path]) -> None:
+    found = refusal(sheet(("Judgments", None, None, "March"), (), HEADER, ("tea", "d1", 3)))
+    assert "row 3: a cell in a column without a name" in found
+    assert "delete what is above the names" in found
+
+
+def test_a_table_of_one_column_has_no_title(sheet: Callable[..., Path]) -> None:
+    assert rows_of(sheet(("query",), ("tea",), ("green tea",))) == [("tea",), ("green tea",)]
+
+
+def test_a_cell_merged_over_rows_is_the_value_of_each(sheet: Callable[..., Path]) -> None:
+    def merge(book: Any) -> None:
+        book.active.merge_cells("A2:A4")
+        book.active.merge_cells("A5:A9")
+        book.active.merge_cells("D2:E3")
+
+    rows = [HEADER, ("tea", "d1", 3), (None, "d2", 0), (None, "d3"), ("kettle", "d1", 1), (None, "d4", 2)]
+    assert rows_of(sheet(*rows, change=merge)) == [
+        *(("tea", "d1", 3), ("tea", "d2", 0), ("tea", "d3", None)),
+        *(("kettle", "d1", 1), ("kettle", "d4", 2)),
+    ]
+
+
+def test_names_that_are_merged_with_the_row_below_are_refused(sheet: Callable[..., Path]) -> None:
+    def merge(book: Any) -> None:
+        book.active.merge_cells("A1:A2")
+
+    found = refusal(sheet(HEADER, (None, "ann", "bob"), ("tea", 3, 1), change=merge))
+    assert "row 1, of the columns' names, is merged with the next" in found
+
+
+def test_types_are_those_of_the_sheet(sheet: Callable[..., Path]) -> None:
+    row = (1, 2.5, True, date(2026, 3, 1), " a\nb ", 1e21, "007")
+    path = sheet([str(number) for number in range(len(row))], row)
+    [read] = rows_of(path)
+    assert [*map(repr, read)] == [
+        *("1", "2.5", "True", "datetime.datetime(2026, 3, 1, 0, 0)", "' a\\nb '", "1e+21", "'007'")
+    ]
+
+
+FAR = [
+    *(("XFD1048576", "more than"), ("A99999999", "no sheet has"), ("XFE1", "no sheet has")),
+    *(("ZZZZZZZ1", "no sheet has"), ("A0", "no sheet has"), ("", "no sheet has"), ("1A", "no sheet has")),
+]
+
+
+@pytest.mark.parametrize(("place", "found"), FAR)
+def test_a_far_cell_is_refused_by_its_place(sheet: Callable[..., Path], place: str, found: str) -> None:
+    first = '<row r="1"><c r="A1" t="inlineStr"><is><t>query</t></is></c></row>'
+    body = cells(first, f'<row r="2"><c r="{place}"><v>1</v></c></row>')
+    assert found in refusal(with_parts(sheet(HEADER), sheet1=body))
+
+
+def test_a_far_cell_without_a_value_is_none(sheet: Callable[..., Path]) -> None:
+    rows = [f'<row r="{row}"><c t="inlineStr"><is><t>{row}</t></is></c></row>' for row in (1, 2)]
+    body = cells(*rows, '<row r="1048576"><c r="XFD1048576" s="0"/></row>')
+    assert rows_of(with_parts(sheet(HEADER), sheet1=body)) == [("2",)]
+
+
+def test_cells_are_bounded_by_their_number_wherever_they_are(
+    sheet: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sheet_parts, "MOST_CELLS", 100)
+    row = "<row>" + "".join(f"<c><v>{number}</v></c>" for number in range(10)) + "</row>"
+    assert len(rows_of(with_parts(sheet(HEADER), sheet1=cells(row * 10)))) == 9
+    assert "more than 100 cells" in refusal(with_parts(sheet(HEADER), sheet1=cells(row * 10, "<row/>", row)))
+    same = '<row r="1"><c r="A1"><v>1</v></c></row>' * 101
+    assert "more than 100 cells" in refusal(with_parts(sheet(HEADER), sheet1=cells(same)))
+
+
+@pytest.mark.parametrize("count", ["99999999999999", str(2**70), "x"])
+def test_a_number_of_texts_that_no_file_has_is_refused(sheet: Callable[..., Path], count: str) -> None:
+    strings = f'<sst {NAMESPACE} uniqueCount="{count}"><si><t>query</t></si></sst>'.encode()
+    assert "cannot be read as a spreadsheet" in refusal(with_parts(sheet(HEADER), sharedStrings=strings))
+
+
+def test_entities_are_refused_before_they_are_expanded(sheet: Callable[..., Path]) -> None:
+    body = b'<!DOCTYPE x [<!ENTITY a "aaaa">]>' + cells('<row><c t="str"><v>&a;</v></c></row>')
+    assert "has a DOCTYPE" in refusal(with_parts(sheet(HEADER), sheet1=body))
+
+
+def damaged(content: bytes, seed: int) -> bytes:
+    """The bytes with some flipped, cut out or taken twice."""
+    draw = random.Random(seed)
+    changed = bytearray(content)
+    for _ in range(draw.choice((1, 1, 2, 8))):
+        at = draw.randrange(len(changed))
+        kind = draw.randrange(4)
+        if kind == 0:
+            changed[at] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            changed[at] = draw.choice(b'<>&"/=0129AZ\x00\xff')
+        elif kind == 2:
+            del changed[at : at + draw.randrange(1, 60)]
+        else:
+            changed[at:at] = changed[draw.randrange(len(changed)) :][: draw.randrange(1, 40)]
+        if not changed:
+            break
+    return bytes(changed[: draw.randrange(len(changed) + 1)] if draw.random() < 0.1 else changed)
+
+
+def sheets_with_damage(good: Path, count: int) -> Iterator[tuple[str, bytes]]:
+    """Every other one has its zip damaged; the others one part within a sound zip."""
+    whole = good.read_bytes()
+    with zipfile.ZipFile(good) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for seed in range(count):
+        if seed % 2:
+            yield f"zip {seed}", damaged(whole, seed)
+            continue
+        name = sorted(parts)[seed // 2 % len(parts)]
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for other, content in parts.items():
+                archive.writestr(other, damaged(content, seed) if other == name else content)
+        yield f"{name} {seed}", packed.getvalue()
+
+
+def test_a_damaged_sheet_is_read_or_refused_with_a_sentence(
+    sheet: Callable[..., Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fill(book: Any) -> None:
+        book.active.append([date(2026, 3, 1), 1.5, True])
+        book.active.merge_cells("A2:A3")
+
+    good = sheet(HEADER, ("tea", "d1", 3), (None, "d2", "é"), change=fill)
+    refused = 0
+    for name, content in sheets_with_damage(good, 600):
+        path = tmp_path / "damaged.xlsx"
+        path.write_bytes(content)
+        try:
+            rows_of(path)
+        except InputError:
+            refused += 1
+        except BaseException as error:
+            raise AssertionError(f"{name} ends in {type(error)}") from error
+    assert 200 < refused < 600

@@ -1,0 +1,256 @@
+"""The reviewer's queue: the next pairs without names, each with one reviewer at a time."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from curation.core.errors import NotFoundError, RefusedError
+from curation.guides.guide import current_guide
+from curation.guides.questions import guide_questions
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.labeling.consensus import claims
+from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.comments import comments
+from curation.labeling.consensus.disputes import disputes
+from curation.labeling.consensus.queue import (
+    context_of_case,
+    next_cases,
+    one_case,
+    pair_id,
+    recent_cases,
+    whole_case,
+)
+from curation.labeling.consensus.submissions import ReviewerSubmission, submit_decisions
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.create_round import open_round
+from curation.store import Store
+from tests.support.projects import add_names, add_pairs, built_once, rows_of
+
+GRADES = {"far": (0, 3, None), "three ways": (0, 1, 3), "near": (2, 3), "agreed": (2, 2)}
+ORDER = ["far", "three ways", "near"]
+
+
+@built_once
+def judged(store: Store) -> Store:
+    """One query with three disputed documents, two reviewers and somebody who is none."""
+    add_pairs(store, {"far q": [*GRADES, "unjudged"]})
+    said = [
+        ImportedJudgment("far q", document, f"rater-{n}", grade, note=f"note {grade}" if n else None)
+        for document, grades in GRADES.items()
+        for n, grade in enumerate(grades)
+    ]
+    add_judgments(store, said, "three.csv")
+    add_names(store, "grace", "mia", role="reviewer")
+    add_names(store, "anna")
+    return store
+
+
+@pytest.fixture(autouse=True)
+def no_claims() -> None:
+    claims._projects.clear()
+
+
+def in_force(store: Store) -> str:
+    with store.reading() as cursor:
+        return current_guide(cursor).guide_hash
+
+
+def shown(store: Store, reviewer: str, limit: int = 6, after: tuple[str, ...] = ()) -> list[str]:
+    return [one.document_id for one in next_cases(store, reviewer, limit, after).showings]
+
+
+def of(document: str) -> str:
+    return pair_id("far q", document)
+
+
+def deciding(document: str, key: str = "key", **more: object) -> ReviewerSubmission:
+    given = {"kind": "decide", "grade": 1, "words": "Because.", **more}
+    return ReviewerSubmission.model_validate(
+        {"query_id": "far q", "document_id": document, "client_key": key, **given}
+    )
+
+
+def test_the_next_pairs_come_in_the_order_of_the_list_of_disputes_without_those_on_screen(
+    judged: Store,
+) -> None:
+    assert [one.document_id for one in disputes(judged)] == ORDER
+    assert shown(judged, "grace", 2) == ORDER[:2]
+    assert shown(judged, "grace", 2, (of("far"), of("three ways"))) == ORDER[2:]
+    assert next_cases(judged, "grace", 0).disputed == 3
+
+
+def test_a_pair_on_screen_has_its_opinions_in_the_order_of_what_they_say_and_nobodys_name(
+    judged: Store,
+) -> None:
+    case = next_cases(judged, "grace", 1).showings[0]
+    assert [(one.grade, one.words) for one in case.opinions] == [(0, ""), (3, "note 3"), (None, "note None")]
+    assert [(part.text, part.marked) for part in case.title] == [("far", True)]
+    assert "rater" not in json.dumps(case)
+    assert (case.revision, case.decision, case.has_more) == (0, None, False)
+
+
+def test_of_two_reviewers_each_gets_other_pairs_until_the_first_lets_them_go(
+    judged: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shown(judged, "grace", 2) == ORDER[:2]
+    queue = next_cases(judged, "mia")
+    assert [one.document_id for one in queue.showings] == ["near"]
+    assert (queue.disputed, queue.elsewhere) == (3, 2)
+    assert shown(judged, "grace", 6, (of("far"),)) == ["three ways"], "what the other has is not hers"
+    monkeypatch.setattr(claims, "HELD", -1.0)
+    shown(judged, "grace", 2)  # held for no time any more
+    assert shown(judged, "mia") == ORDER
+
+
+def test_adjudication_is_the_reviewers_whatever_screen_asks(judged: Store) -> None:
+    for refused in (
+        lambda: next_cases(judged, "anna"),
+        lambda: recent_cases(judged, "anna"),
+        lambda: one_case(judged, "anna", "far q", "far"),
+        lambda: whole_case(judged, "anna", "far q", "far"),
+    ):
+        with pytest.raises(RefusedError, match="reviewer or lead"):
+            refused()
+    outcome = submit_decisions(judged, "anna", [deciding("far")])[0]
+    assert (outcome.status, "reviewer or lead" in outcome.message) == ("refused", True)
+    assert rows_of(judged, "FROM adjudications") == []
+
+
+def test_the_whole_document_is_that_of_a_judged_pair_only(judged: Store) -> None:
+    text = whole_case(judged, "grace", "far q", "far")
+    assert [(part.text, part.marked) for part in text] == [
+        ("The body of ", False),
+        ("far", True),
+        (".", False),
+    ]
+    with pytest.raises(NotFoundError, match="unjudged"):
+        whole_case(judged, "grace", "far q", "unjudged")
+
+
+def test_a_decision_that_is_sent_again_is_saved_and_written_once_even_after_a_later_one(
+    judged: Store,
+) -> None:
+    first, second = deciding("far"), deciding("far", "other", grade=2, revision=1)
+    outcomes = submit_decisions(judged, "grace", [first, first, second, first])
+    assert [one.status for one in outcomes] == ["saved"] * 4
+    assert rows_of(judged, "SELECT revision, grade FROM adjudications ORDER BY 1") == [(0, 1), (1, 2)]
+
+
+def test_a_pair_that_another_decided_meanwhile_is_stale_and_says_by_whom_and_why(judged: Store) -> None:
+    decide(judged, "far q", "far", 3, "All of it", "mia")
+    stale, saved = submit_decisions(judged, "grace", [deciding("far"), deciding("near", "other")])
+    assert (stale.status, saved.status) == ("stale", "saved")
+    assert "mia decided this pair while you had it open: grade 3, because “All of it”" in stale.message
+    decided = (3, "All of it", "mia", False, in_force(judged), ())
+    assert one_case(judged, "grace", "far q", "far").decision == decided
+
+
+def test_a_decision_of_ones_own_other_tab_counts(judged: Store) -> None:
+    decide(judged, "far q", "far", 3, "All of it", "grace")
+    outcome = submit_decisions(judged, "grace", [deciding("far")])[0]
+    assert (outcome.status, "another tab" in outcome.message) == ("stale", True)
+    assert rows_of(judged, "SELECT grade FROM adjudications") == [(3,)]
+
+
+@pytest.mark.parametrize(
+    ("submission", "words"),
+    [
+        (deciding("unjudged"), "Nobody has judged"),
+        (deciding("far", grade=9), "9"),
+        (deciding("far", words=" "), "A decision needs a reason"),
+        (deciding("far", kind="opinion"), "no round of this project shows it"),
+        (deciding("far", kind="unclear", words=""), "Say in a few words"),
+    ],
+    ids=["unjudged", "grade", "reason", "opinion", "question"],
+)
+def test_what_cannot_be_taken_is_refused_with_the_reason(
+    judged: Store, submission: ReviewerSubmission, words: str
+) -> None:
+    outcome = submit_decisions(judged, "grace", [submission])[0]
+    assert (outcome.client_key, outcome.status) == ("key", "refused")
+    assert words in outcome.message
+    assert "`" not in outcome.message, "a page names no commands"
+    assert rows_of(judged, "FROM adjudications") == []
+
+
+def test_a_question_about_the_guide_is_stored_once_and_no_decision(judged: Store) -> None:
+    with judged.transaction() as cursor:  # as if a round had shown the pair
+        cursor.execute(
+            "INSERT INTO presentations BY NAME SELECT 'p' AS presentation_id, 'r' AS round_id, "
+            "'anna' AS annotator, 'far q' AS query_id, 'far' AS document_id, 0 AS position, "
+            "'c' AS content_hash"
+        )
+    asked = deciding("far", kind="unclear", words="Do parts count?")
+    assert [one.status for one in submit_decisions(judged, "grace", [asked, asked])] == ["saved"] * 2
+    with judged.reading() as cursor:
+        assert [(one.words, one.author) for one in guide_questions(cursor)] == [("Do parts count?", "grace")]
+    assert shown(judged, "grace") == ORDER
+
+
+def test_recent_decisions_are_ones_own_newest_first_and_can_be_decided_again(judged: Store) -> None:
+    decide(judged, "far q", "near", 2, "Near", "grace")
+    decide(judged, "far q", "three ways", None, "Neither", "mia")
+    decide(judged, "far q", "far", None, "Cut off", "grace")
+    found = recent_cases(judged, "grace")
+    assert [(one.document_id, one.revision, one.decision) for one in found] == [
+        ("far", 1, (None, "Cut off", "grace", False, in_force(judged), ())),
+        ("near", 1, (2, "Near", "grace", False, in_force(judged), ())),
+    ]
+
+
+def test_a_pair_has_the_decided_documents_of_its_query_as_anchors(judged: Store) -> None:
+    assert context_of_case(judged, "grace", "far q", "far").anchors == []
+    decide(judged, "far q", "near", 3, "It is what was asked for.", "mia")
+    decide(judged, "far q", "agreed", 1, "Only the subject.", "mia")
+    decide(judged, "far q", "three ways", None, "It is cut off.", "mia")
+    found = context_of_case(judged, "grace", "far q", "far").anchors
+    assert [(one.document_id, one.grade, one.reason) for one in found] == [
+        ("near", 3, "It is what was asked for."),
+        ("agreed", 1, "Only the subject."),
+    ]
+    assert [one.document_id for one in context_of_case(judged, "mia", "far q", "near").anchors] == ["agreed"]
+    with pytest.raises(RefusedError):
+        context_of_case(judged, "anna", "far q", "far")
+
+
+def test_reviewers_comment_on_a_pair_and_what_is_sent_again_is_written_once(judged: Store) -> None:
+    said = {"kind": "comment", "words": " Does a part count? "}
+    for _ in range(2):
+        assert submit_decisions(judged, "grace", [deciding("far", "key-00001", **said)])[0].status == "saved"
+    submit_decisions(judged, "mia", [deciding("far", "key-00002", kind="comment", words="Yes, as 1.")])
+    submit_decisions(judged, "mia", [deciding("near", "key-00003", kind="comment", words="This, too.")])
+    found = context_of_case(judged, "mia", "far q", "far").comments
+    assert [(one.author, one.words) for one in found] == [
+        ("grace", "Does a part count?"),
+        ("mia", "Yes, as 1."),
+    ]
+    with judged.reading() as cursor:
+        assert [one.document_id for one in comments(cursor, "mia", "far q")] == ["far", "far", "near"]
+        with pytest.raises(RefusedError):
+            comments(cursor, "anna", "far q")
+    trail = rows_of(judged, "SELECT actor FROM events WHERE action = 'comment on a dispute' ORDER BY rowid")
+    assert trail == [("grace",), ("mia",), ("mia",)]
+    refused = submit_decisions(
+        judged,
+        "mia",
+        [
+            deciding("far", "key-00004", kind="comment", words=" "),
+            deciding("unjudged", "key-00005", kind="comment", words="Nobody has judged it."),
+        ],
+    )
+    assert [one.status for one in refused] == ["refused", "refused"]
+
+
+def test_who_has_still_to_grade_a_pair_reads_neither_its_comments_nor_it_as_an_anchor(judged: Store) -> None:
+    decide(judged, "far q", "near", 3, "It is what was asked for.", "grace")
+    submit_decisions(judged, "grace", [deciding("near", "key-00001", kind="comment", words="A clear 3.")])
+    open_round(judged, "first", ["mia"], overlap=1, duplicates=0, again=True)
+    with judged.transaction() as cursor:
+        cursor.execute("DELETE FROM presentations WHERE document_id = 'far' AND annotator = 'mia'")
+    assert context_of_case(judged, "mia", "far q", "far") == ([], [])
+    with judged.reading() as cursor:
+        assert comments(cursor, "mia", "far q") == []
+    again = submit_decisions(judged, "mia", [deciding("near", "key-00002", kind="comment", words="Why?")])
+    assert again[0].status == "refused"

@@ -1,0 +1,81 @@
+"""The demo's corpus, read from the Python that runs the tests."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from curation.operations.demo.stdlib_corpus import StdlibCorpus, write_stdlib_corpus
+
+pytestmark = pytest.mark.slow
+Rows = list[dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[StdlibCorpus, Rows]:
+    path = tmp_path_factory.mktemp("corpus") / "corpus.jsonl"
+    corpus = write_stdlib_corpus(path)
+    return corpus, [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_corpus_has_two_to_four_thousand_documents(written: tuple[StdlibCorpus, Rows]) -> None:
+    corpus, rows = written
+    assert corpus.documents == len(rows)
+    assert 2000 <= len(rows) <= 4000
+    assert corpus.modules > 200
+
+
+def test_ids_are_unique_and_in_order_and_texts_are_not_repeated(written: tuple[StdlibCorpus, Rows]) -> None:
+    _, rows = written
+    ids = [row["id"] for row in rows]
+    assert ids == sorted(set(ids))
+    assert len({row["body"] for row in rows}) == len(rows)
+    assert all(list(row) == ["id", "title", "body", "group"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "words"),
+    [
+        ("json", "json — module", "JavaScript Object Notation"),
+        ("json.dumps", "json.dumps(obj, *, skipkeys=False, ", "Serialize ``obj`` to a JSON"),
+        ("asyncio.gather", "asyncio.gather(*coros_or_futures, return_exceptions=False)", "results from"),
+        ("os.path.join", "os.path.join(a, *p)", "Join two or more"),
+        ("math.isclose", "math.isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0)", "close in value"),
+        ("builtins.str.split", "str.split(sep=None, maxsplit=-1)", "Return a list of the substrings"),
+    ],
+)
+def test_a_name_people_write_leads_to_its_docstring(
+    written: tuple[StdlibCorpus, Rows], name: str, title: str, words: str
+) -> None:
+    row = {row["id"]: row for row in written[1]}[name]
+    assert row["title"].startswith(title)
+    assert words in row["body"]
+    assert row["group"] == name.partition(".")[0]
+
+
+def test_private_names_and_excluded_modules_stay_out(written: tuple[StdlibCorpus, Rows]) -> None:
+    _, rows = written
+    assert not [row["id"] for row in rows if any(part.startswith("_") for part in row["id"].split("."))]
+    groups = {row["group"] for row in rows}
+    assert groups <= set(sys.stdlib_module_names)
+    assert not groups & {"antigravity", "this", "idlelib", "test", "lib2to3", "ensurepip", "pip"}
+
+
+def test_what_is_left_out_is_counted_with_its_reason(written: tuple[StdlibCorpus, Rows]) -> None:
+    left_out = written[0].left_out
+    assert {"text too short", "same text under another name", "no docstring", "private name"} <= set(left_out)
+    assert all(count > 0 for count in left_out.values())
+
+
+def test_the_same_python_writes_the_same_bytes_whatever_hooks_a_program_has_set(
+    written: tuple[StdlibCorpus, Rows], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "sys.excepthook" in {row["id"] for row in written[1]}
+    monkeypatch.setattr(sys, "excepthook", lambda *_: None)  # as the command line does
+    again = write_stdlib_corpus(tmp_path / "again.jsonl")
+    assert again.path.read_bytes() == written[0].path.read_bytes()
+    assert b"\r" not in again.path.read_bytes()
+    assert again.left_out == written[0].left_out

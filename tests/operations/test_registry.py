@@ -1,0 +1,86 @@
+"""Requests of steps: written for a job, read again, and what people see of their fields."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from curation.core.errors import InputError
+from curation.core.operation import filled, flat, options_of, read_request, written
+from curation.operations.registry import STEPS
+from curation.queries.sampling.frame.limits import Limits
+from curation.queries.sampling.request import DrawRequest
+from curation.splits.request import NewSplit
+from curation.splits.rules import Rules
+from tests.support.command_line import invoke
+
+REQUESTS = [step.request for step in STEPS.values() if is_dataclass(step.request)]
+
+
+@pytest.mark.parametrize("request_type", REQUESTS, ids=lambda found: found.__name__)
+def test_a_request_is_the_same_after_it_was_written_and_filled(request_type: Any) -> None:
+    usual = request_type()
+    assert written(read_request(request_type, written(usual))) == written(usual)
+    assert filled(request_type, flat(usual)) == usual
+    names = [found.name for found in options_of(request_type)]
+    assert len(set(names)) == len(names), "a name is an option once"
+
+
+def test_what_people_chose_comes_back_with_its_type() -> None:
+    asked = DrawRequest(9, limits=Limits(since=datetime(2026, 3, 1, 8, 15), exclude_releases=["v1"]))
+    back = read_request(DrawRequest, written(asked))
+    assert (back.size, back.limits) == (9, asked.limits)
+    split = NewSplit(rules=Rules(query=None, keys=("session",), cut=(("a", "b"),)))
+    assert read_request(NewSplit, written(split)) == split
+    assert filled(NewSplit, flat(split) | {"seed": 3}) == replace(split, seed=3)
+
+
+WITHOUT: dict[str, Any] = {
+    "budget": {},
+    "depth": {},
+    "head": {"strata": ["segment"]},
+    "model": {"systems": ["bm25"], "strata": ["segment"], "dense": False, "paraphrase": None},
+    "rate": {"systems": ["bm25"]},
+    "run": {},
+    "torso": {"strata": ["segment"]},
+    "undated": {},
+}
+"""Fields that need something → values of others without which they change nothing."""
+
+
+@pytest.mark.parametrize("request_type", REQUESTS, ids=lambda found: found.__name__)
+def test_a_field_without_what_it_needs_is_refused_in_a_job(request_type: Any) -> None:
+    for found in options_of(request_type):
+        if found.option.needs is not None:
+            other = {str: "other", int: 3, float: 0.4}[found.kind]
+            asked = filled(request_type, flat(request_type()) | WITHOUT[found.name] | {found.name: other})
+            with pytest.raises(InputError, match=f"“{found.option.label}” would change nothing: "):
+                read_request(request_type, written(asked))
+
+
+def test_a_job_of_before_an_option_has_its_default_and_another_type_is_refused() -> None:
+    before = {"size": 4, "plan": {}, "limits": {"since": None}}
+    assert read_request(DrawRequest, before) == DrawRequest(4)
+    with pytest.raises(InputError, match="size"):
+        read_request(DrawRequest, {"size": "many"})
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("pool --depth 0 --budget -2", "--depth: 0 is out of range; expected 1 or more\n--budget: -2"),
+        ("split --query-threshold nan", "--query-threshold: nan is out of range; expected 0.1 to 1"),
+        ("export v1 --out out --negatives 1001", "--negatives: 1001 is out of range; expected 1 to 1,000"),
+    ],
+)
+def test_numbers_out_of_bounds_are_refused_by_the_command_and_of_a_job(command: str, said: str) -> None:
+    refused = invoke(command.split())
+    assert isinstance(refused.exception, InputError)
+    assert str(refused.exception).startswith(said)
+    with pytest.raises(
+        InputError, match=r"“Asked at least this often”: 0 is out of range; expected 1 or more"
+    ):
+        read_request(DrawRequest, {"limits": {"min_count": 0}})

@@ -1,0 +1,91 @@
+"""What a writer is warned of, on texts small enough to read."""
+
+from __future__ import annotations
+
+import pytest
+
+from curation.queries.coverage.writing.checks import alike_queries, check_text, copied_phrases, shares_words
+from curation.queries.coverage.writing.styles import STYLES, has_names, reads_as_query
+from curation.store import Query
+
+TITLE = "Green tea"
+BODY = "The harbour pilot boards the cargo ship, which is in the port of Rotterdam."
+
+
+def queries(*texts: str) -> list[Query]:
+    return [Query(f"q{n}", text, text.casefold(), "imported") for n, text in enumerate(texts)]
+
+
+def test_three_words_in_a_row_of_the_text_are_copied_and_two_are_not() -> None:
+    assert copied_phrases("who is the harbour pilot boards THE man", TITLE, BODY) == [
+        "the harbour pilot boards THE"
+    ]
+    assert copied_phrases("a harbour pilot in Rotterdam", TITLE, BODY) == []
+
+
+def test_a_whole_title_of_two_words_is_copied() -> None:
+    assert copied_phrases("best green tea shop", TITLE, BODY) == ["green tea"]
+    assert copied_phrases("tea that is green", TITLE, BODY) == []
+
+
+def test_stop_words_alone_are_no_phrase() -> None:
+    assert copied_phrases("which is in a ship", TITLE, BODY) == []
+
+
+def test_a_phrase_of_a_script_without_spaces_is_copied_as_it_is_written() -> None:
+    assert copied_phrases("東京の国立博物館 は", "", "上野にある国立博物館です") == ["国立博物館"]
+
+
+def test_near_duplicates_are_found_by_letters_and_in_any_order_of_words() -> None:
+    known = queries("laptop", "blue t-shirt", "iphone 13 case")
+    assert alike_queries("Laptops", known) == ["laptop"]
+    assert alike_queries("t shirt, blue", known) == ["blue t-shirt"]
+    assert alike_queries("harbour pilot", known) == []
+
+
+def test_each_warning_is_a_sentence_and_a_good_query_has_none() -> None:
+    found = check_text("green tea", TITLE, BODY, STYLES["question names"], queries("green teas"))
+    assert [sentence.split()[0] for sentence in found.sentences] == ["“\u2068green", "The", "This"]
+    assert check_text("drink", TITLE, BODY, STYLES["short generic"], queries("cargo")).sentences == []
+
+
+@pytest.mark.parametrize(
+    ("text", "style", "missed"),
+    [
+        ("cargo pilots", "short generic", None),
+        ("cargo pilots of the sea", "medium generic", "3–4 words that are no question"),
+        ("who pilots ships", "medium generic", "3–4 words that are no question"),
+        ("pilots of the sea", "question generic", "a natural question"),
+        ("who pilots a ship", "question names", "with proper names"),
+        ("who pilots ships in rotterdam", "question generic", "in generic terms, without proper names"),
+        ("who pilots ships in Delft", "question names", None),
+        ("Delft", "short names", None),  # a name, or the first word of a sentence
+        ("Delft", "short generic", None),
+    ],
+)
+def test_a_style_is_a_length_a_question_or_none_and_names_or_none(
+    text: str, style: str, missed: str | None
+) -> None:
+    assert check_text(text, TITLE, BODY, STYLES[style], []).style == missed
+
+
+def test_where_common_nouns_have_capitals_nothing_is_said_of_names() -> None:
+    assert (
+        has_names("wer lotst ein Schiff", "Der Lotse geht im Hafen an Bord von einem Schiff aus Holz.")
+        is None
+    )
+
+
+def test_a_query_says_something_and_repeats_no_word() -> None:
+    short, question = STYLES["medium generic"], STYLES["question generic"]
+    assert not reads_as_query("effects effect study", short)
+    assert not reads_as_query("what about the", question)
+    assert not reads_as_query("what tea teas is best", question)
+    assert reads_as_query("is green tea or black tea best", question)
+    assert reads_as_query("effect of ships", short)
+
+
+def test_words_are_shared_by_stem_and_stop_words_are_none() -> None:
+    assert shares_words("who boarded the train", BODY)
+    assert shares_words("国立の館", "上野にある国立博物館です")
+    assert not shares_words("what is in the moon", BODY)
