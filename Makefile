@@ -13,11 +13,11 @@ WITH_LINT = .ci/lint & lint=$$!; $(1); tests=$$?; wait $$lint && exit $$tests
 help:    ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
-setup:   ## make .venv with goldset, its tests and its demo
+setup:   ## make .venv with goldgrade, its tests and its demo
 	@.ci/setup
 
 demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends it)
-	@.venv/bin/goldset demo
+	@.venv/bin/goldgrade demo
 
 check: setup   ## lint, types, and the tests that need no browser, no embedding model and not half a second each
 	@echo "check: ruff, mypy, and pytest in three processes"
@@ -58,7 +58,7 @@ docs: setup   ## write docs/commands.md and the tables of docs/architecture.md f
 site:    ## build the documentation as a site, which the app serves at Help
 	@.ci/setup site
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet --strict --clean -f .ci/mkdocs.yml
-	@echo "site: app/manual/site/index.html; goldset app has it at Help"
+	@echo "site: app/manual/site/index.html; goldgrade app has it at Help"
 
 screenshots: setup   ## take the pictures in docs/screenshots/
 	@.ci/browser

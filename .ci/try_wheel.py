@@ -1,4 +1,4 @@
-"""Try an installed goldset, from an empty folder and with nothing of the repository: see .ci/wheel.
+"""Try an installed goldgrade, from an empty folder and with nothing of the repository: see .ci/wheel.
 
 Usage: try_wheel.py README.md docs/path.md, whose commands are run in their order.
 """
@@ -19,8 +19,8 @@ from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor as Cookies
 from urllib.request import Request, build_opener
 
-GOLDSET = str(Path(sys.executable).with_name("goldset"))
-COMMAND = re.compile(r"^\$ goldset (.+)$", re.MULTILINE)
+GOLDGRADE = str(Path(sys.executable).with_name("goldgrade"))
+COMMAND = re.compile(r"^\$ goldgrade (.+)$", re.MULTILINE)
 PORT = 8599
 ADDRESS = f"http://localhost:{PORT}"
 
@@ -37,9 +37,9 @@ def run(command: list[str]) -> str:
 
 
 def a_module_app_is_the_users_alone() -> None:
-    assert find_spec("app") is None, "an installed goldset must have no module app"
+    assert find_spec("app") is None, "an installed goldgrade must have no module app"
     Path("app.py").write_text("OWNER = 'the user'\n")
-    Path("theirs.py").write_text("import curation, goldset, app\nprint(app.OWNER)\n")
+    Path("theirs.py").write_text("import curation, goldgrade, app\nprint(app.OWNER)\n")
     assert run([sys.executable, "theirs.py"]) == "the user\n"
 
 
@@ -47,19 +47,19 @@ def the_path_of_the_readme_runs(pages: list[Path]) -> None:
     readme, path = (COMMAND.findall(page.read_text(encoding="utf-8")) for page in pages)
     Path("runs").mkdir()
     for command in [*path, "run v1 --systems bm25 --out runs", *readme]:
-        run([GOLDSET, *shlex.split(command)])
+        run([GOLDGRADE, *shlex.split(command)])
     say(f"{len(path)} commands of {pages[1].name} and {len(readme)} of {pages[0].name}")
 
 
 def a_guide_has_a_name() -> None:
-    assert "Binary relevance" in run([GOLDSET, "--project", "binary.duckdb", "init", "--guide", "binary"])
+    assert "Binary relevance" in run([GOLDGRADE, "--project", "binary.duckdb", "init", "--guide", "binary"])
 
 
 @contextmanager
 def served(*command: str) -> Iterator[None]:
     """The app while it is served, in a folder with a module app that Python would find."""
     environment = os.environ | {"PYTHONPATH": str(Path.cwd())}
-    process = subprocess.Popen([GOLDSET, *command, "--port", str(PORT)], env=environment)
+    process = subprocess.Popen([GOLDGRADE, *command, "--port", str(PORT)], env=environment)
     try:
         opener, end = build_opener(), time.monotonic() + 120
         while True:
@@ -85,7 +85,7 @@ def the_demo_opens() -> None:
     assert find_spec("torch") is None
     started = time.monotonic()
     with served("demo", "--no-browser"):
-        say(f"goldset demo: {time.monotonic() - started:.1f} s until it answers")
+        say(f"goldgrade demo: {time.monotonic() - started:.1f} s until it answers")
         cookies = Cookies()
         form = urlencode({"name": "lead", "password": "gold-standard"}).encode()
         build_opener(cookies).open(Request(f"{ADDRESS}/sign-in", form, {"Origin": ADDRESS})).close()
@@ -106,7 +106,7 @@ def the_demo_opens() -> None:
 
 
 if __name__ == "__main__":
-    os.environ["GOLDSET_PROJECT"] = "data/python.duckdb"
+    os.environ["GOLDGRADE_PROJECT"] = "data/python.duckdb"
     a_module_app_is_the_users_alone()
     a_guide_has_a_name()
     the_demo_opens()

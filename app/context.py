@@ -8,17 +8,17 @@ from pathlib import Path
 
 from curation.core import log
 from curation.core.errors import CurationError, StoreBusyError
+from curation.core.named_project import VARIABLES, named_project
 from curation.store import Store, open_store
 
-PROJECT = "GOLDSET_PROJECT"
+PROJECT = VARIABLES[0]
 """The environment variable that names the project's file."""
-IMPORT_FROM = "GOLDSET_IMPORT_FROM"
+IMPORT_FROM = "GOLDGRADE_IMPORT_FROM"
 """The one that names the folder from which files may be imported; without it there is none."""
-BACKUP_TO = "GOLDSET_BACKUP_TO"
+BACKUP_TO = "GOLDGRADE_BACKUP_TO"
 """The one that names the folder for backups by schedule; without it there are none."""
-DEFAULT = "data/goldset.duckdb"
 
-IMAGES_FROM = "GOLDSET_IMAGES_FROM"
+IMAGES_FROM = "GOLDGRADE_IMAGES_FROM"
 """The environment variable with the hosts, divided by commas, from which browsers may fetch images."""
 
 
@@ -40,14 +40,16 @@ def project_store() -> Store:
     ------
     NotFoundError: there is no such project.
     """
-    return open_store(Path(os.environ.get(PROJECT, DEFAULT)))
+    return open_store(named_project())
 
 
 def project_name() -> str:
     """What people call the project: its file's name, or that of a folder above it where it says nothing."""
-    path = Path(os.environ.get(PROJECT, DEFAULT)).absolute()
+    path = named_project().absolute()
     names = [path.stem, path.parent.name, path.parent.parent.name]
-    return next((name for name in names if name not in {"", "goldset", "project", "data"}), path.stem)
+    return next(
+        (name for name in names if name not in {"", "goldgrade", "goldset", "project", "data"}), path.stem
+    )
 
 
 def unreadable(error: CurationError) -> str:

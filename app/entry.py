@@ -67,9 +67,9 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
     missing = [name for name in named if not name or not (static / name).is_file()]
     if len(scripts) != 1 or not styles or missing or "root" not in head.ids:
         raise RefusedError(
-            f"{path} of Streamlit {st.__version__} is not the page that goldset expects: one script and a "
+            f"{path} of Streamlit {st.__version__} is not the page that goldgrade expects: one script and a "
             "style sheet that are in the folder next to it, and an element called root. Install a version of "
-            "Streamlit that goldset was tested with, such as 1.67."
+            "Streamlit that goldgrade was tested with, such as 1.67."
         )
     for one in (*styles, *scripts, *ahead):
         yield _text(*one)

@@ -11,11 +11,11 @@ from app.signin.current_user import current_user
 st.set_page_config(layout="wide")
 annotator = current_user(dict(st.context.cookies))
 if annotator is None:
-    st.set_page_config(page_title="Signed out · goldset")
+    st.set_page_config(page_title="Signed out · goldgrade")
     st.markdown("Your sign-in has ended. [Sign in again](/sign-in)")
     st.stop()
 menus = streamlit_pages(annotator)
 page = st.navigation(menus, position="top")
-st.set_page_config(page_title=f"{page.title} · goldset")
+st.set_page_config(page_title=f"{page.title} · goldgrade")
 ui.frame(annotator, place_in_menus(annotator.role, page.title), palette_pages(menus))
 page.run()

@@ -67,7 +67,7 @@ def routes() -> list[Route]:
 
 
 def build(front: bool = True) -> st.App:
-    """The app of the project that `GOLDSET_PROJECT` names; without the front only for comparisons.
+    """The app of the project that `GOLDGRADE_PROJECT` names; without the front only for comparisons.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _show_failure(error: Exception) -> bool:
     known_by = log.new_id()
     log.write(logging.ERROR, "A page failed", error=error, request=known_by, path=st.context.url)
     st.error(
-        "This page failed, and that is a mistake in goldset. The log of the server has what happened under "
+        "This page failed, and that is a mistake in goldgrade. The log of the server has what happened under "
         f"{known_by}."
     )
     return True

@@ -35,7 +35,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
 """Where Markdown would begin to take bare words for a link, whatever is escaped."""
 _JOINED = "\u2060"  # no width, and no break of the line
-_COMMAND = re.compile(r"`(goldset [^`]+)`")
+_COMMAND = re.compile(r"`(goldgrade [^`]+)`")
 _HERE = '[data-testid="stTopNav"] > :nth-child(%d) button { font-weight: 600; background: var(--gs-here); }'
 _AROUND_BREAKS = re.compile(r" *(\n+) *")
 _HELD = re.compile("p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre")

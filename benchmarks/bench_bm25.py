@@ -77,7 +77,7 @@ def rate(search: Callable[[], object], queries: int) -> float:
 
 
 def our_rate(engine: Bm25, queries: list[Query], worth: int) -> float:
-    """The rate of goldset, by numba for so many postings and more."""
+    """The rate of goldgrade, by numba for so many postings and more."""
     before, postings.WORTH = postings.WORTH, worth
     found = rate(lambda: engine.search(queries, DEPTH), len(queries))
     postings.WORTH = before
@@ -98,9 +98,9 @@ def main() -> None:
     found = engine.search(queries[:few], DEPTH)
     seconds = time.process_time() - started
     print(f"{size:,} documents, {len(queries):,} queries; index and {few} searches: {seconds:.2f} s")
-    rates = {"goldset, numpy": our_rate(engine, queries, sys.maxsize)}
+    rates = {"goldgrade, numpy": our_rate(engine, queries, sys.maxsize)}
     if backend == "numba":
-        rates["goldset, numba"] = our_rate(engine, queries, 0)
+        rates["goldgrade, numba"] = our_rate(engine, queries, 0)
     best = max(rates.values())
 
     tokens = [content_words(document.text) for document in documents]
@@ -115,7 +115,7 @@ def main() -> None:
     scores = [np.sort(reference.get_scores(words))[::-1][:DEPTH] for words in asked[:few]]
     rates["rank-bm25"] = few / (time.process_time() - started)
 
-    print(f"| top {DEPTH} | queries a second | goldset's best is so many times as fast |\n|---|--:|--:|")
+    print(f"| top {DEPTH} | queries a second | goldgrade's best is so many times as fast |\n|---|--:|--:|")
     for name, found_rate in rates.items():
         print(f"| {name} | {found_rate:,.0f} | {best / found_rate:,.1f} |")
     same = sum(

@@ -1,17 +1,18 @@
-"""`goldset evaluate` of ten runs against ir-measures' own command, each as processes from files to figures.
+"""`goldgrade evaluate` of ten runs against ir-measures' own command, each as processes from files to figures.
 
-Both read the same TREC files and compute the same ten measures. goldset also opens the release and checks its
-sums, and gives intervals, ties, bounds for unjudged documents, and tests of every pair of systems.
+Both read the same TREC files and compute the same ten measures. goldgrade also opens the release and checks
+its sums, and gives intervals, ties, bounds for unjudged documents, and tests of every pair of systems.
 
 - ir_measures: its command line takes one run, so it is called once for each;
 - one process: a script that reads the qrels once and all runs, and computes by one evaluator, which spares
   ir-measures everything that a command does again for each run;
-- one run: goldset and ir_measures with one run alone, which is mostly what starting costs;
+- one run: goldgrade and ir_measures with one run alone, which is mostly what starting costs;
 - ranx: the measures that it has, in one process, where it is installed (it is no dependency); its compiler
   keeps what it made after the first round.
 
-Written: wall and processor seconds (user and system, of the best of the rounds) with their ratios to goldset,
-and the largest difference of a mean. Python's compiled files are kept for both sides. Rounds take turns.
+Written: wall and processor seconds (user and system, of the best of the rounds) with their ratios to
+goldgrade, and the largest difference of a mean. Python's compiled files are kept for both sides. Rounds take
+turns.
 
 The first round, which compiles, counts if rounds is 0.
 
@@ -35,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.support import GOLDSET
+from tests.support import GOLDGRADE
 from tests.support.command_line import invoke
 
 JUDGED = 60
@@ -151,7 +152,7 @@ def spent(command: Sequence[str], folder: Path, output: str = "output.txt") -> C
     """
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     environment |= {
-        "GOLDSET_PROJECT": str(folder / "project.duckdb"),
+        "GOLDGRADE_PROJECT": str(folder / "project.duckdb"),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH", "")])),
     }
     with chdir(folder):
@@ -166,18 +167,18 @@ def spent(command: Sequence[str], folder: Path, output: str = "output.txt") -> C
 
 def sides(runs: Sequence[str]) -> dict[str, list[list[str]]]:
     """What is measured → its commands, one after another."""
-    goldset = [GOLDSET, "evaluate", "v1", "--measures", ",".join(MEASURES)]
+    goldgrade = [GOLDGRADE, "evaluate", "v1", "--measures", ",".join(MEASURES)]
     ir_measures = [sys.executable, "-m", "ir_measures", "qrels.txt"]
     named = [word for run in runs for word in ("--run", run)]
     found = {
-        "goldset": [[*goldset, *named]],
+        "goldgrade": [[*goldgrade, *named]],
         "ir_measures": [[*ir_measures, run, *MEASURES.values()] for run in runs],
         "ir_measures, one process": [
             [sys.executable, "-c", ONE_PROCESS, " ".join(MEASURES.values()), "qrels.txt", *runs]
         ],
     }
     if len(runs) > 1:
-        found["goldset, one run"] = [[*goldset, "--run", runs[0]]]
+        found["goldgrade, one run"] = [[*goldgrade, "--run", runs[0]]]
         found["ir_measures, one run"] = [[*ir_measures, runs[0], *MEASURES.values()]]
     if importlib.util.find_spec("ranx") is not None:
         found["ranx, nine measures, one process"] = [
@@ -187,13 +188,13 @@ def sides(runs: Sequence[str]) -> dict[str, list[list[str]]]:
 
 
 def largest_difference(folder: Path, runs: Sequence[str]) -> float:
-    """Of any mean of goldset and of ir-measures.
+    """Of any mean of goldgrade and of ir-measures.
 
     ir-measures is asked for nDCG with gains of its own apart: with nDCG@10 in the same call one of them is
     wrong, in some processes.
     """
     named = [word for run in runs for word in ("--run", run)]
-    evaluate = [GOLDSET, "evaluate", "v1", "--measures", ",".join(MEASURES), "--json"]
+    evaluate = [GOLDGRADE, "evaluate", "v1", "--measures", ",".join(MEASURES), "--json"]
     spent([*evaluate, *named], folder, "ours.json")
     ours = json.loads((folder / "ours.json").read_text())["runs"]
     apart = ("mrr@10", "judged@10")  # ir-measures breaks ties for these by another rule
@@ -235,9 +236,9 @@ def main() -> None:
         f"{number} runs × {queries:,} queries × {depth:,} documents, {len(MEASURES)} measures, whole commands"
     )
     for side, cost in best.items():
-        ours = best["goldset, one run" if side.endswith("one run") else "goldset"]
+        ours = best["goldgrade, one run" if side.endswith("one run") else "goldgrade"]
         print(
-            f"{side:34} {cost.wall:7.2f} s wall, {cost.processor:7.2f} s processor; goldset takes "
+            f"{side:34} {cost.wall:7.2f} s wall, {cost.processor:7.2f} s processor; goldgrade takes "
             f"{ours.wall / cost.wall:.2f} and {ours.processor / cost.processor:.2f} times as long"
         )
     if importlib.util.find_spec("ranx") is None:

@@ -1,4 +1,4 @@
-"""The first load of Label over a slow line: with goldset's front, and as Streamlit alone would serve it.
+"""The first load of Label over a slow line: with goldgrade's front, and as Streamlit alone would serve it.
 
 The same project is served twice, by `app.serve.build` with and without the front. Without it the index page
 is Streamlit's own, scripts are as they are on disk, the style sheet comes with the first run of the page, and
@@ -56,9 +56,9 @@ USEFUL = """() => new Promise((done) => {
 SERVE = """
 import os, sys
 import uvicorn
-os.environ["GOLDSET_PROJECT"] = sys.argv[1]
+os.environ["GOLDGRADE_PROJECT"] = sys.argv[1]
 from app import serve
-front = sys.argv[3] == "goldset"
+front = sys.argv[3] == "goldgrade"
 if not front:
     from importlib.resources import files
     import streamlit as st
@@ -212,14 +212,14 @@ def main() -> None:
         store.close()
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         sides = []
-        for which in ("streamlit", "goldset"):
+        for which in ("streamlit", "goldgrade"):
             own = folder / which
             own.mkdir()
             sides.append(Side(Path(shutil.copy(folder / "label.duckdb", own / "label.duckdb")), which))
         try:
             for side in sides:
                 cold(browser, side)  # the server's own first time is not measured
-            print("| visit | Streamlit alone, s (kB) | goldset, s (kB) | times as fast | bytes |")
+            print("| visit | Streamlit alone, s (kB) | goldgrade, s (kB) | times as fast | bytes |")
             print("|---|--:|--:|--:|--:|")
             kinds = [globals()[name] for name in asked.kinds]
             for what in kinds:

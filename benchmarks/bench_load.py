@@ -439,7 +439,7 @@ def serve(path: Path, log: Path) -> tuple[str, subprocess.Popen[bytes]]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [
-        str(Path(sys.executable).with_name("goldset")),
+        str(Path(sys.executable).with_name("goldgrade")),
         "--project",
         str(path),
         "app",

@@ -2,7 +2,7 @@
 
 Writes a seeded CSV log in a temporary folder (queries by Zipf's law over two million texts, one row in two
 hundred with an e-mail address, some quoted commas, times in order, four rows a session, six segments), then
-runs `goldset import traffic` and `goldset sample --size 500`, each as a process of its own.
+runs `goldgrade import traffic` and `goldgrade sample --size 500`, each as a process of its own.
 Written are wall and processor seconds and peak memory, and import and sample together as shares of the
 limits (60 s, 2 GB, ten million rows). The other side, in the same run: the import of 500,000 of the rows in
 the way that goes row by row, extrapolated to the whole log, and `csv.reader` counting the rows and doing
@@ -126,7 +126,7 @@ def measure(folder: Path, rows: int, here: bool) -> None:
     init_project(project).store.close()
     costs = []
     for command in (["import", "traffic", log], ["sample", "--size", min(500, rows // 10), "--seed", 1]):
-        cost = steps.goldset(project, *command, here=here)
+        cost = steps.goldgrade(project, *command, here=here)
         costs.append(cost)
         print(
             f"{cost.wall:7.1f} s ({cost.processor:.1f} s of processor) {cost.megabytes:6.0f} MB  "

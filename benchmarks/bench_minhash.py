@@ -92,7 +92,7 @@ def ours(texts: list[Shingles]) -> Way:
     }
     whole = time.process_time() - started
     number = sum(len(first) for first, _ in candidates(sets, banding(THRESHOLD)))
-    return Way("goldset", signing, whole, number, pairs)
+    return Way("goldgrade", signing, whole, number, pairs)
 
 
 def _verified(texts: list[Shingles], hits: Iterator[tuple[int, int]]) -> tuple[int, Pairs]:
@@ -172,7 +172,7 @@ def main() -> None:
         )
     for way in found[1:]:
         print(
-            f"goldset / {way.name}: {way.signing / found[0].signing:.2f} x the signatures/s, "
+            f"goldgrade / {way.name}: {way.signing / found[0].signing:.2f} x the signatures/s, "
             f"{way.whole / found[0].whole:.2f} x as fast from texts to verified pairs"
         )
 

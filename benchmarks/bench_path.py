@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from benchmarks.steps import shared_data
-from tests.support import GOLDSET, ROOT, icecat
+from tests.support import GOLDGRADE, ROOT, icecat
 
 SHARED = ROOT.parent / "shared" / "data"
 SECONDS, MEGABYTES = 90.0, 2_000.0
@@ -54,7 +54,7 @@ def main() -> None:
         folder = Path(name)
         icecat.write_traffic(SHARED, folder / "traffic.csv")
         for command in icecat.path(SHARED, folder):
-            arguments = [GOLDSET, "--project", str(folder / "project.duckdb"), *shlex.split(command)]
+            arguments = [GOLDGRADE, "--project", str(folder / "project.duckdb"), *shlex.split(command)]
             seconds, megabytes = run(arguments)
             total, peak = total + seconds, max(peak, megabytes)
             print(f"{seconds:6.1f} s {megabytes:6.0f} MB  {' '.join(shlex.split(command)[:2])}")

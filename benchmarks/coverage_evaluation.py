@@ -6,7 +6,7 @@ and computes what the report shows: the interval of a mean, of a difference and 
 searches, the tests' p values, and the smallest detectable difference.
 
 For the ROC area, scores of unanswerable and answerable queries are normal, shifted so that the true area is
-0.6, 0.8 or 0.95. DeLong's interval is the area ± 1.96 of his standard errors, and goldset's is Newcombe's.
+0.6, 0.8 or 0.95. DeLong's interval is the area ± 1.96 of his standard errors, and goldgrade's is Newcombe's.
 
 Usage: python -m benchmarks.coverage_evaluation [runs] [mean] [difference] [traffic] [alarms] [power] [roc]
 Smallest: python -m benchmarks.coverage_evaluation 1

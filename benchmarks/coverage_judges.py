@@ -3,7 +3,7 @@
 A population of very many queries in eight strata of unequal size, each query with a figure between 0 and 1
 under people's grades and one under the judge's: a good judge, one that knows nothing, one that says the
 opposite, one that likes nearly all, and one that is right but for one query in twenty. Each run takes 1,000
-queries from the population and, from these, the ones that people grade, as `goldset round draw` draws them:
+queries from the population and, from these, the ones that people grade, as `goldgrade round draw` draws them:
 at least one of each stratum, the rest in proportion. Then two means are estimated: of all queries alike, and
 of all searches, where a query's traffic is log-normal (sigma 1).
 

@@ -1,7 +1,7 @@
 """Which interval of a mean over queries holds the truth on real topics? For docs/evaluation-method.md.
 
 Each system on each of five collections is a population: sets of 10, 25 and 50 topics are drawn from its
-topics with replacement, and the truth is the mean over all of them. `score` is what goldset shows.
+topics with replacement, and the truth is the mean over all of them. `score` is what goldgrade shows.
 `bootstrap` is what it showed before: expanded percentiles of the bootstrap, and Gaffke's bound where fewer
 than eight topics differ from the most common value. The other three are Student's t on the logit, the
 studentised bootstrap and Willink's t corrected for skewness, with Gaffke's bound for the same sets. Values of
@@ -93,7 +93,7 @@ class Found(NamedTuple):
 
 
 def score(values: Floats, highest: Floats) -> Floats:
-    """What goldset shows."""
+    """What goldgrade shows."""
     return np.array([ends or (np.nan, np.nan) for ends, _ in mean_intervals(values, highest)]).T
 
 

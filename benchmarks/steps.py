@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from tests.support import GOLDSET, ROOT
+from tests.support import GOLDGRADE, ROOT
 
 
 class Cost(NamedTuple):
@@ -32,8 +32,8 @@ class Cost(NamedTuple):
     output: str
 
 
-def goldset(project: Path, *arguments: object, given: str = "", here: bool = False) -> Cost:
-    """What `goldset --project …` costs; `given` is its standard input.
+def goldgrade(project: Path, *arguments: object, given: str = "", here: bool = False) -> Cost:
+    """What `goldgrade --project …` costs; `given` is its standard input.
 
     Raises
     ------
@@ -41,13 +41,13 @@ def goldset(project: Path, *arguments: object, given: str = "", here: bool = Fal
     """
     words = ["--project", str(project), *map(str, arguments)]
     if not here:
-        return _process([GOLDSET, *words], given)
+        return _process([GOLDGRADE, *words], given)
     from tests.support.command_line import invoke
 
     def work() -> str:
         done = invoke(words, given, catch_exceptions=False)
         if done.exit_code:
-            sys.exit(f"failed: goldset {shlex.join(words)}\n{done.stderr}")
+            sys.exit(f"failed: goldgrade {shlex.join(words)}\n{done.stderr}")
         return done.stdout
 
     return _in_this_process(work)

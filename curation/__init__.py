@@ -1,3 +1,3 @@
-"""goldset: from a corpus and a traffic log to a frozen, human-judged gold set."""
+"""goldgrade: from a corpus and a traffic log to a frozen, human-judged gold set."""
 
 __version__ = "0.1.0"

@@ -21,8 +21,8 @@ HEAD = """# Commands
 
 Written from the commands' own help by `make docs`; do not edit by hand.
 
-`goldset --project PATH COMMAND …` works on one project, by default `$GOLDSET_PROJECT`, else
-`data/goldset.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage,
+`goldgrade --project PATH COMMAND …` works on one project, by default `$GOLDGRADE_PROJECT`, else
+`data/goldgrade.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage,
 143 ended by SIGTERM. Every command works while the app is serving.
 """
 
@@ -31,7 +31,7 @@ Written from the commands' own help by `make docs`; do not edit by hand.
 def commands() -> tuple[tuple[str, Any], ...]:
     """(full name, command) of every command and group, in the order of --help."""
     add_commands()
-    return tuple(_walk("goldset", typer.main.get_command(app)))
+    return tuple(_walk("goldgrade", typer.main.get_command(app)))
 
 
 def _walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -50,7 +50,7 @@ def _contents() -> str:
     lines = ["| step | commands |\n|---|---|\n"]
     for title, names in STEPS.items():
         runnable = [name for name, command in _of_step(names) if not _only_a_group(command)]
-        links = [f"[{name.removeprefix('goldset ')}](#{name.replace(' ', '-')})" for name in runnable]
+        links = [f"[{name.removeprefix('goldgrade ')}](#{name.replace(' ', '-')})" for name in runnable]
         lines.append(f"| {title} | {' · '.join(links)} |\n")
     return "\n" + "".join(lines)
 

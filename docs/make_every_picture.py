@@ -145,8 +145,8 @@ VIEWS = (
 
 
 def empty(folder: Path) -> Path:
-    """A project as `goldset init` leaves it, and its lead."""
-    store = init_project(folder / "goldset.duckdb").store
+    """A project as `goldgrade init` leaves it, and its lead."""
+    store = init_project(folder / "goldgrade.duckdb").store
     add_annotator(store, "lead", "lead", PASSWORD)
     store.close()
     return store.path
@@ -154,7 +154,7 @@ def empty(folder: Path) -> Path:
 
 def done(folder: Path, before: Path) -> Path:
     """The project at work, when every dispute is decided, each round closed, and a second release frozen."""
-    store = open_store(Path(shutil.copy(before, folder / "goldset.duckdb")))
+    store = open_store(Path(shutil.copy(before, folder / "goldgrade.duckdb")))
     settle_all(store)
     store.close()
     return store.path
@@ -175,7 +175,7 @@ def projects(folder: Path, wanted: str) -> dict[str, Path]:
     for state, make in (("empty", empty), ("work", build), ("done", None), ("shop", build_shop)):
         if wanted not in ("", state) and (wanted, state) != ("done", "work"):
             continue
-        path = folder / state / "goldset.duckdb"
+        path = folder / state / "goldgrade.duckdb"
         if not path.is_file():
             print(f"making the project: {state}", flush=True)
             building = folder / f"{state} building"

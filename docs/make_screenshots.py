@@ -213,7 +213,7 @@ def prepare(folder: Path, kept: Path | None) -> Path:
     folder = folder / "python-docs"  # the pages show its name
     folder.mkdir()
     if kept is not None and kept.is_file():
-        return Path(shutil.copy(kept, folder / "goldset.duckdb"))
+        return Path(shutil.copy(kept, folder / "goldgrade.duckdb"))
     print("making the project", flush=True)
     path = build(folder)
     if kept is not None:

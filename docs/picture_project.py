@@ -71,7 +71,7 @@ DAYS = 4
 
 def build(folder: Path) -> Path:
     """The project that is looked at."""
-    store = init_project(folder / "goldset.duckdb").store
+    store = init_project(folder / "goldgrade.duckdb").store
     corpus = write_stdlib_corpus(folder / "corpus.jsonl")
     import_corpus(store, corpus.path, CorpusFields(group="group"))
     fields = TrafficFields(query="query", time="time", segment="segment", count="count")

@@ -45,7 +45,7 @@ def build(folder: Path) -> Path:
     """The shop: a round that ada and grace answered at random every 0.4 s, and one that waits for joan."""
     guide = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
     (folder / "guide.md").write_text(guide.replace("scale:", f"{TEMPLATE}scale:", 1), encoding="utf-8")
-    store = init_project(folder / "goldset.duckdb", folder / "guide.md").store
+    store = init_project(folder / "goldgrade.duckdb", folder / "guide.md").store
     goods = [product(kind, thing) for thing in THINGS for kind in KINDS]
     lines = {
         "corpus": goods,

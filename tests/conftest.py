@@ -29,7 +29,7 @@ MARKED = {"chromium": "browser", "embedding_model": "dense"}
 """Fixture → the marker of the tests that use it. No test is marked so by hand."""
 
 clock.start()
-os.umask(0o077)  # as every process of goldset has it
+os.umask(0o077)  # as every process of goldgrade has it
 in_memory.put_temporary_files_there()
 
 # The same examples each time, so that a change alone can make a test fail; `make search` looks for others.

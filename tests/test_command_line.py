@@ -18,10 +18,10 @@ import pytest
 from curation.cli import output
 from curation.cli.program import STEPS
 from docs import make_commands
-from tests.support import GOLDSET, ROOT
+from tests.support import GOLDGRADE, ROOT
 from tests.support.command_line import COMMAND, invoke
 
-COMMANDS = [(name, command) for name, command in make_commands.commands() if name != "goldset"]
+COMMANDS = [(name, command) for name, command in make_commands.commands() if name != "goldgrade"]
 LEAVES = [(name, command) for name, command in COMMANDS if not hasattr(command, "commands")]
 
 
@@ -44,7 +44,7 @@ def test_the_help_has_a_whole_sentence_for_each_command_of_each_step() -> None:
 def test_every_command_shows_examples_of_itself(name: str, command: Any) -> None:
     examples = command.help.partition("Examples:")[2].strip().splitlines()
     assert examples
-    assert any(name.removeprefix("goldset ") in line for line in examples)
+    assert any(name.removeprefix("goldgrade ") in line for line in examples)
 
 
 def examples_of(command: Any) -> list[str]:
@@ -54,8 +54,8 @@ def examples_of(command: Any) -> list[str]:
 
 
 def test_lines_of_an_example_are_joined_at_backslashes_only() -> None:
-    command = SimpleNamespace(help="Says.\n\nExamples:\n  goldset a \\\n    --b\n  --c\n")
-    assert examples_of(command) == ["goldset a      --b", "--c"]
+    command = SimpleNamespace(help="Says.\n\nExamples:\n  goldgrade a \\\n    --b\n  --c\n")
+    assert examples_of(command) == ["goldgrade a      --b", "--c"]
 
 
 PAGES = "\n".join(
@@ -69,14 +69,14 @@ def commands_in_blocks() -> set[str]:
     """The commands in the code blocks of all pages, without comments."""
     blocks = re.findall(r"^```\w*\n(.*?)^```", PAGES, re.MULTILINE | re.DOTALL)
     text = "".join(blocks).replace("\\\n", " ")
-    lines = re.findall(r"^(?:\$ )?(goldset .*)$", text, re.MULTILINE)
+    lines = re.findall(r"^(?:\$ )?(goldgrade .*)$", text, re.MULTILINE)
     return {" ".join(line.partition(" #")[0].partition(" &&")[0].split()) for line in lines}
 
 
 def parsed(words: list[str]) -> None:
     """Parse a command line as the program does; nothing is run."""
     group = COMMAND
-    context = group.make_context("goldset", words, resilient_parsing=False)
+    context = group.make_context("goldgrade", words, resilient_parsing=False)
     rest = [*context._protected_args, *context.args]
     while hasattr(group, "commands") and (rest or not group.invoke_without_command):
         group = group.commands[rest.pop(0)]
@@ -93,11 +93,11 @@ def parsed(words: list[str]) -> None:
 def test_every_example_names_a_command_and_options_that_it_knows(example: str) -> None:
     """What the help and the pages show is what the parser takes: arguments and values included."""
     words = shlex.split(re.sub(r" \d?>>? .*", "", example.rpartition("|")[2]), comments=True)
-    assert words[0] == "goldset"
+    assert words[0] == "goldgrade"
     parsed(words[1:])
 
 
-@pytest.mark.parametrize("example", sorted(set(re.findall(r"`(goldset\s[^`]*\s--[^`]*)`", PAGES))), ids=str)
+@pytest.mark.parametrize("example", sorted(set(re.findall(r"`(goldgrade\s[^`]*\s--[^`]*)`", PAGES))), ids=str)
 def test_every_option_that_a_page_names_is_one_of_its_command(example: str) -> None:
     group, options = COMMAND, [*COMMAND.params]
     for word in example.split()[1:]:
@@ -114,15 +114,15 @@ def test_the_documentation_of_the_commands_is_what_make_docs_writes() -> None:
 
 def test_the_page_of_commands_has_every_command_once() -> None:
     text = make_commands.TARGET.read_text(encoding="utf-8")
-    written = re.findall(r"^###+ (goldset .*)$", text, re.MULTILINE)
+    written = re.findall(r"^###+ (goldgrade .*)$", text, re.MULTILINE)
     assert sorted(written) == sorted(name for name, _ in COMMANDS)
 
 
 def test_a_refusal_is_a_sentence_on_standard_error_and_exit_1(tmp_path: Path) -> None:
-    command = [GOLDSET, "--project", tmp_path / "none.duckdb", "round", "list"]
+    command = [GOLDGRADE, "--project", tmp_path / "none.duckdb", "round", "list"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "Make one with `goldset init`" in done.stderr
+    assert "Make one with `goldgrade init`" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -134,7 +134,7 @@ def test_the_command_line_starts_without_what_most_commands_do_not_need() -> Non
 
 
 def test_wrong_usage_is_exit_2(tmp_path: Path) -> None:
-    command = [GOLDSET, "--project", tmp_path / "none.duckdb", "round", "open"]
+    command = [GOLDGRADE, "--project", tmp_path / "none.duckdb", "round", "open"]
     assert subprocess.run(command, capture_output=True, timeout=120).returncode == 2
 
 
@@ -178,7 +178,7 @@ def test_the_demo_refuses_options_that_it_would_not_heed(
 
 
 def test_the_project_can_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GOLDSET_PROJECT", str(tmp_path / "elsewhere.duckdb"))
+    monkeypatch.setenv("GOLDGRADE_PROJECT", str(tmp_path / "elsewhere.duckdb"))
     assert invoke(["init"]).exit_code == 0
     assert (tmp_path / "elsewhere.duckdb").is_file()
 
@@ -220,11 +220,11 @@ def test_a_command_loads_what_it_needs_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_a_shell_completes_commands_and_options() -> None:
-    for words, found in (("goldset eval", "evaluate"), ("goldset pool --de", "--depth")):
+    for words, found in (("goldgrade eval", "evaluate"), ("goldgrade pool --de", "--depth")):
         asked = {
-            "_GOLDSET_COMPLETE": "complete_bash",
+            "_GOLDGRADE_COMPLETE": "complete_bash",
             "COMP_WORDS": words,
             "COMP_CWORD": str(words.count(" ")),
         }
-        done = subprocess.run([GOLDSET], env=os.environ | asked, capture_output=True, text=True, check=True)
+        done = subprocess.run([GOLDGRADE], env=os.environ | asked, capture_output=True, text=True, check=True)
         assert done.stdout.split() == [found]

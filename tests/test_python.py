@@ -1,4 +1,4 @@
-"""`import goldset`: what a notebook or a test of somebody else's calls."""
+"""`import goldgrade`: what a notebook or a test of somebody else's calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import goldset
+import goldgrade
 from curation.core.shipped import SAMPLE
 from curation.people.seal_access import openings
 from tests.support import ROOT
@@ -22,19 +22,19 @@ NOTEBOOK = ROOT / "docs" / "python.ipynb"
 
 
 @pytest.fixture
-def release(tmp_path: Path) -> goldset.Release:
+def release(tmp_path: Path) -> goldgrade.Release:
     store = frozen_project(tmp_path)
     store.close()
-    return goldset.release("v1", tmp_path / "project.duckdb")
+    return goldgrade.release("v1", tmp_path / "project.duckdb")
 
 
-def test_importing_goldset_imports_nothing_else_of_it() -> None:
-    code = "import sys, goldset; print([name for name in sys.modules if name.startswith(('cura', 'duck'))])"
+def test_importing_goldgrade_imports_nothing_else_of_it() -> None:
+    code = "import sys, goldgrade; print([name for name in sys.modules if name.startswith(('cura', 'duck'))])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout == "[]\n"
 
 
-def test_grades_are_those_of_the_release_and_only_of_open_parts(release: goldset.Release) -> None:
+def test_grades_are_those_of_the_release_and_only_of_open_parts(release: goldgrade.Release) -> None:
     grades = consensus_grades(release._store)
     assert release.sealed == ("test",)
     assert release.qrels() == release.qrels("dev") == {query: grades[query] for query in release.queries()}
@@ -42,13 +42,13 @@ def test_grades_are_those_of_the_release_and_only_of_open_parts(release: goldset
     assert {document.document_id for document in release.documents()} >= set().union(*grades.values())
 
 
-def test_sealed_grades_need_a_reason_which_is_logged(release: goldset.Release, tmp_path: Path) -> None:
+def test_sealed_grades_need_a_reason_which_is_logged(release: goldgrade.Release, tmp_path: Path) -> None:
     for part in ("test", "all"):
-        with pytest.raises(goldset.Error, match="sealed"):
+        with pytest.raises(goldgrade.Error, match="sealed"):
             release.qrels(part)
-    with pytest.raises(goldset.Error, match="sealed"):
+    with pytest.raises(goldgrade.Error, match="sealed"):
         release.evaluate({"mine": {query: {"x": 1.0} for query in release.queries("test")}}, "test")
-    with pytest.raises(goldset.Error, match="sealed"):
+    with pytest.raises(goldgrade.Error, match="sealed"):
         release.export("trec", tmp_path / "out")
     assert release.qrels("test", reason="the test of it")
     with release._store.reading() as cursor:
@@ -56,7 +56,7 @@ def test_sealed_grades_need_a_reason_which_is_logged(release: goldset.Release, t
     assert (logged.purpose, logged.reason) == ("read in Python", "the test of it")
 
 
-def test_a_run_in_memory_has_the_figures_of_its_file(release: goldset.Release, tmp_path: Path) -> None:
+def test_a_run_in_memory_has_the_figures_of_its_file(release: goldgrade.Release, tmp_path: Path) -> None:
     run = {
         query: {document: 1.0 + grade for document, grade in grades.items()}
         for query, grades in release.qrels().items()
@@ -68,15 +68,15 @@ def test_a_run_in_memory_has_the_figures_of_its_file(release: goldset.Release, t
     ).runs
     assert first.overall == second.overall
     assert first.overall["ndcg@10"].value == 1
-    with pytest.raises(goldset.Error, match=r"^the run 'unknown/queries': "):
+    with pytest.raises(goldgrade.Error, match=r"^the run 'unknown/queries': "):
         release.evaluate({"unknown/queries": {"x": {"y": 1.0}}, "dict": run})
 
 
 def test_an_option_that_a_step_does_not_have_is_refused_with_those_that_it_has(tmp_path: Path) -> None:
-    project = goldset.create(str(tmp_path / "project.duckdb"), "binary")
-    with pytest.raises(goldset.Error, match=r"depht: no option of pool; it has systems, depth, "):
+    project = goldgrade.create(str(tmp_path / "project.duckdb"), "binary")
+    with pytest.raises(goldgrade.Error, match=r"depht: no option of pool; it has systems, depth, "):
         project.pool(["bm25"], depht=10)
-    with pytest.raises(goldset.Error, match="size"):
+    with pytest.raises(goldgrade.Error, match="size"):
         project.sample("many")  # type: ignore[arg-type]
     assert project.releases() == []
 

@@ -178,7 +178,7 @@ COMMANDS = {
     "release list": Call(""),
     "release show": Call("v2"),
     "release sealed-limit": Call("100"),
-    "release pack": Call("v2 $/out/v2#.goldset", pairs=True),
+    "release pack": Call("v2 $/out/v2#.goldgrade", pairs=True),
     "relabel status": Call("", pairs=True),
     "relabel plan": Call("--seed 9 --today 2028-01-04"),
     "relabel show": Call("", pairs=True),
@@ -301,10 +301,10 @@ def planted() -> Iterator[SealedProject]:
 
 def test_every_command_route_and_page_is_in_a_table_here() -> None:
     names = {
-        name.removeprefix("goldset ")
+        name.removeprefix("goldgrade ")
         for name, command in make_commands.commands()
         if not hasattr(command, "commands") or getattr(command, "invoke_without_command", False)
-    } - {"goldset"}
+    } - {"goldgrade"}
     assert names == {*COMMANDS, *NOT_CALLED}
     assert {page.address for page in all_pages()} == set(PAGES)
     asked = {(route.path, method) for route in routes() for method in route.methods or ()}
@@ -437,20 +437,20 @@ def test_an_evaluator_gets_one_rounded_figure_of_a_sealed_part(planted: SealedPr
 
 
 FROM_FILE = {
-    "verify": Call("$/v2.goldset"),
-    "evaluate": Call("$/v2.goldset --run old=$/old.trec --html $/out/report#.html"),
-    "evaluate all": Call("$/v2.goldset --run old=$/old.trec --part all --reason why", exit=1),
-    "export": Call("$/v2.goldset --format csv --out $/out/csv# --reason why", exit=1),
-    "export full": Call("$/v2.goldset --format full --out $/out/full#", pairs=True),
-    "diff": Call("v1 $/v2.goldset --html $/out/diff#.html"),
-    "card": Call("$/v2.goldset"),
-    "run": Call("$/v2.goldset --out $/out/run#", pairs=True),
+    "verify": Call("$/v2.goldgrade"),
+    "evaluate": Call("$/v2.goldgrade --run old=$/old.trec --html $/out/report#.html"),
+    "evaluate all": Call("$/v2.goldgrade --run old=$/old.trec --part all --reason why", exit=1),
+    "export": Call("$/v2.goldgrade --format csv --out $/out/csv# --reason why", exit=1),
+    "export full": Call("$/v2.goldgrade --format full --out $/out/full#", pairs=True),
+    "diff": Call("v1 $/v2.goldgrade --html $/out/diff#.html"),
+    "card": Call("$/v2.goldgrade"),
+    "run": Call("$/v2.goldgrade --out $/out/run#", pairs=True),
 }
 """What takes a packed release: the command's first word, and how it is called."""
 
 
 def test_a_packed_release_tells_no_sealed_grade_and_one_with_them_is_logged(planted: SealedProject) -> None:
-    path, project = planted.folder / "v2.goldset", ["--project", str(planted.store.path)]
+    path, project = planted.folder / "v2.goldgrade", ["--project", str(planted.store.path)]
     pack = [*project, "release", "pack", "v2"]
     assert invoke([*pack, str(path)]).exit_code == 0
     found = leaks(planted, content(path), pairs=True)
@@ -459,7 +459,7 @@ def test_a_packed_release_tells_no_sealed_grade_and_one_with_them_is_logged(plan
         assert exit == call.exit, f"{name}: {text[:600]}"
         found += [f"{name}: {leak}" for leak in leaks(planted, text, call.pairs)]
     assert not found, "\n".join(found)
-    whole = planted.folder / "whole.goldset"
+    whole = planted.folder / "whole.goldgrade"
     assert invoke([*pack, str(whole), "--with-sealed"]).exit_code == 1
     assert not whole.exists()
     assert invoke([*pack, str(whole), "--with-sealed", "--reason", "archive"]).exit_code == 0
@@ -635,7 +635,7 @@ def content(path: Path) -> str:
     """The text of a file that a command wrote."""
     if path.suffix == ".parquet":
         return "\n".join(map(str, pq.read_table(path).to_pylist()))
-    if path.suffix == ".goldset":
+    if path.suffix == ".goldgrade":
         with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(path) as packed:
             packed.extractall(folder)
             return "\n".join(map(content, sorted(Path(folder).iterdir())))

@@ -145,7 +145,7 @@ def test_no_function_of_the_store_gives_the_whole_corpus_as_a_list() -> None:
     assert lists == {"first_documents"}  # which takes a number
 
 
-def test_no_text_advises_to_install_goldset_from_an_index_where_another_project_has_its_name() -> None:
-    texts = [*MODULES, *ROOT.glob("goldset/*.py"), *ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
-    advice = re.compile(r"pip install [^`\n]*gold(set|grade)\b|goldset\[")
+def test_no_text_advises_to_install_goldgrade_from_an_index_where_another_project_has_its_name() -> None:
+    texts = [*MODULES, *ROOT.glob("goldgrade/*.py"), *ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
+    advice = re.compile(r"pip install [^`\n]*gold(set|grade)\b|goldgrade\[")
     assert [str(path) for path in texts if advice.search(path.read_text(encoding="utf-8"))] == []

@@ -65,35 +65,35 @@ function follow(event) {
 }
 
 export default function account({ data, parentElement }) {
-  window.removeEventListener("click", window.goldsetOnce, true);
-  window.goldsetOnce = once;
+  window.removeEventListener("click", window.goldgradeOnce, true);
+  window.goldgradeOnce = once;
   window.addEventListener("click", once, true);
   for (const kind of ["change", "drop"]) {
-    window.removeEventListener(kind, window.goldsetWatch, true);
+    window.removeEventListener(kind, window.goldgradeWatch, true);
     window.addEventListener(kind, watch, true);
   }
-  window.goldsetWatch = watch;
+  window.goldgradeWatch = watch;
   for (const kind of ["click", "keydown"]) {
-    window.removeEventListener(kind, window.goldsetLeave, true);
+    window.removeEventListener(kind, window.goldgradeLeave, true);
     window.addEventListener(kind, leave, true);
   }
-  window.goldsetLeave = leave;
-  window.removeEventListener("click", window.goldsetFollow);
+  window.goldgradeLeave = leave;
+  window.removeEventListener("click", window.goldgradeFollow);
   window.addEventListener("click", follow);
-  window.goldsetFollow = follow;
-  const palette = (parentElement.goldsetPalette ??= new Palette(parentElement));
+  window.goldgradeFollow = follow;
+  const palette = (parentElement.goldgradePalette ??= new Palette(parentElement));
   Object.assign(palette, { pages: data.pages, searches: data.searches });
-  window.removeEventListener("keydown", window.goldsetFind, true);
-  window.goldsetFind = (event) => {
+  window.removeEventListener("keydown", window.goldgradeFind, true);
+  window.goldgradeFind = (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== "k") return;
     event.preventDefault();
     palette.open();
   };
-  window.addEventListener("keydown", window.goldsetFind, true);
+  window.addEventListener("keydown", window.goldgradeFind, true);
   parentElement.querySelector(".find").onclick = () => palette.open();
   setTimeout(tidy);
   refusals = data.refusals;
-  window.goldsetDrawn?.();
+  window.goldgradeDrawn?.();
   parentElement.querySelector(".who").textContent = data.role === "annotator" || data.role === data.name ? data.name : `${data.name}, ${data.role}`;
   parentElement.querySelector(".out").onclick = () => {
     // A form, not a fetch: where an identity provider signed somebody in, the way out leads over its pages.

@@ -18,7 +18,7 @@ from curation.operations.query_facts.facts import READERS
 from curation.store import Annotator
 
 _account = st.components.v2.component(
-    "goldset_account",
+    "goldgrade_account",
     html=asset("account.html"),
     js=script(Path(__file__).with_name("account.js")),
     css=asset("account.css"),

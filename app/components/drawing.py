@@ -7,7 +7,7 @@ import streamlit as st
 from app.components import asset
 
 _drawing = st.components.v2.component(
-    "goldset_drawing",
+    "goldgrade_drawing",
     html='<div class="drawing"></div>',
     js="export default ({ parentElement, data }) => {"
     ' parentElement.querySelector(".drawing").innerHTML = data.svg; };',

@@ -57,10 +57,10 @@ function restore(until = performance.now() + LONGEST_WAIT) {
 }
 
 export default ({ data }) => {
-  window.removeEventListener("keydown", window.goldsetKeyDown, true);
-  window.removeEventListener("keyup", window.goldsetKeyUp, true);
-  window.removeEventListener("input", window.goldsetKeep, true);
-  Object.assign(window, { goldsetKeyDown: down, goldsetKeyUp: up, goldsetKeep: keep });
+  window.removeEventListener("keydown", window.goldgradeKeyDown, true);
+  window.removeEventListener("keyup", window.goldgradeKeyUp, true);
+  window.removeEventListener("input", window.goldgradeKeep, true);
+  Object.assign(window, { goldgradeKeyDown: down, goldgradeKeyUp: up, goldgradeKeep: keep });
   window.addEventListener("keydown", down, true);
   window.addEventListener("keyup", up, true);
   window.addEventListener("input", keep, true);

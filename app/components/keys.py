@@ -13,8 +13,8 @@ import streamlit as st
 
 from app.components import asset
 
-_live = st.components.v2.component("goldset_live", html="", js=asset("live.js"))
-_keys = st.components.v2.component("goldset_keys", html="", js=asset("keys.js"))
+_live = st.components.v2.component("goldgrade_live", html="", js=asset("live.js"))
+_keys = st.components.v2.component("goldgrade_keys", html="", js=asset("keys.js"))
 
 
 def live(area: str) -> None:

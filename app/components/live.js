@@ -3,15 +3,15 @@
 const REST = 700; // ms without a key
 
 export default function live({ data }) {
-  clearTimeout(window.goldsetLiveRest);
-  document.removeEventListener("input", window.goldsetLive, true);
-  window.goldsetLive = ({ target }) => {
+  clearTimeout(window.goldgradeLiveRest);
+  document.removeEventListener("input", window.goldgradeLive, true);
+  window.goldgradeLive = ({ target }) => {
     if (!target.matches?.("textarea, input[type=text]") || !target.closest(`.st-key-${data.area}`)) return;
-    clearTimeout(window.goldsetLiveRest);
-    window.goldsetLiveRest = setTimeout(() => {
+    clearTimeout(window.goldgradeLiveRest);
+    window.goldgradeLiveRest = setTimeout(() => {
       const ctrlKey = target.localName === "textarea"; // Streamlit's own keys to apply a field
       target.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", code: "Enter", ctrlKey, bubbles: true, cancelable: true }));
     }, REST);
   };
-  document.addEventListener("input", window.goldsetLive, true);
+  document.addEventListener("input", window.goldgradeLive, true);
 }

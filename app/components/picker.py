@@ -26,7 +26,7 @@ class PickerRow(NamedTuple):
 
 
 _picker = st.components.v2.component(
-    "goldset_picker", html=asset("picker.html"), css=asset("picker.css"), js=asset("picker.js")
+    "goldgrade_picker", html=asset("picker.html"), css=asset("picker.css"), js=asset("picker.js")
 )
 
 

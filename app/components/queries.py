@@ -21,7 +21,7 @@ class QueryBar(NamedTuple):
 
 
 _queries = st.components.v2.component(
-    "goldset_queries",
+    "goldgrade_queries",
     html='<div class="queries"><div class="drawing"></div><fieldset><legend></legend></fieldset></div>',
     css=asset("drawing.css") + asset("queries.css"),
     js=asset("queries.js"),

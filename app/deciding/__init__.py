@@ -14,7 +14,7 @@ from app.grading import style
 
 _own = Path(__file__).parent
 _component = st.components.v2.component(
-    "goldset_deciding",
+    "goldgrade_deciding",
     html=(_own / "deciding.html").read_text(encoding="utf-8"),
     css=style() + (_own / "deciding.css").read_text(encoding="utf-8"),
     js=script(_own / "deciding.js"),

@@ -12,7 +12,7 @@ try {
 // Streamlit asks for its font of icons at once: 375 kB, in front of what draws the page. An icon on the page brings
 // it by itself; for later ones it is fetched some seconds after the page was first drawn.
 const load = document.fonts.load.bind(document.fonts);
-const drawn = new Promise((done) => { window.goldsetDrawn = () => setTimeout(done, 4000); });
+const drawn = new Promise((done) => { window.goldgradeDrawn = () => setTimeout(done, 4000); });
 document.fonts.load = (font, text) =>
   font.includes("Material Symbols") ? drawn.then(() => load(font, text)) : load(font, text);
 // A tab that the server ended for a newer one goes to the page that says so; else Streamlit would come back at once.

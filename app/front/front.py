@@ -89,7 +89,7 @@ class Front:
             return others_page(asked, first)
         if path != "/" and asked is first:
             return RedirectResponse(f"/?{query.decode('latin-1')}" if query else "/", 307)
-        return self._index_page(self._index.page(f"{asked.title} · goldset"), headers)
+        return self._index_page(self._index.page(f"{asked.title} · goldgrade"), headers)
 
     def _index_page(self, page: bytes, headers: Headers) -> Response:
         etag = f'"{sha256(page).hexdigest()[:16]}"'  # by which a browser asks whether it has changed

@@ -47,7 +47,7 @@ class IndexTemplate:
         self._known = {
             "early": EARLY,
             "project": escape(project),
-            "brand": f"{0.44 * len(f'goldset  {project}'):.2f}",  # as wide as its letters are on average
+            "brand": f"{0.44 * len(f'goldgrade  {project}'):.2f}",  # as wide as its letters are on average
             "tags": "\n".join(tag for tag in tags if STYLE not in tag),
             "styles": "\n".join(tag for tag in tags if STYLE in tag),
             "style": "".join(map(_style, ("app.css", "document.css"))),

@@ -28,7 +28,7 @@ CLOSED_FOR_OTHERS = 4008
 """The code with which a tab's connection ends; `early.js` knows it."""
 ENDED = "/tab-ended"
 SENTENCE = (
-    f"You have more than {MOST} pages of goldset open. This one was closed, because it was opened first."
+    f"You have more than {MOST} pages of goldgrade open. This one was closed, because it was opened first."
 )
 
 

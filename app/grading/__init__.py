@@ -26,14 +26,14 @@ def _read(name: str) -> str:
 
 
 _component = st.components.v2.component(
-    "goldset_grading", html=_read("grading.html"), css=style(), js=script(_own / "grading.js")
+    "goldgrade_grading", html=_read("grading.html"), css=style(), js=script(_own / "grading.js")
 )
 
 
 _aside = re.search(r'<aside class="guide".*?</aside>', _read("grading.html"), re.DOTALL)
 assert _aside is not None
 _panel = st.components.v2.component(
-    "goldset_guide_panel",
+    "goldgrade_guide_panel",
     html=f'<div class="grading reading">{_aside[0]}</div>',
     css=_read("grading.css"),
     js=script(_own / "panel.js"),

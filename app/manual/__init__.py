@@ -25,7 +25,7 @@ POLICY = (
 )
 """The theme writes widths and symbols as styles within a page; its search is a worker of its own files."""
 NOT_BUILT = (
-    "This copy of goldset has no built documentation: run `make site` in the folder of the repository, "
+    "This copy of goldgrade has no built documentation: run `make site` in the folder of the repository, "
     "and load this page again. The same pages are in its folder docs/."
 )
 _BACK = '<a class="way" href="/">Go to your first page</a>'

@@ -28,7 +28,9 @@ COUNTED_FOR = 10.0
 """Seconds for which people who are turned away for the same reason share a line: there can be many."""
 TRY_AGAIN_LATER = 1013
 """The code of a websocket that is refused for the server's sake, as 503 is of a request."""
-UNEXPECTED = "That failed, and it is a mistake in goldset. The log of the server has what happened under {}."
+UNEXPECTED = (
+    "That failed, and it is a mistake in goldgrade. The log of the server has what happened under {}."
+)
 _current: ContextVar[_Answer | None] = ContextVar("answer", default=None)
 
 

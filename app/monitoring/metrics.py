@@ -23,7 +23,7 @@ from curation.core.errors import CurationError
 from curation.operations.doctor.counted import count_project
 from curation.operations.jobs import jobs_of
 
-TOKEN = "GOLDSET_METRICS_TOKEN"  # noqa: S105  the variable's name
+TOKEN = "GOLDGRADE_METRICS_TOKEN"  # noqa: S105  the variable's name
 """The environment variable with the token; without it there are no metrics."""
 WATCHED = ("/api/judgments", "/api/presentations", "/api/answers", "/api/decisions", "/sign-in")
 """Paths with latencies of their own; all others share one."""
@@ -98,5 +98,5 @@ def _labelled(label: str, counts: Mapping[str, int]) -> list[tuple[str, float]]:
 
 
 def _family(name: str, kind: str, meaning: str, samples: Iterable[tuple[str, float]]) -> str:
-    lines = [f"# HELP goldset_{name} {meaning}", f"# TYPE goldset_{name} {kind}"]
-    return "\n".join([*lines, *(f"goldset_{name}{labels} {value}" for labels, value in samples), ""])
+    lines = [f"# HELP goldgrade_{name} {meaning}", f"# TYPE goldgrade_{name} {kind}"]
+    return "\n".join([*lines, *(f"goldgrade_{name}{labels} {value}" for labels, value in samples), ""])

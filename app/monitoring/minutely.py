@@ -22,7 +22,7 @@ EVERY = 60.0
 def attending() -> Iterator[None]:
     """Attend to the project on a thread of its own as long as the block runs."""
     stop = Event()
-    thread = Thread(target=_attend, args=[stop], daemon=True, name="goldset-minutely")
+    thread = Thread(target=_attend, args=[stop], daemon=True, name="goldgrade-minutely")
     thread.start()
     try:
         yield

@@ -35,13 +35,13 @@ class Sessions:
 
     def __init__(self, key: bytes) -> None:
         signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
-        self._serializer = URLSafeSerializer(key, salt=b"goldset sign-in", signer_kwargs=signing)
-        self._known = URLSafeTimedSerializer(key, salt=b"goldset known browser", signer_kwargs=signing)
+        self._serializer = URLSafeSerializer(key, salt=b"goldgrade sign-in", signer_kwargs=signing)
+        self._known = URLSafeTimedSerializer(key, salt=b"goldgrade known browser", signer_kwargs=signing)
         self._key = key
         # Browsers keep unsent answers under this id, so it must stay the same for a project.
-        self.project = hmac.new(key, b"goldset sign-in\0project", "sha256").hexdigest()[:8]
+        self.project = hmac.new(key, b"goldgrade sign-in\0project", "sha256").hexdigest()[:8]
         # Cookies are shared by all ports of a host: two projects on one machine need two names.
-        self.cookie = f"goldset_{self.project}"
+        self.cookie = f"goldgrade_{self.project}"
 
     def issue(self, key: str, now: float | None = None) -> str:
         """A cookie value for the sign-in with this key, which begins now."""
@@ -57,7 +57,7 @@ class Sessions:
 
     def known_cookie(self, name: str) -> str:
         """The cookie by which a browser is known to a name; it does not tell the name."""
-        digest = hmac.new(self._key, b"goldset known browser\0" + name.encode(), "sha256").hexdigest()
+        digest = hmac.new(self._key, b"goldgrade known browser\0" + name.encode(), "sha256").hexdigest()
         return f"{self.cookie}_known_{digest[:8]}"
 
     def know(self, name: str, key: str | None = None) -> str:

@@ -19,7 +19,7 @@ BY_LINK = """\
 No lead can sign in yet. Open this link to make the first account; it works once, until the app is stopped:
   {link}
 Where people reach the app at another address, put that in place of {address}."""
-BY_COMMAND = "No lead can sign in yet. Make one: goldset annotator add NAME --role lead --email ADDRESS"
+BY_COMMAND = "No lead can sign in yet. Make one: goldgrade annotator add NAME --role lead --email ADDRESS"
 
 
 class FirstLead:

@@ -60,7 +60,7 @@ async def _finish(request: Request, pending: oidc.PendingSignIn) -> Response:
     if sign_in is None:
         problem = (
             f"{answer.email} is not known to this project. Ask its lead to add this address: "
-            f"`goldset annotator identity NAME {answer.email}`."
+            f"`goldgrade annotator identity NAME {answer.email}`."
         )
         return sign_in_page(pending.target, status=403, problem=problem)
     response = enter(request, sign_in, pending.target)

@@ -32,7 +32,7 @@ from curation.people.sign_ins import LASTS, id_of
 _FORM = pages.template("signin.html")
 LEAD = "Sign in to grade search results."
 _HELP = '<p class="help">Without an account, ask the lead of your project for a link.</p>'
-_DO = "Open the set-up link that <code>goldset app</code> printed in the terminal."
+_DO = "Open the set-up link that <code>goldgrade app</code> printed in the terminal."
 NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_DO}</p>'
 NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_DO}</p>'
 _THIS_BROWSER_ONLY = (

@@ -46,9 +46,9 @@ def show(annotator: Annotator) -> None:
         ui.heading("State")
         ui.sentences("\n".join(one.sentence for one in look_at_backups(context.store)))
         ui.quiet("To restore one, stop the app. The project that was there is kept.")
-        st.code("goldset restore FILE --replace", language=None)
+        st.code("goldgrade restore FILE --replace", language=None)
         ui.quiet("A restore drill changes nothing: it restores the newest one to a temporary place.")
-        st.code("goldset backup FOLDER --rehearse", language=None)
+        st.code("goldgrade backup FOLDER --rehearse", language=None)
     _notices(context)
 
 
@@ -86,7 +86,7 @@ def _schedule(context: PageContext) -> None:
         schedule, last = read_schedule(cursor), last_scheduled(cursor)
     if backup_folder() is None:
         ui.quiet("It needs a folder on the server, which the app is started with.")
-        st.code("goldset app --backup-to FOLDER", language=None)
+        st.code("goldgrade app --backup-to FOLDER", language=None)
         return
     form = context.acts.form(SCHEDULE)
     asks = Form(BackupSchedule, schedule, form.key)

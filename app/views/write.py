@@ -92,7 +92,7 @@ def _task(task: WritingTask, acts: Acts) -> None:
 
 def _form(task: WritingTask, acts: Acts) -> None:
     form, name = acts.form(FORM), task.task_id[:12]
-    draft = f"goldset:{sessions().project}:{acts.by}:write:{task.task_id}"
+    draft = f"goldgrade:{sessions().project}:{acts.by}:write:{task.task_id}"
     warned = st.session_state.get(_WARNED, ("", "", []))
     of_this = warned[0] == task.task_id
     with st.form(f"write {name}", border=False):

@@ -207,7 +207,7 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
 
 
 def all_imported(cursor: Cursor) -> bool:
-    """Whether there are judgments that count, and none of them was given on a screen of goldset."""
+    """Whether there are judgments that count, and none of them was given on a screen of goldgrade."""
     return bool(cursor.execute(_COUNTING).fetchall()) and not cursor.execute(_ON_SCREEN).fetchall()
 
 

@@ -1,4 +1,5 @@
-"""The command line: `goldset X` is `cli/x.py`. A command reads its arguments, calls one function and prints.
+"""The command line: `goldgrade X` is `cli/x.py`. A command reads its arguments, calls one function and
+prints.
 
 Nothing here computes. A command is imported when it is called, and what it needs when it runs.
 """
@@ -15,6 +16,7 @@ from types import FrameType
 
 from curation.cli import program
 from curation.core.errors import CurationError, InputError
+from curation.core.named_project import former_variables
 from curation.core.text import printable
 
 ELSEWHERE = {
@@ -33,16 +35,20 @@ SELDOM = (50_000, 5, 5)
 
 
 def main() -> None:
-    """The `goldset` command: 0 done, 1 refused with a sentence, 2 usage, 130 interrupted, 143 terminated."""
+    """The `goldgrade` command: 0 done, 1 refused with a sentence, 2 usage, 130 interrupted, 143
+    terminated.
+    """
     former = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGINT)}
     gc.set_threshold(*SELDOM)
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
         _refuse_broken_arguments()
+        for sentence in former_variables(os.environ):
+            print(f"goldgrade: {sentence}", file=sys.stderr)
         add_commands(sys.argv[1:])
         program.app()
     except CurationError as error:
-        print(printable(f"goldset: {error}"), file=sys.stderr)
+        print(printable(f"goldgrade: {error}"), file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -50,8 +56,8 @@ def main() -> None:
     except Exception as error:
         if not _is_of_the_database(error):
             raise
-        print(f"goldset: the database refused this step, and nothing was changed: {error}", file=sys.stderr)
-        print("This is a mistake in goldset: please report it with the command you ran.", file=sys.stderr)
+        print(f"goldgrade: the database refused this step, and nothing was changed: {error}", file=sys.stderr)
+        print("This is a mistake in goldgrade: please report it with the command you ran.", file=sys.stderr)
         sys.exit(1)
     finally:
         if jobs := sys.modules.get("curation.operations.jobs.running"):
@@ -85,7 +91,7 @@ def _end(number: int, frame: FrameType | None) -> None:
     """End as an error does, so that what is half-written is removed; asked again, end at once."""
     signal.signal(number, signal.SIG_DFL)
     if number == signal.SIGINT:
-        print(f"goldset: {STOPPED} {program.kept.get()}", file=sys.stderr)
+        print(f"goldgrade: {STOPPED} {program.kept.get()}", file=sys.stderr)
     sys.exit(128 + number)
 
 

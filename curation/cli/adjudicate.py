@@ -1,4 +1,4 @@
-"""`goldset adjudicate`: list disputed pairs and decide them."""
+"""`goldgrade adjudicate`: list disputed pairs and decide them."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def adjudicate_list(
 
     \b
     Examples:
-      goldset adjudicate list
-      goldset adjudicate list --limit 100
+      goldgrade adjudicate list
+      goldgrade adjudicate list --limit 100
     """
     from curation.labeling.consensus.disputes import list_disputes
     from curation.people.seal_access import open_door
@@ -108,10 +108,10 @@ def adjudicate_decide(
 
     \b
     Examples:
-      goldset adjudicate decide "usb hub" 1993197 --grade 2 --reason "A hub without USB-C" --by grace
-      goldset adjudicate decide q7 552 --grade 3 --reason "It says so" --evidence "Closed on Mondays."
-      goldset adjudicate decide q42 78503000 --unjudgeable --reason "The document is cut off"
-      goldset adjudicate decide --file final.csv --query-field query --document-field docid \\
+      goldgrade adjudicate decide "usb hub" 1993197 --grade 2 --reason "A hub without USB-C" --by grace
+      goldgrade adjudicate decide q7 552 --grade 3 --reason "It says so" --evidence "Closed on Mondays."
+      goldgrade adjudicate decide q42 78503000 --unjudgeable --reason "The document is cut off"
+      goldgrade adjudicate decide --file final.csv --query-field query --document-field docid \\
         --grade-field final_rating --reason "Final rating of the campaign"
     """
     pair = _pair_or_file(query, document, grade, unjudgeable, file)
@@ -158,8 +158,8 @@ def adjudicate_send_back(
 
     \b
     Examples:
-      goldset adjudicate send-back "usb hub" 1993197
-      goldset adjudicate send-back q42 78503000 --by grace
+      goldgrade adjudicate send-back "usb hub" 1993197
+      goldgrade adjudicate send-back q42 78503000 --by grace
     """
     from curation.labeling.consensus.second_opinions import ask_opinion
 
@@ -186,13 +186,13 @@ def adjudicate_unclear(
 
     \b
     Examples:
-      goldset adjudicate unclear "usb hub" 1993197 --question "Does a hub without USB-C count?"
+      goldgrade adjudicate unclear "usb hub" 1993197 --question "Does a hub without USB-C count?"
     """
     from curation.guides.questions import ask_guide
 
     store = project_store()
     question_id = ask_guide(store, query_named(store, query), document, question, by)
-    emit(as_json, {"question_id": question_id}, "Noted. All questions: goldset guide questions")
+    emit(as_json, {"question_id": question_id}, "Noted. All questions: goldgrade guide questions")
 
 
 def _located(
@@ -236,7 +236,7 @@ def _show_disputes(shown: list[Dispute], total: int) -> None:
     if apart := sum(item.marks_apart and item.distinct == 1 and item.decision is None for item in shown):
         say(f"{apart:,} of them about evidence alone: the grades agree, the marks have no common character.")
     if shown:
-        say('Next: goldset adjudicate decide QUERY_ID DOCUMENT_ID --grade G --reason "..."')
+        say('Next: goldgrade adjudicate decide QUERY_ID DOCUMENT_ID --grade G --reason "..."')
 
 
 def _show_decided(decided: Decided, dry_run: bool) -> None:

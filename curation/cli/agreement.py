@@ -1,4 +1,4 @@
-"""`goldset agreement`: how far annotators agree with each other and with themselves."""
+"""`goldgrade agreement`: how far annotators agree with each other and with themselves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _breakdown(value: str) -> BreakdownBy:
     if value == "annotator":
         raise InputError(
             "--breakdown annotator is gone: --breakdown pair shows each two annotators, and "
-            "`goldset consistency` each annotator against the others."
+            "`goldgrade consistency` each annotator against the others."
         )
     if value not in list(BreakdownBy):
         raise typer.BadParameter(f"{value!r} is not one of {', '.join(BreakdownBy)}.")
@@ -81,11 +81,11 @@ def agreement(
 
     \b
     Examples:
-      goldset agreement
-      goldset agreement --round first --seed 7 --breakdown pair
-      goldset agreement --html agreement.html
-      goldset agreement --breakdown week --json
-      goldset agreement --annotators ada,grace --boundary 2
+      goldgrade agreement
+      goldgrade agreement --round first --seed 7 --breakdown pair
+      goldgrade agreement --html agreement.html
+      goldgrade agreement --breakdown week --json
+      goldgrade agreement --annotators ada,grace --boundary 2
     """
     from curation.agreement.annotators.details import annotator_details
     from curation.agreement.report.report import agreement_report
@@ -141,7 +141,7 @@ def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: P
     if report.between.cannot_tell:
         say(cannot_tell(report.between))
     if report.disputed:
-        say("Next: goldset adjudicate list")
+        say("Next: goldgrade adjudicate list")
     if page is not None:
         say(f"Wrote {page}.")
 

@@ -1,4 +1,4 @@
-"""`goldset annotator`: add and list who judges, and change what they may do."""
+"""`goldgrade annotator`: add and list who judges, and change what they may do."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def annotator_add(
 
     \b
     Examples:
-      goldset annotator add ada --role annotator
-      goldset annotator add joan --email joan@example.org
-      goldset annotator add vera --role evaluator
-      printf '%s\\n' "$PASSWORD" | goldset annotator add grace --role reviewer --password-stdin
+      goldgrade annotator add ada --role annotator
+      goldgrade annotator add joan --email joan@example.org
+      goldgrade annotator add vera --role evaluator
+      printf '%s\\n' "$PASSWORD" | goldgrade annotator add grace --role reviewer --password-stdin
     """
     from curation.people.annotators import add_annotator
 
@@ -75,14 +75,14 @@ def annotator_invite(
 
     \b
     Examples:
-      goldset annotator invite ada --role reviewer --address https://labels.example.org
-      goldset annotator invite ada --again
-      goldset annotator invite ada --remove
+      goldgrade annotator invite ada --role reviewer --address https://labels.example.org
+      goldgrade annotator invite ada --again
+      goldgrade annotator invite ada --remove
     """
     from curation.people.invitations import invite, link_of, withdraw
 
     if role and (again or remove):
-        raise InputError("--role is for a new account: `goldset annotator role` changes one")
+        raise InputError("--role is for a new account: `goldgrade annotator role` changes one")
     store = project_store()
     if remove:
         withdraw(store, name)
@@ -110,8 +110,8 @@ def annotator_identity(
 
     \b
     Examples:
-      goldset annotator identity ada ada@example.org
-      goldset annotator identity ada ada@example.org --remove
+      goldgrade annotator identity ada ada@example.org
+      goldgrade annotator identity ada ada@example.org --remove
     """
     from curation.people.identities import add_identity, remove_identity
 
@@ -134,8 +134,8 @@ def annotator_role(
 
     \b
     Examples:
-      goldset annotator role ada reviewer
-      goldset annotator role vera evaluator
+      goldgrade annotator role ada reviewer
+      goldgrade annotator role vera evaluator
     """
     from curation.labeling.transfers.leaving import change_role
 
@@ -151,7 +151,7 @@ def annotator_deactivate(name: AnnotatorName, as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset annotator deactivate ada
+      goldgrade annotator deactivate ada
     """
     from curation.labeling.transfers.leaving import deactivate_annotator
 
@@ -165,7 +165,7 @@ def annotator_activate(name: AnnotatorName, as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset annotator activate ada
+      goldgrade annotator activate ada
     """
     from curation.people.accounts import activate
 
@@ -186,9 +186,9 @@ def annotator_sign_ins(
 
     \b
     Examples:
-      goldset annotator sign-ins
-      goldset annotator sign-ins ada
-      goldset annotator sign-ins ada --end all
+      goldgrade annotator sign-ins
+      goldgrade annotator sign-ins ada
+      goldgrade annotator sign-ins ada --end all
     """
     from curation.people.accounts import end_sign_ins
     from curation.people.annotators import require_annotators
@@ -217,8 +217,8 @@ def annotator_list(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset annotator list
-      goldset annotator list --json
+      goldgrade annotator list
+      goldgrade annotator list --json
     """
     from curation.people.accounts import list_accounts
 

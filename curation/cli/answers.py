@@ -1,4 +1,4 @@
-"""`goldset answers`: people write reference answers, or grade the answers of systems."""
+"""`goldgrade answers`: people write reference answers, or grade the answers of systems."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def answers_open(
 
     \b
     Examples:
-      goldset answers open faq --annotators ada,ben --tag question
-      goldset answers open more --annotators ada,ben,cy --overlap 2 --queries 40 --seed 7 --min-f1 0.9
+      goldgrade answers open faq --annotators ada,ben --tag question
+      goldgrade answers open more --annotators ada,ben,cy --overlap 2 --queries 40 --seed 7 --min-f1 0.9
     """
     from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
 
@@ -98,8 +98,8 @@ def answers_status(name: TaskName, as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset answers status faq
-      goldset answers status faq --json
+      goldgrade answers status faq
+      goldgrade answers status faq --json
     """
     from curation.labeling.written_answers.task_status import answer_task_status
 
@@ -124,7 +124,7 @@ def answers_list(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset answers list
+      goldgrade answers list
     """
     from curation.labeling.written_answers.tasks import list_answer_tasks
 
@@ -150,7 +150,7 @@ def answers_close(name: TaskName, as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset answers close faq
+      goldgrade answers close faq
     """
     from curation.labeling.written_answers.tasks import close_answer_task
 
@@ -163,7 +163,7 @@ def answers_reopen(name: TaskName, as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset answers reopen faq
+      goldgrade answers reopen faq
     """
     from curation.labeling.written_answers.tasks import reopen_answer_task
 
@@ -179,8 +179,8 @@ def answers_disputes(
 
     \b
     Examples:
-      goldset answers disputes
-      goldset answers disputes --by rosa --json
+      goldgrade answers disputes
+      goldgrade answers disputes --by rosa --json
     """
     from curation.labeling.written_answers.disputed_answers import answer_disputes
 
@@ -204,7 +204,7 @@ def answers_show(
 
     \b
     Examples:
-      goldset answers show faq "who repairs kettles"
+      goldgrade answers show faq "who repairs kettles"
     """
     from curation.labeling.written_answers.disputed_answers import answer_case
     from curation.people.seal_access import open_door
@@ -247,9 +247,9 @@ def answers_decide(
 
     \b
     Examples:
-      goldset answers decide faq q42 --pick 1912 --reason "The date on the plate" --by rosa
-      goldset answers decide faq q43 --merged "May 1912" --reason "Each has a half"
-      goldset answers decide faq q44 --unanswerable --reason "Only the successor is described"
+      goldgrade answers decide faq q42 --pick 1912 --reason "The date on the plate" --by rosa
+      goldgrade answers decide faq q43 --merged "May 1912" --reason "Each has a half"
+      goldgrade answers decide faq q44 --unanswerable --reason "Only the successor is described"
     """
     from curation.labeling.written_answers.decisions import AnswerRuling, decide_answers
 
@@ -283,9 +283,9 @@ def answers_to_grade(
 
     \b
     Examples:
-      goldset answers to-grade v1 --answers new=new.jsonl --answers old=old.jsonl \\
+      goldgrade answers to-grade v1 --answers new=new.jsonl --answers old=old.jsonl \\
         --for correctness --out to-grade
-      goldset answers to-grade v1 --answers new.jsonl --for faithfulness --out to-grade --part dev
+      goldgrade answers to-grade v1 --answers new.jsonl --for faithfulness --out to-grade --part dev
     """
     from curation.evaluation.answers.answer_files import named_answers
     from curation.evaluation.answers.to_grade import write_answers_to_grade
@@ -301,9 +301,12 @@ def answers_to_grade(
         )
         left_out(written.left_out, "answers")
         say(
-            f"Next: export GOLDSET_PROJECT={what}.duckdb; goldset init --guide {written.guide}; goldset "
-            f"import corpus {out}/corpus.jsonl; goldset import queries {out}/queries.jsonl; goldset import "
-            f"run {out}/answers.trec --name answers; goldset pool --systems run:answers --random-negatives 0"
+            f"Next: export GOLDGRADE_PROJECT={what}.duckdb; goldgrade init --guide {written.guide}; "
+            "goldgrade "
+            f"import corpus {out}/corpus.jsonl; goldgrade import queries {out}/queries.jsonl; goldgrade "
+            "import "
+            f"run {out}/answers.trec --name answers; goldgrade pool --systems run:answers "
+            "--random-negatives 0"
         )
 
     emit(as_json, written, show)
@@ -334,4 +337,7 @@ def _show_disputes(found: AnswerDisputes) -> None:
     if found.own:
         say(f"{found.own:,} more wait for another reviewer, who was not asked to write there.")
     if found.waiting:
-        say('Next: goldset answers show TASK QUERY_ID, goldset answers decide TASK QUERY_ID --reason "..."')
+        say(
+            "Next: goldgrade answers show TASK QUERY_ID, goldgrade answers decide TASK QUERY_ID --reason "
+            '"..."'
+        )

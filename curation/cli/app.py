@@ -1,4 +1,4 @@
-"""`goldset app`: serve a project to browsers."""
+"""`goldgrade app`: serve a project to browsers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from curation.cli.output import say
 from curation.cli.program import app, project_path
 from curation.core import log, shipped
 
-IMPORT_FROM = "GOLDSET_IMPORT_FROM"
-BACKUP_TO = "GOLDSET_BACKUP_TO"
+IMPORT_FROM = "GOLDGRADE_IMPORT_FROM"
+BACKUP_TO = "GOLDGRADE_BACKUP_TO"
 
 Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)]
 
@@ -35,7 +35,7 @@ def serve_project(
     from app.serve import serve
 
     def ready(address: str, first: str) -> None:
-        say(f"goldset is at {address} (stop with Ctrl+C)")
+        say(f"goldgrade is at {address} (stop with Ctrl+C)")
         say(*first.splitlines())
         sys.stdout.flush()  # whoever reads this through a pipe waits for it
         if browser:
@@ -94,13 +94,13 @@ def serve_app(
 
     \b
     Examples:
-      goldset app
-      goldset --project data/shop.duckdb app --port 8600 --host 0.0.0.0
-      goldset app --browser
-      goldset app --log-json 2>> goldset.log
-      goldset app --import-from data/sample
-      goldset app --backup-to data
-      goldset app --images-from images.example.org
+      goldgrade app
+      goldgrade --project data/shop.duckdb app --port 8600 --host 0.0.0.0
+      goldgrade app --browser
+      goldgrade app --log-json 2>> goldgrade.log
+      goldgrade app --import-from data/sample
+      goldgrade app --backup-to data
+      goldgrade app --images-from images.example.org
     """
     if log_json:
         os.environ[log.FORM] = "json"  # not an argument: the processes of jobs write to the same log

@@ -1,4 +1,4 @@
-"""`goldset backup` and `goldset restore`: copies of the project that are whole."""
+"""`goldgrade backup` and `goldgrade restore`: copies of the project that are whole."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def backup(
 
     \b
     Examples:
-      goldset backup backups/
-      goldset backup backups/ --rehearse
-      goldset backup backups/before-autumn.duckdb --json
+      goldgrade backup backups/
+      goldgrade backup backups/ --rehearse
+      goldgrade backup backups/before-autumn.duckdb --json
     """
     from curation.operations.backups.backup import back_up, make_folder
     from curation.operations.doctor.drill import rehearse_restore
@@ -86,8 +86,8 @@ def restore(
 
     \b
     Examples:
-      goldset restore backups/goldset-20261123-020000.duckdb --replace
-      goldset --project data/copy.duckdb restore backups/goldset-20261123-020000.duckdb
+      goldgrade restore backups/goldgrade-20261123-020000.duckdb --replace
+      goldgrade --project data/copy.duckdb restore backups/goldgrade-20261123-020000.duckdb
     """
     from curation.operations.backups.restore import restore as restore_backup
 

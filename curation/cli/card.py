@@ -1,4 +1,4 @@
-"""`goldset card`: a release's data-set card."""
+"""`goldgrade card`: a release's data-set card."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def card(name: AnyRelease, licence: Licence = "unknown", as_json: Json = False) 
 
     \b
     Examples:
-      goldset card v1
-      goldset card v1 --license cc-by-4.0
+      goldgrade card v1
+      goldgrade card v1 --license cc-by-4.0
     """
     from curation.releases.card.card import Card
     from curation.releases.verify import opened

@@ -1,4 +1,4 @@
-"""`goldset certificate`: show what a search across the parts found."""
+"""`goldgrade certificate`: show what a search across the parts found."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def certificate(
 
     \b
     Examples:
-      goldset certificate
-      goldset certificate --release v1 --html certificate.html
-      goldset certificate --json
+      goldgrade certificate
+      goldgrade certificate --release v1 --html certificate.html
+      goldgrade certificate --json
     """
     from curation.splits.certificate.certificate import shown_certificate
     from curation.splits.certificate.page import certificate_page

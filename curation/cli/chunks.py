@@ -1,4 +1,4 @@
-"""`goldset chunks`: the chunks of an index, mapped once to the documents of a release."""
+"""`goldgrade chunks`: the chunks of an index, mapped once to the documents of a release."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def chunks(
 
     \b
     Examples:
-      goldset chunks v1 --splitter index.jsonl --out chunks.csv
-      goldset chunks v1 --splitter nodes.csv --chunk-field node --text-field page_content --out chunks.csv
-      goldset chunks v1 --splitter windows.csv --out chunks.csv --no-overlap --json
+      goldgrade chunks v1 --splitter index.jsonl --out chunks.csv
+      goldgrade chunks v1 --splitter nodes.csv --chunk-field node --text-field page_content --out chunks.csv
+      goldgrade chunks v1 --splitter windows.csv --out chunks.csv --no-overlap --json
     """
     from curation.evaluation.scoring.inputs.chunk_map import SplitterFields, map_chunks
 

@@ -1,4 +1,4 @@
-"""`goldset consensus`: the rule that makes votes one grade."""
+"""`goldgrade consensus`: the rule that makes votes one grade."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def consensus(
 
     \b
     Examples:
-      goldset consensus
-      goldset consensus --rule median
-      goldset consensus --rule dawid-skene --min-probability 0.7 --json
-      goldset consensus --pairs --json
-      goldset consensus --pairs --json --reason "Which labels does the new guide change?"
+      goldgrade consensus
+      goldgrade consensus --rule median
+      goldgrade consensus --rule dawid-skene --min-probability 0.7 --json
+      goldgrade consensus --pairs --json
+      goldgrade consensus --pairs --json --reason "Which labels does the new guide change?"
     """
     from curation.labeling.consensus.annotator_errors import errors
     from curation.labeling.consensus.consensus import settled

@@ -1,4 +1,4 @@
-"""`goldset consistency`: each annotator's work, and what to discuss with them."""
+"""`goldgrade consistency`: each annotator's work, and what to discuss with them."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def consistency(
 
     \b
     Examples:
-      goldset consistency
-      goldset consistency --annotator grace
-      goldset consistency --round first --seed 7 --json
+      goldgrade consistency
+      goldgrade consistency --annotator grace
+      goldgrade consistency --round first --seed 7 --json
     """
     from curation.agreement.annotators.details import annotator_details
     from curation.core.errors import NotFoundError

@@ -1,4 +1,4 @@
-"""`goldset contributions`: what each system added to a pool."""
+"""`goldgrade contributions`: what each system added to a pool."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def contributions(
 
     \b
     Examples:
-      goldset contributions
-      goldset contributions --pool 3f9a
-      goldset contributions --json
+      goldgrade contributions
+      goldgrade contributions --pool 3f9a
+      goldgrade contributions --json
     """
     from curation.labeling.consensus.relevance import read_relevance
     from curation.pooling.contributions import contributions as find

@@ -1,4 +1,4 @@
-"""`goldset coverage`: which regions of the corpus the queries test, and which nothing tests."""
+"""`goldgrade coverage`: which regions of the corpus the queries test, and which nothing tests."""
 
 from __future__ import annotations
 
@@ -77,16 +77,16 @@ def coverage_command(
     any. The map of a corpus is made once and stored; it embeds every entity.
 
     With --extractor llm a language model names the entities. With --matching llm it says which of them each
-    query is about. Address, name and key are in the environment: GOLDSET_LLM_URL, GOLDSET_LLM_MODEL and
-    GOLDSET_LLM_KEY. Without --send the command only says what it would send.
+    query is about. Address, name and key are in the environment: GOLDGRADE_LLM_URL, GOLDGRADE_LLM_MODEL and
+    GOLDGRADE_LLM_KEY. Without --send the command only says what it would send.
 
     \b
     Examples:
-      goldset coverage --seed 7
-      goldset coverage --resolution 25 --min-documents 10
-      goldset coverage --seed 7 --json
-      goldset coverage --extractor llm --send --calls 200
-      goldset coverage --matching llm --send
+      goldgrade coverage --seed 7
+      goldgrade coverage --resolution 25 --min-documents 10
+      goldgrade coverage --seed 7 --json
+      goldgrade coverage --extractor llm --send --calls 200
+      goldgrade coverage --matching llm --send
     """
     if context.invoked_subcommand is not None:
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
@@ -128,12 +128,12 @@ def coverage_gaps(
     Each has documents to write queries for.
 
     The order is that of searches × documents, by the traffic; without traffic that of documents. The map is
-    the one that `goldset coverage` made last.
+    the one that `goldgrade coverage` made last.
 
     \b
     Examples:
-      goldset coverage gaps
-      goldset coverage gaps --json
+      goldgrade coverage gaps
+      goldgrade coverage gaps --json
     """
     from curation.core.operation import DEFAULT_MODEL
     from curation.queries.coverage.report import find_gaps
@@ -153,7 +153,7 @@ def coverage_rename(
 
     \b
     Examples:
-      goldset coverage rename 4 "USB hubs"
+      goldgrade coverage rename 4 "USB hubs"
     """
     from curation.queries.coverage.stored_map import rename_cluster
 
@@ -186,10 +186,10 @@ def coverage_open_tasks(
 
     \b
     Examples:
-      goldset coverage open-tasks --queries 30 --annotators anna,ben --seed 7
-      goldset coverage open-tasks --queries 10 --annotators anna --unanswerable
-      goldset coverage open-tasks --queries 2 --annotators anna --region 4
-      goldset coverage open-tasks --queries 40 --annotators anna,ben --fill
+      goldgrade coverage open-tasks --queries 30 --annotators anna,ben --seed 7
+      goldgrade coverage open-tasks --queries 10 --annotators anna --unanswerable
+      goldgrade coverage open-tasks --queries 2 --annotators anna --region 4
+      goldgrade coverage open-tasks --queries 40 --annotators anna,ben --fill
     """
     from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE
     from curation.queries.coverage.writing.tasks import open_tasks
@@ -217,8 +217,8 @@ def coverage_written(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset coverage written
-      goldset coverage written --json
+      goldgrade coverage written
+      goldgrade coverage written --json
     """
     from curation.queries.coverage.writing.coverage_queries import coverage_queries
     from curation.queries.coverage.writing.progress import batches
@@ -263,8 +263,8 @@ def coverage_map(
 
     \b
     Examples:
-      goldset coverage map map.html
-      goldset coverage map map.html --release v1 --run bm25.trec --run dense=dense.trec
+      goldgrade coverage map map.html
+      goldgrade coverage map map.html --release v1 --run bm25.trec --run dense=dense.trec
     """
     from curation.evaluation.coverage_report import coverage_page
 

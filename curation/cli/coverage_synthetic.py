@@ -1,4 +1,4 @@
-"""`goldset coverage synthetic`: queries that a language model writes for the gaps, judged by people."""
+"""`goldgrade coverage synthetic`: queries that a language model writes for the gaps, judged by people."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def synthetic_write(
 ) -> None:
     """Have a language model write queries for untested regions.
 
-    It is the model of GOLDSET_LLM_URL.
+    It is the model of GOLDGRADE_LLM_URL.
 
     It proposes a candidate for each of some documents of the region. Copied phrases, near-duplicates and
     what does not read as a query are refused. A second call must quote the answer from the document, a third
@@ -48,9 +48,9 @@ def synthetic_write(
 
     \b
     Examples:
-      goldset coverage synthetic write --queries 30 --share 0.5
-      goldset coverage synthetic write --queries 30 --share 0.5 --send --calls 300
-      goldset coverage synthetic write --queries 60 --share 0.5 --fill --send
+      goldgrade coverage synthetic write --queries 30 --share 0.5
+      goldgrade coverage synthetic write --queries 30 --share 0.5 --send --calls 300
+      goldgrade coverage synthetic write --queries 60 --share 0.5 --fill --send
     """
     from curation.core.operation import DEFAULT_MODEL
     from curation.queries.coverage.language_model.answers import Asking
@@ -90,8 +90,8 @@ def synthetic_judge(
 
     \b
     Examples:
-      goldset coverage synthetic judge --share 1
-      goldset coverage synthetic judge --share 0.5 --seed 7 --json
+      goldgrade coverage synthetic judge --share 1
+      goldgrade coverage synthetic judge --share 0.5 --seed 7 --json
     """
     from curation.queries.coverage.language_model.judged_share import draw_queries
 
@@ -113,8 +113,8 @@ def synthetic_show(
 
     \b
     Examples:
-      goldset coverage synthetic show
-      goldset coverage synthetic show --relevant-grade 2 --json
+      goldgrade coverage synthetic show
+      goldgrade coverage synthetic show --relevant-grade 2 --json
     """
     from curation.queries.coverage.language_model.judged_share import judged_origins
 
@@ -148,7 +148,7 @@ def _show_written(found: SyntheticQueries) -> None:
     say(f"Regions to write for: {found.gaps:,} before, {found.gaps_left:,} now, counting queries withheld.")
     if found.written:
         say(_drawn(found.drawn))
-        say("Next: goldset pool and goldset round open take those in force with all other queries.")
+        say("Next: goldgrade pool and goldgrade round open take those in force with all other queries.")
     if found.ended:
         say(f"Ended before all were written: {found.ended}. The same command goes on.")
     left_out({**found.refused, **found.left_out})

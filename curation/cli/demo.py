@@ -1,4 +1,4 @@
-"""`goldset demo`: a project to try everything on."""
+"""`goldgrade demo`: a project to try everything on."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def demo_command(
 
     \b
     Examples:
-      goldset demo
-      goldset demo --port 8600 --no-browser
-      goldset demo --build-only --json
-      goldset demo --files data
+      goldgrade demo
+      goldgrade demo --port 8600 --no-browser
+      goldgrade demo --build-only --json
+      goldgrade demo --files data
     """
     if files is not None:
         others = ("port", "browser", "folder", "build_only", "as_json")

@@ -1,4 +1,4 @@
-"""`goldset diff`: compare two releases."""
+"""`goldgrade diff`: compare two releases."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def diff_releases(
 
     \b
     Examples:
-      goldset diff v1 v2
-      goldset diff v1 v2 --limit 200
-      goldset diff v1 v2 --reason "Release notes for the search team" --json
+      goldgrade diff v1 v2
+      goldgrade diff v1 v2 --limit 200
+      goldgrade diff v1 v2 --reason "Release notes for the search team" --json
     """
     from curation.releases.diff.diff import diff
 

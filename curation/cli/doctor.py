@@ -1,4 +1,4 @@
-"""`goldset doctor`: what is wrong with the project file, or going to be."""
+"""`goldgrade doctor`: what is wrong with the project file, or going to be."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from curation.cli.output import emit, say
 from curation.cli.program import Json, app, project_path
 from curation.core.errors import InputError
 
-NO_REPAIR = "--repair is gone: make a project of a backup with `goldset --project NEW restore FILE`."
+NO_REPAIR = "--repair is gone: make a project of a backup with `goldgrade --project NEW restore FILE`."
 
 
 @app.command()
@@ -31,9 +31,9 @@ def doctor(
 
     \b
     Examples:
-      goldset doctor
-      goldset doctor --folder exports --clean
-      goldset doctor --json
+      goldgrade doctor
+      goldgrade doctor --folder exports --clean
+      goldgrade doctor --json
     """
     from curation.operations.doctor.doctor import examine
 

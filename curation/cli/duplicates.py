@@ -1,4 +1,4 @@
-"""`goldset duplicates`: list documents that are the same text, or nearly."""
+"""`goldgrade duplicates`: list documents that are the same text, or nearly."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def duplicates(
 
     \b
     Examples:
-      goldset duplicates
-      goldset duplicates --threshold 0.9 --limit 0
+      goldgrade duplicates
+      goldgrade duplicates --threshold 0.9 --limit 0
     """
     from curation.splits.duplicates import corpus_duplicates
 

@@ -1,4 +1,4 @@
-"""`goldset engine`: the search engines that a team runs."""
+"""`goldgrade engine`: the search engines that a team runs."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def engine_add(
 
     It says how the engine is asked, and where its answers have ids, scores and fields. Nothing is sent.
 
-    Its address is the variable GOLDSET_ENGINE_NAME_URL, its key GOLDSET_ENGINE_NAME_KEY, with its name in
+    Its address is the variable GOLDGRADE_ENGINE_NAME_URL, its key GOLDGRADE_ENGINE_NAME_KEY, with its name in
     capitals. Neither is stored. Adding it again with another file replaces the template; runs keep theirs.
 
     \b
     Examples:
-      goldset engine add shop --kind opensearch shop.yaml
-      goldset engine add page --kind http search-page.yaml
+      goldgrade engine add shop --kind opensearch shop.yaml
+      goldgrade engine add page --kind http search-page.yaml
     """
     from curation.retrieval.engines.stored import add_engine
 
@@ -52,8 +52,9 @@ def engine_add(
     emit(
         as_json,
         found,
-        f"The engine {name} ({kind}) {done}. Set GOLDSET_ENGINE_{name.upper()}_URL, and _KEY where it needs "
-        f'one. Then: goldset engine try {name} "some query"',
+        f"The engine {name} ({kind}) {done}. Set GOLDGRADE_ENGINE_{name.upper()}_URL, and _KEY where it "
+        "needs "
+        f'one. Then: goldgrade engine try {name} "some query"',
     )
 
 
@@ -70,8 +71,8 @@ def engine_try(
 
     \b
     Examples:
-      goldset engine try shop "red shoes"
-      goldset engine try shop "red shoes" --depth 3 --json
+      goldgrade engine try shop "red shoes"
+      goldgrade engine try shop "red shoes" --depth 3 --json
     """
     from curation.retrieval.engines.asking import try_engine
 

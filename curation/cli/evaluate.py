@@ -1,4 +1,4 @@
-"""`goldset evaluate`: what systems reach on a release."""
+"""`goldgrade evaluate`: what systems reach on a release."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
         except CurationError as error:
             if not options.get("fail_if"):
                 raise
-            print(f"goldset: {error}", file=sys.stderr)
+            print(f"goldgrade: {error}", file=sys.stderr)
             raise typer.Exit(NOT_CHECKED) from error
 
     return checked
@@ -177,26 +177,26 @@ def evaluate(
 
     \b
     Examples:
-      goldset evaluate v1 --run bm25.trec.gz
-      goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --part dev --breakdown type,segment
-      goldset evaluate v1 --run bm25.trec --run dense.trec --html report.html
-      goldset evaluate v1 --run bm25.trec --run dense.trec --table systems.tex --per-query queries.txt
-      goldset evaluate v1 --run bm25.trec --run dense.trec --breakdown cluster,grid
-      goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
-      goldset evaluate v1 --run new.trec --measures ndcg_exp@10,alpha_ndcg@10 --subtopics subtopics.txt
-      goldset evaluate v1 --run trec.run --topics topics.tsv
-      goldset evaluate v1 --run small=bm25-200-50.csv --run large=bm25-400-100.csv --html chunks.html
-      goldset evaluate v1 --run index.trec --chunk-map chunks.csv
-      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --difference 0.01
-      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test wilcoxon
-      goldset evaluate v1 --run new.trec --part test --reason "Candidate of May"
-      goldset evaluate v1 --run new.trec --part dev --judge gpt-5
-      goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
-      goldset evaluate v1 --run new.trec --hard-negatives
-      goldset evaluate v1 --run new.trec --to-pool 10
-      goldset evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
-      goldset evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly" --summary md
-      goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
+      goldgrade evaluate v1 --run bm25.trec.gz
+      goldgrade evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --part dev --breakdown type,segment
+      goldgrade evaluate v1 --run bm25.trec --run dense.trec --html report.html
+      goldgrade evaluate v1 --run bm25.trec --run dense.trec --table systems.tex --per-query queries.txt
+      goldgrade evaluate v1 --run bm25.trec --run dense.trec --breakdown cluster,grid
+      goldgrade evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
+      goldgrade evaluate v1 --run new.trec --measures ndcg_exp@10,alpha_ndcg@10 --subtopics subtopics.txt
+      goldgrade evaluate v1 --run trec.run --topics topics.tsv
+      goldgrade evaluate v1 --run small=bm25-200-50.csv --run large=bm25-400-100.csv --html chunks.html
+      goldgrade evaluate v1 --run index.trec --chunk-map chunks.csv
+      goldgrade evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --difference 0.01
+      goldgrade evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test wilcoxon
+      goldgrade evaluate v1 --run new.trec --part test --reason "Candidate of May"
+      goldgrade evaluate v1 --run new.trec --part dev --judge gpt-5
+      goldgrade evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
+      goldgrade evaluate v1 --run new.trec --hard-negatives
+      goldgrade evaluate v1 --run new.trec --to-pool 10
+      goldgrade evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
+      goldgrade evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly" --summary
+      md goldgrade evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
     from curation.evaluation.answers.answer_files import AnswerFields, named_answers
     from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions

@@ -1,4 +1,4 @@
-"""Files that `goldset evaluate` writes besides its report: tables of systems, values of single queries."""
+"""Files that `goldgrade evaluate` writes besides its report: tables of systems, values of single queries."""
 
 from __future__ import annotations
 

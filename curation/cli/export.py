@@ -1,4 +1,4 @@
-"""`goldset export`: write a release for other tools."""
+"""`goldgrade export`: write a release for other tools."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def export(
 ) -> None:
     """Write a release for other tools, with checksums.
 
-    Grades of sealed parts (`goldset freeze --seal`) are written only with a reason, which is logged.
+    Grades of sealed parts (`goldgrade freeze --seal`) are written only with a reason, which is logged.
     Texts are written as they are. A spreadsheet takes one that begins with =, +, - or @ as a formula:
     import the columns of a CSV or TSV file as text there.
 
     \b
     Examples:
-      goldset export v1 --format leaderboard --out exports/v1-public
-      goldset export v1 --format beir --out exports/v1 --reason "evaluation of the May candidates"
-      goldset export v1 --format trec --without-grades test --unjudged --out exports/v1-trec --json
-      goldset export v1 --format hf --license cc-by-4.0 --without-grades test --out exports/v1-hf
-      goldset export v1 --format triplets --negatives 7 --part train --out exports/v1-train
+      goldgrade export v1 --format leaderboard --out exports/v1-public
+      goldgrade export v1 --format beir --out exports/v1 --reason "evaluation of the May candidates"
+      goldgrade export v1 --format trec --without-grades test --unjudged --out exports/v1-trec --json
+      goldgrade export v1 --format hf --license cc-by-4.0 --without-grades test --out exports/v1-hf
+      goldgrade export v1 --format triplets --negatives 7 --part train --out exports/v1-train
     """
     from curation.operations.registry import STEPS
     from curation.releases.export.export import export as export_release

@@ -1,4 +1,4 @@
-"""`goldset freeze`: make a release of what is graded now."""
+"""`goldgrade freeze`: make a release of what is graded now."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def freeze(
 ) -> None:
     """Freeze the current gold set under a name. The release id is a hash of its content.
 
-    The labels must have the agreement that the project demands (`goldset gate`). By default ordinal alpha's
+    The labels must have the agreement that the project demands (`goldgrade gate`). By default ordinal alpha's
     95 % interval must begin above 0.667, and that of identical grades on blind duplicates above 80 %.
 
     \b
     Examples:
-      goldset freeze v1
-      goldset freeze pilot --override "Two judges on a tenth of the pairs; a draft for the search team"
-      goldset freeze v1-draft --allow-disputed --json
-      goldset freeze v1 --allow-changed
-      goldset freeze v1 --share-grades identical
-      goldset freeze v1 --only-complete --dry-run
-      goldset freeze v1 --seal holdout
+      goldgrade freeze v1
+      goldgrade freeze pilot --override "Two judges on a tenth of the pairs; a draft for the search team"
+      goldgrade freeze v1-draft --allow-disputed --json
+      goldgrade freeze v1 --allow-changed
+      goldgrade freeze v1 --share-grades identical
+      goldgrade freeze v1 --only-complete --dry-run
+      goldgrade freeze v1 --seal holdout
     """
     from curation.operations.registry import STEPS
     from curation.releases.freeze.checklist import check_table
@@ -66,7 +66,7 @@ def _show_frozen(frozen: Frozen, outcome: StepOutcome) -> None:
     show_outcome(outcome)
     say(f"release id: {frozen.release_id}")
     if frozen.parent is not None:
-        say(f"parent: the release {frozen.parent[:12]}…, before the last re-labeling (see `goldset diff`)")
+        say(f"parent: the release {frozen.parent[:12]}…, before the last re-labeling (see `goldgrade diff`)")
     _show_coverage(frozen)
     show_tables(check_table(frozen.checks))
     if frozen.override is not None:
@@ -74,9 +74,9 @@ def _show_frozen(frozen: Frozen, outcome: StepOutcome) -> None:
     if frozen.sharing is not None:
         say(f"{frozen.sharing.conflicts:,} texts have different grades under different ids and share none.")
     if CHANGED in frozen.left_out:
-        say("Judge these again (`goldset round open NAME --again`), or keep them with --allow-changed.")
+        say("Judge these again (`goldgrade round open NAME --again`), or keep them with --allow-changed.")
     form = "leaderboard" if frozen.sealed else "beir"
-    say(f"Next: goldset export {frozen.name} --format {form} --out DIR")
+    say(f"Next: goldgrade export {frozen.name} --format {form} --out DIR")
 
 
 def _show_coverage(frozen: Frozen) -> None:

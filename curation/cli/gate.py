@@ -1,4 +1,4 @@
-"""`goldset gate`: the agreement that a freeze demands."""
+"""`goldgrade gate`: the agreement that a freeze demands."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def gate(
 
     \b
     Examples:
-      goldset gate
-      goldset gate --alpha 0.7 --consistency 0.75
-      goldset gate --single-annotator
-      goldset gate --json
+      goldgrade gate
+      goldgrade gate --alpha 0.7 --consistency 0.75
+      goldgrade gate --single-annotator
+      goldgrade gate --json
     """
     from curation.agreement.gate import gate_now, read_demand, set_demand
 
@@ -66,7 +66,7 @@ def gate(
         say(
             "The gate is open."
             if found.open
-            else 'The gate is shut: goldset freeze NAME needs --override "why".'
+            else 'The gate is shut: goldgrade freeze NAME needs --override "why".'
         )
 
     emit(as_json, {"open": found.open, "checks": found.checks, "note": found.note}, show)

@@ -1,4 +1,4 @@
-"""`goldset guide`: see and change the labeling guide."""
+"""`goldgrade guide`: see and change the labeling guide."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def guide_use(
     context: typer.Context,
     file: Annotated[
         Path,
-        typer.Argument(help="Markdown with the scale in its front matter, or a guide of goldset by name."),
+        typer.Argument(help="Markdown with the scale in its front matter, or a guide of goldgrade by name."),
     ],
     open_rounds: Annotated[
         str | None,
@@ -53,10 +53,10 @@ def guide_use(
 
     \b
     Examples:
-      goldset guide use graded
-      goldset guide use revised.md --dry-run
-      goldset guide use revised.md --open-rounds keep --reason "Refurbished goods made clear"
-      goldset guide use typos.md --same-grades --reason "Typing errors"
+      goldgrade guide use graded
+      goldgrade guide use revised.md --dry-run
+      goldgrade guide use revised.md --open-rounds keep --reason "Refurbished goods made clear"
+      goldgrade guide use typos.md --same-grades --reason "Typing errors"
     """
     from curation.guides.parse_guide import read_guide
     from curation.labeling.guide_change import guide_effects
@@ -93,7 +93,7 @@ def guide_check(
 
     \b
     Examples:
-      goldset guide check revised.md
+      goldgrade guide check revised.md
     """
     from curation.guides.parse_guide import read_guide
     from curation.guides.presentation_template import field_uses
@@ -126,8 +126,8 @@ def guide_show(
 
     \b
     Examples:
-      goldset guide show
-      goldset guide show 3c1e9962 --source > revised.md
+      goldgrade guide show
+      goldgrade guide show 3c1e9962 --source > revised.md
     """
     from curation.guides.guide import current_guide
     from curation.guides.versions import find_version
@@ -150,7 +150,7 @@ def guide_versions_list(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset guide versions
+      goldgrade guide versions
     """
     from curation.guides.versions import guide_versions
 
@@ -161,7 +161,7 @@ def guide_versions_list(as_json: Json = False) -> None:
         from curation.guides.versions import version_table
 
         show_tables(version_table(found))
-        say("What changes between two: goldset guide diff OLD NEW")
+        say("What changes between two: goldgrade guide diff OLD NEW")
 
     emit(as_json, {"versions": found}, show)
 
@@ -176,8 +176,8 @@ def guide_diff(
 
     \b
     Examples:
-      goldset guide diff 3c1e9962
-      goldset guide diff 3c1e9962 revised.md
+      goldgrade guide diff 3c1e9962
+      goldgrade guide diff 3c1e9962 revised.md
     """
     from curation.guides.difference import guide_difference
     from curation.guides.guide import current_guide
@@ -207,8 +207,8 @@ def guide_questions_list(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset guide questions
-      goldset guide questions --json
+      goldgrade guide questions
+      goldgrade guide questions --json
     """
     from curation.guides.questions import guide_questions, question_table
 
@@ -234,8 +234,8 @@ def guide_answer(
 
     \b
     Examples:
-      goldset guide answer 5f2a9c1e "Refurbished goods are graded as used ones."
-      goldset guide answer 5f2a9c1e "Yes, here." --asker-only
+      goldgrade guide answer 5f2a9c1e "Refurbished goods are graded as used ones."
+      goldgrade guide answer 5f2a9c1e "Yes, here." --asker-only
     """
     from curation.guides.questions import answer_question
 

@@ -1,4 +1,4 @@
-"""`goldset init`: make a project."""
+"""`goldgrade init`: make a project."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def init(
     guide: Annotated[
         Path | None,
         typer.Option(
-            help="Labeling guide: a file, or one of goldset by name. Default: graded relevance 0-3."
+            help="Labeling guide: a file, or one of goldgrade by name. Default: graded relevance 0-3."
         ),
     ] = None,
     as_json: Json = False,
@@ -25,8 +25,8 @@ def init(
 
     \b
     Examples:
-      goldset init
-      goldset --project data/shop.duckdb init --guide binary
+      goldgrade init
+      goldgrade --project data/shop.duckdb init --guide binary
     """
     from curation.operations.project import init_project
 
@@ -46,8 +46,9 @@ def init(
             [(grade.value, grade.name, grade.key, grade.definition) for grade in project.guide.scale],
         )
         say(
-            "Next: goldset app prints a link by which you make the first account. All else is in the browser."
+            "Next: goldgrade app prints a link by which you make the first account. All else is in the "
+            "browser."
         )
-        say("Or by commands: goldset import corpus PATH")
+        say("Or by commands: goldgrade import corpus PATH")
 
     emit(as_json, result, show)

@@ -1,4 +1,4 @@
-"""`goldset judge`: how far a judge that is not a person agrees with people."""
+"""`goldgrade judge`: how far a judge that is not a person agrees with people."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def judge(
 ) -> None:
     """Show how a judge, such as a model, agrees with people. Without a name, list the judges.
 
-    The judge's grades against the consensus: the coefficients of `goldset agreement` with their intervals,
+    The judge's grades against the consensus: the coefficients of `goldgrade agreement` with their intervals,
     and with them those of people among each other on the same pairs. Then confusion, by query type and by
     grade, and how many of the judge's pairs people graded. Queries whose grades a release seals are left out.
 
     \\b
     Examples:
-      goldset judge
-      goldset judge gpt-5
-      goldset judge gpt-5 --release v1 --part dev --json
-      goldset judge gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
+      goldgrade judge
+      goldgrade judge gpt-5
+      goldgrade judge gpt-5 --release v1 --part dev --json
+      goldgrade judge gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
     """
     from curation.core.errors import InputError
     from curation.evaluation.llm_judges.agreement import judge_agreement

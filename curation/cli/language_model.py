@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Send = Annotated[
     bool,
     typer.Option(
-        "--send", help="Send texts to the language model of GOLDSET_LLM_URL. Without it nothing is sent."
+        "--send", help="Send texts to the language model of GOLDGRADE_LLM_URL. Without it nothing is sent."
     ),
 ]
 MostCalls = Annotated[

@@ -1,4 +1,4 @@
-"""`goldset leakage`: what ties queries, before a split is made."""
+"""`goldgrade leakage`: what ties queries, before a split is made."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def leakage_groups(
 
     \b
     Examples:
-      goldset leakage groups
-      goldset leakage groups --limit 1 --cut "ipad case~iphone case" --json
+      goldgrade leakage groups
+      goldgrade leakage groups --limit 1 --cut "ipad case~iphone case" --json
     """
     from curation.splits.leakage_groups import overview, project_inputs
     from curation.splits.ties.kinds import problems

@@ -1,4 +1,4 @@
-"""`goldset negatives`: list hard negatives, and audit the assumed ones."""
+"""`goldgrade negatives`: list hard negatives, and audit the assumed ones."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def negatives_command(
 
     \b
     Examples:
-      goldset negatives
-      goldset negatives --negatives 20 --limit 50
-      goldset negatives --threshold 0.7 --json
+      goldgrade negatives
+      goldgrade negatives --negatives 20 --limit 50
+      goldgrade negatives --threshold 0.7 --json
     """
     if context.invoked_subcommand is not None:
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
@@ -119,10 +119,10 @@ def negatives_audit(
 
     \b
     Examples:
-      goldset negatives audit --annotators ada,grace --size 100 --seed 7
-      goldset negatives audit --annotators ada --round spring-audit --depth 50 --systems bm25
-      goldset negatives audit
-      goldset negatives audit --round spring-audit --json
+      goldgrade negatives audit --annotators ada,grace --size 100 --seed 7
+      goldgrade negatives audit --annotators ada --round spring-audit --depth 50 --systems bm25
+      goldgrade negatives audit
+      goldgrade negatives audit --round spring-audit --json
     """
     from curation.negatives.audit import open_audit
     from curation.negatives.audit_rate import audit_report
@@ -177,7 +177,7 @@ def _show_audit_opened(audit: AuditOpened) -> None:
             audit.near_duplicates[:NEAR_DUPLICATES_SHOWN],
         )
     say_withheld(audit.sealed)
-    say(f"Next: goldset app; then goldset negatives audit --round {opened.round}")
+    say(f"Next: goldgrade app; then goldgrade negatives audit --round {opened.round}")
 
 
 def _show_audit(report: AuditReport) -> None:

@@ -1,4 +1,4 @@
-"""`goldset notices`: send what a lead asked to hear of."""
+"""`goldgrade notices`: send what a lead asked to hear of."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def notices(
     """Send the notices that are due, each once.
 
     The app does this each minute; this is for a timer where no app runs. A lead chooses on the page Backup
-    what is sent. GOLDSET_WEBHOOK in the environment is the address that notices go to.
+    what is sent. GOLDGRADE_WEBHOOK in the environment is the address that notices go to.
 
     \b
     Examples:
-      goldset notices
-      goldset notices --send-test
-      goldset notices --json
+      goldgrade notices
+      goldgrade notices --send-test
+      goldgrade notices --json
     """
     from curation.operations.notices.notices import send_due, send_test
 
@@ -38,7 +38,7 @@ def notices(
     problem = send_test()
     sentence = "The test was sent." if problem == "" else f"The test was not sent: {problem}."
     if problem is None:
-        sentence = "No webhook is set up: set GOLDSET_WEBHOOK to its address."
+        sentence = "No webhook is set up: set GOLDGRADE_WEBHOOK to its address."
     emit(as_json, {"webhook": problem}, sentence)
     if problem:
         raise typer.Exit(1)

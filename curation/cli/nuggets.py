@@ -1,4 +1,4 @@
-"""`goldset answers nuggets`: facts that a good answer has, proposed by a model."""
+"""`goldgrade answers nuggets`: facts that a good answer has, proposed by a model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def nuggets_propose(
 ) -> None:
     """Have a model propose the facts that a good answer has.
 
-    It is the model of GOLDSET_LLM_URL. Without --send the command only says what it would send.
+    It is the model of GOLDGRADE_LLM_URL. Without --send the command only says what it would send.
 
     One call a query has its text and need, the ten best documents that people judged relevant, and what they
     marked there as evidence. Nothing of a query that a release seals is sent. A proposal is no nugget: people
@@ -41,9 +41,9 @@ def nuggets_propose(
 
     \b
     Examples:
-      goldset answers nuggets propose
-      goldset answers nuggets propose --send --calls 200
-      goldset answers nuggets propose --query q42 --send --by rosa --json
+      goldgrade answers nuggets propose
+      goldgrade answers nuggets propose --send --calls 200
+      goldgrade answers nuggets propose --query q42 --send --by rosa --json
     """
     from curation.labeling.written_answers.proposals import proposal_calls, read_proposed, store_proposals
     from curation.queries.coverage.language_model.endpoint import model_name
@@ -57,7 +57,7 @@ def nuggets_propose(
     number, none = sum(proposed.values()), list(proposed.values()).count(0)
     sentence = (
         f"{amount(number, 'nugget')} proposed for {amount(len(proposed), 'query', 'queries')}; for {none:,} "
-        "of these the model found no fact. Next: people review them on the page of each query. goldset "
+        "of these the model found no fact. Next: people review them on the page of each query. goldgrade "
         "answers nuggets show lists what waits."
     )
     emit(as_json, {"proposed": proposed, "left_out": found.left_out, "sent": sender.spent}, sentence)
@@ -69,8 +69,8 @@ def nuggets_show(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset answers nuggets show
-      goldset answers nuggets show --json
+      goldgrade answers nuggets show
+      goldgrade answers nuggets show --json
     """
     from curation.labeling.written_answers.proposals import read_proposals
 

@@ -1,4 +1,4 @@
-"""`goldset plan-overlap`: how much more double judging a narrower interval needs."""
+"""`goldgrade plan-overlap`: how much more double judging a narrower interval needs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def plan_overlap(
 
     \b
     Examples:
-      goldset plan-overlap
-      goldset plan-overlap --half-width 0.03 --json
+      goldgrade plan-overlap
+      goldgrade plan-overlap --half-width 0.03 --json
     """
     from curation.agreement.between.overlap_plan import plan_overlap as planned
 

@@ -1,4 +1,4 @@
-"""`goldset pool`: find the documents to be judged."""
+"""`goldgrade pool`: find the documents to be judged."""
 
 from __future__ import annotations
 
@@ -78,21 +78,21 @@ def pool(
     line.
 
     With --out the pairs that are in no round and not judged are written with empty columns for grade and
-    note: no rank, score or system, in random order. `goldset import judgments FILE --annotator NAME` takes
+    note: no rank, score or system, in random order. `goldgrade import judgments FILE --annotator NAME` takes
     the filled file.
 
     \b
     Examples:
-      goldset pool --systems bm25 --depth 10 --random-negatives 5 --seed 7
-      goldset pool --systems bm25,dense,hybrid --depth 20 --seed 7 --json
-      goldset pool --systems bm25,run:splade,run:shop --depth 20 --budget 2000
-      goldset pool --systems bm25,dense --depth 100 --sample-bands 10:1,30:0.4,100:0.1 --seed 7
-      goldset pool --systems bm25,dense --depth 100 --sample-budget 3000 --seed 7
-      goldset pool --systems dense --model ./models/my-finetuned-encoder
-      goldset pool --systems engine:shop --depth 20 --rate 2 --ids all-ids.txt
-      goldset pool --systems bm25 --verify-bm25 50
-      goldset pool --systems bm25,dense --stemmer german
-      goldset pool --out pairs.csv --text excerpt
+      goldgrade pool --systems bm25 --depth 10 --random-negatives 5 --seed 7
+      goldgrade pool --systems bm25,dense,hybrid --depth 20 --seed 7 --json
+      goldgrade pool --systems bm25,run:splade,run:shop --depth 20 --budget 2000
+      goldgrade pool --systems bm25,dense --depth 100 --sample-bands 10:1,30:0.4,100:0.1 --seed 7
+      goldgrade pool --systems bm25,dense --depth 100 --sample-budget 3000 --seed 7
+      goldgrade pool --systems dense --model ./models/my-finetuned-encoder
+      goldgrade pool --systems engine:shop --depth 20 --rate 2 --ids all-ids.txt
+      goldgrade pool --systems bm25 --verify-bm25 50
+      goldgrade pool --systems bm25,dense --stemmer german
+      goldgrade pool --out pairs.csv --text excerpt
     """
     from curation.labeling.judged_elsewhere import export_pairs, refuse_file
     from curation.operations.registry import STEPS
@@ -141,7 +141,7 @@ def _show_export(written: PairsWritten) -> None:
     left_out(written.left_out, "candidates")
     if written.path.suffix.lower() == ".csv":
         say(NO_FORMULAS)
-    say(f"Back: goldset import judgments {written.path.name} --annotator NAME")
+    say(f"Back: goldgrade import judgments {written.path.name} --annotator NAME")
 
 
 def _show_check(check: Bm25Check) -> None:

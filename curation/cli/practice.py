@@ -1,4 +1,4 @@
-"""`goldset practice`: known pairs with explanations, before the real ones."""
+"""`goldgrade practice`: known pairs with explanations, before the real ones."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def practice_open(
 
     \b
     Examples:
-      goldset practice open welcome --annotators ada,grace --queries 10 --pass-mark 0.8
-      goldset practice open welcome --annotators ada --file known.csv --within 1
+      goldgrade practice open welcome --annotators ada,grace --queries 10 --pass-mark 0.8
+      goldgrade practice open welcome --annotators ada --file known.csv --within 1
     """
     from curation.labeling.practice.create_practice import open_practice
 
@@ -91,7 +91,7 @@ def practice_open(
         rows = [(who, opened.queries[who], count) for who, count in opened.per_annotator.items()]
         table("Practice", ["annotator", "queries", "items"], rows)
         left_out(opened.left_out)
-        say("Next: goldset app")
+        say("Next: goldgrade app")
 
     emit(as_json, opened, show)
 
@@ -102,7 +102,7 @@ def practice_status(name: RoundName, as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset practice status welcome
+      goldgrade practice status welcome
     """
     from curation.labeling.practice.status import practice_statuses, practice_table
     from curation.labeling.rounds.lifecycle import round_state
@@ -120,7 +120,7 @@ def practice_again(name: RoundName, annotator: Who, as_json: Json = False) -> No
 
     \b
     Examples:
-      goldset practice again welcome --annotator ada
+      goldgrade practice again welcome --annotator ada
     """
     from curation.labeling.practice.lead_decisions import practise_again
 
@@ -139,7 +139,7 @@ def practice_pass(
 
     \b
     Examples:
-      goldset practice pass welcome --annotator ada --reason "we talked it through"
+      goldgrade practice pass welcome --annotator ada --reason "we talked it through"
     """
     from curation.labeling.practice.lead_decisions import let_pass
 

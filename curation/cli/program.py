@@ -1,4 +1,4 @@
-"""`goldset` itself: the Typer app, the project that its options name, and options that commands share."""
+"""`goldgrade` itself: the Typer app, the project that its options name, and options that commands share."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from curation import __version__
+from curation.core.named_project import DEFAULTS, named_project
 
 if TYPE_CHECKING:
     from curation.store import Store
@@ -70,7 +71,6 @@ STEPS = {
 }
 """Every command and group, by step of the path."""
 QUIET = ("--quiet", "-q")
-DEFAULT_PROJECT = Path("data/goldset.duckdb")
 _project: ContextVar[Path] = ContextVar("project")
 kept: ContextVar[str] = ContextVar("kept", default="What the project holds is as it was before.")
 """What is left of a step that is interrupted now."""
@@ -101,7 +101,7 @@ for _parameter in (TyperArgument, TyperOption):
 
 
 class Steps(TyperGroup):
-    """`goldset --help` has the commands by step; options of `goldset` itself may be anywhere."""
+    """`goldgrade --help` has the commands by step; options of `goldgrade` itself may be anywhere."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, options_first(args))
@@ -117,7 +117,7 @@ class Steps(TyperGroup):
 
 
 app = typer.Typer(
-    name="goldset",
+    name="goldgrade",
     cls=Steps,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -127,14 +127,14 @@ app = typer.Typer(
 
 
 def command_group(name: str, help: str) -> typer.Typer:
-    """A new group of commands, `goldset NAME …`."""
+    """A new group of commands, `goldgrade NAME …`."""
     group = typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
     app.add_typer(group, name=name)
     return group
 
 
 def project_path() -> Path:
-    """The project file named by --project, $GOLDSET_PROJECT or the default."""
+    """The project file named by --project, $GOLDGRADE_PROJECT or the default."""
     return _project.get()
 
 
@@ -172,7 +172,7 @@ def release_store() -> Store:
 
 
 def options_first(arguments: Sequence[str]) -> list[str]:
-    """The arguments with the options of `goldset` itself before the command."""
+    """The arguments with the options of `goldgrade` itself before the command."""
     first: list[str] = []
     others: list[str] = []
     rest = list(arguments)
@@ -195,15 +195,20 @@ def listed(names: str) -> list[str]:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"goldset {__version__}")
+        print(f"goldgrade {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def goldset(
+def goldgrade(
     project: Annotated[
-        Path, typer.Option(envvar="GOLDSET_PROJECT", help="The project's database file.")
-    ] = DEFAULT_PROJECT,
+        Path | None,
+        typer.Option(
+            envvar="GOLDGRADE_PROJECT",
+            show_default=str(DEFAULTS[0]),
+            help="The project's database file.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option(*QUIET, help="Say nothing of the progress of long work.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
@@ -215,5 +220,5 @@ def goldset(
     The path:  init → import corpus → import traffic → sample → pool → annotator add → round open
                → app → agreement → adjudicate → split → freeze → verify → export
     """
-    _project.set(project)
+    _project.set(named_project() if project is None else project)
     _quiet.set(quiet)

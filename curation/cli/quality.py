@@ -1,4 +1,4 @@
-"""`goldset quality`: what in a round is worth a look, and what could not be checked."""
+"""`goldgrade quality`: what in a round is worth a look, and what could not be checked."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def quality(name: RoundName, as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset quality first
-      goldset quality first --json
+      goldgrade quality first
+      goldgrade quality first --json
     """
     from curation.agreement.report.quality import round_quality
 

@@ -1,4 +1,4 @@
-"""`goldset query`: write queries by hand."""
+"""`goldgrade query`: write queries by hand."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def query_add(
 
     \b
     Examples:
-      goldset query add "cable for two 4k screens"
-      goldset query add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
-      goldset query add "usb c hub" --information-need "A hub that charges the laptop too" --by ada --json
+      goldgrade query add "cable for two 4k screens"
+      goldgrade query add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
+      goldgrade query add "usb c hub" --information-need "A hub that charges the laptop too" --by ada --json
     """
     from curation.queries.sampling.tags.stored_tags import write_query
 

@@ -1,4 +1,4 @@
-"""`goldset relabel`: what of the set is stale, and the part of it that is judged again each quarter."""
+"""`goldgrade relabel`: what of the set is stale, and the part of it that is judged again each quarter."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def relabel_status(
 
     \b
     Examples:
-      goldset relabel status
-      goldset relabel status --release v1 --limit 50
-      goldset relabel status --json --today 2027-01-04
+      goldgrade relabel status
+      goldgrade relabel status --release v1 --limit 50
+      goldgrade relabel status --json --today 2027-01-04
     """
     from curation.relabeling.staleness.staleness import staleness
 
@@ -84,9 +84,9 @@ def relabel_plan(
 
     \b
     Examples:
-      goldset relabel plan --share 0.15 --seed 7
-      goldset relabel plan --share 0.2 --half-width 0.1 --dry-run
-      goldset relabel plan --share 0.2 --overlap 3 --json
+      goldgrade relabel plan --share 0.15 --seed 7
+      goldgrade relabel plan --share 0.2 --half-width 0.1 --dry-run
+      goldgrade relabel plan --share 0.2 --overlap 3 --json
     """
     from curation.relabeling.plan.plan import make_plan
 
@@ -107,8 +107,8 @@ def relabel_show(
 
     \b
     Examples:
-      goldset relabel show
-      goldset relabel show 2026-Q4 --limit 200
+      goldgrade relabel show
+      goldgrade relabel show 2026-Q4 --limit 200
     """
     from curation.relabeling.plan.stored import show_plan
 
@@ -140,9 +140,9 @@ def relabel_open(
 
     \b
     Examples:
-      goldset relabel open --annotators ada,grace,joan --systems bm25,dense --dry-run
-      goldset relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
-      goldset relabel open 2026-Q4 --annotators ada,grace --round autumn
+      goldgrade relabel open --annotators ada,grace,joan --systems bm25,dense --dry-run
+      goldgrade relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
+      goldgrade relabel open 2026-Q4 --annotators ada,grace --round autumn
     """
     from curation.operations.registry import STEPS
 
@@ -182,12 +182,12 @@ def relabel_report(
 
     \b
     Examples:
-      goldset relabel report
-      goldset relabel report 2026-Q4 --html drift.html
-      goldset relabel report --old-release v1 --new-release v2 --run bm25.trec --run dense=dense.trec
-      goldset relabel report --old-release v1 --new-release v2 --run bm25.trec --part all \\
+      goldgrade relabel report
+      goldgrade relabel report 2026-Q4 --html drift.html
+      goldgrade relabel report --old-release v1 --new-release v2 --run bm25.trec --run dense=dense.trec
+      goldgrade relabel report --old-release v1 --new-release v2 --run bm25.trec --part all \\
         --reason "the quarter's report"
-      goldset relabel report --old-round "imported: spring.csv" --new-round "imported: autumn.csv" --json
+      goldgrade relabel report --old-round "imported: spring.csv" --new-round "imported: autumn.csv" --json
     """
     from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.scoring.inputs.run_sources import named_runs
@@ -260,7 +260,7 @@ def _show_plan(plan: RelabelingPlan, dry_run: bool) -> None:
     report = plain(plan)
     show_sections([Section("", "\n".join(plan_sentences(report)), (), tuple(plan_tables(report)))])
     say(f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.")
-    more = "goldset relabel show, then goldset relabel open --annotators NAMES"
+    more = "goldgrade relabel show, then goldgrade relabel open --annotators NAMES"
     say("Nothing was stored." if dry_run else f"Next: {more}")
 
 

@@ -1,4 +1,4 @@
-"""`goldset release`: list releases, show one with the logs of its seal, and pack one in a file."""
+"""`goldgrade release`: list releases, show one with the logs of its seal, and pack one in a file."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def release_list(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset release list
-      goldset release list --json
+      goldgrade release list
+      goldgrade release list --json
     """
     from curation.releases.overview import releases
 
@@ -39,7 +39,7 @@ def release_list(as_json: Json = False) -> None:
         from curation.releases.overview import release_table
 
         if not found:
-            say("Nothing is frozen yet. Next: goldset freeze NAME")
+            say("Nothing is frozen yet. Next: goldgrade freeze NAME")
         show_tables(release_table(found))
 
     emit(as_json, {"releases": found}, show)
@@ -53,8 +53,8 @@ def release_show(name: ReleaseName, as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset release show v1
-      goldset release show v1 --json
+      goldgrade release show v1
+      goldgrade release show v1 --json
     """
     from curation.releases.overview import show
 
@@ -77,8 +77,8 @@ def release_sealed_limit(
 
     \b
     Examples:
-      goldset release sealed-limit
-      goldset release sealed-limit 20
+      goldgrade release sealed-limit
+      goldgrade release sealed-limit 20
     """
     from curation.releases.sealed_evaluations import monthly_limit, set_monthly_limit
 
@@ -97,7 +97,9 @@ def release_pack(
     name: ReleaseName,
     file: Annotated[
         Path | None,
-        typer.Argument(help="The file to write.", show_default="NAME-ID.goldset, with the id's first digits"),
+        typer.Argument(
+            help="The file to write.", show_default="NAME-ID.goldgrade, with the id's first digits"
+        ),
     ] = None,
     with_sealed: Annotated[
         bool, typer.Option("--with-sealed", help="Also pack sealed grades, for a reason.")
@@ -117,8 +119,8 @@ def release_pack(
 
     \b
     Examples:
-      goldset release pack v1 v1.goldset
-      goldset release pack v1 v1-whole.goldset --with-sealed --reason "For the archive"
+      goldgrade release pack v1 v1.goldgrade
+      goldgrade release pack v1 v1-whole.goldgrade --with-sealed --reason "For the archive"
     """
     from curation.releases.export.zipped import pack_release
 

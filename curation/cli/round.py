@@ -1,4 +1,4 @@
-"""`goldset round`: open rounds of labeling, follow them and change them."""
+"""`goldgrade round`: open rounds of labeling, follow them and change them."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def round_open(
 
     \b
     Examples:
-      goldset round open first --annotators ada,grace --overlap 2 --duplicates 0.08 --seed 7
-      goldset round open second --annotators ada,grace,joan --control-items 0.05 --per-day 400
-      goldset round open third --annotators ada,grace --lists
-      goldset round open pilot --pilot --queries 10 --annotators ada,grace,joan --seed 1
+      goldgrade round open first --annotators ada,grace --overlap 2 --duplicates 0.08 --seed 7
+      goldgrade round open second --annotators ada,grace,joan --control-items 0.05 --per-day 400
+      goldgrade round open third --annotators ada,grace --lists
+      goldgrade round open pilot --pilot --queries 10 --annotators ada,grace,joan --seed 1
     """
     from curation.labeling.rounds.create_round import open_round
 
@@ -115,8 +115,8 @@ def round_status_command(name: RoundName, as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset round status first
-      goldset round status first --json
+      goldgrade round status first
+      goldgrade round status first --json
     """
     from curation.labeling.rounds.status import round_status
 
@@ -130,7 +130,7 @@ def round_list(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset round list
+      goldgrade round list
     """
     from curation.labeling.rounds.lifecycle import all_states
 
@@ -147,7 +147,7 @@ def round_pause(name: RoundName, reason: Reason = "", as_json: Json = False) -> 
 
     \b
     Examples:
-      goldset round pause first --reason "the guide is being revised"
+      goldgrade round pause first --reason "the guide is being revised"
     """
     from curation.labeling.rounds.lifecycle import pause_round
 
@@ -160,7 +160,7 @@ def round_resume(name: RoundName, reason: Reason = "", as_json: Json = False) ->
 
     \b
     Examples:
-      goldset round resume first
+      goldgrade round resume first
     """
     from curation.labeling.rounds.lifecycle import resume_round
 
@@ -175,7 +175,7 @@ def round_close(name: RoundName, reason: Reason = "", as_json: Json = False) -> 
 
     \b
     Examples:
-      goldset round close first
+      goldgrade round close first
     """
     from curation.relabeling.drift.closing import close_round
 
@@ -189,7 +189,7 @@ def round_reopen(name: RoundName, reason: Reason = "", as_json: Json = False) ->
 
     \b
     Examples:
-      goldset round reopen first --reason "two queries were forgotten"
+      goldgrade round reopen first --reason "two queries were forgotten"
     """
     from curation.labeling.rounds.lifecycle import reopen_round
 
@@ -205,7 +205,7 @@ def round_delete(name: RoundName, reason: Reason = "", as_json: Json = False) ->
 
     \b
     Examples:
-      goldset round delete first --reason "opened with all queries instead of three"
+      goldgrade round delete first --reason "opened with all queries instead of three"
     """
     from curation.labeling.rounds.lifecycle import delete_round
 
@@ -232,8 +232,8 @@ def round_extend(
 
     \b
     Examples:
-      goldset round extend first
-      goldset round extend first --annotators joan --no-candidates
+      goldgrade round extend first
+      goldgrade round extend first --annotators joan --no-candidates
     """
     from curation.labeling.transfers.extension import extend_round
 
@@ -264,8 +264,8 @@ def round_reassign(
 
     \b
     Examples:
-      goldset round reassign first --from ada
-      goldset round reassign first --from ada --to grace,joan
+      goldgrade round reassign first --from ada
+      goldgrade round reassign first --from ada --to grace,joan
     """
     from curation.labeling.transfers.reassignment import reassign
 
@@ -293,8 +293,8 @@ def round_pilot(
 
     \b
     Examples:
-      goldset round pilot pilot
-      goldset round pilot pilot --json
+      goldgrade round pilot pilot
+      goldgrade round pilot pilot --json
     """
     from curation.labeling.rounds.pilot import pilot_report
     from curation.people.seal_access import open_door
@@ -320,7 +320,7 @@ def show_opened(opened: RoundOpened, pilot: bool) -> None:
     table("Work", ["annotator", "presentations", "of them blind duplicates", "control items"], rows)
     show_tables(spacing_table(opened.distances, {}))
     left_out(opened.left_out)
-    say("Next: goldset app")
+    say("Next: goldgrade app")
 
 
 def _show_status(status: RoundStatus) -> None:
@@ -381,4 +381,4 @@ def _show_pilot(report: PilotReport) -> None:
     )
     show_tables(*pilot_tables(report))
     say_withheld(report.sealed)
-    say("Next: revise the guide, `goldset guide use FILE`, and open the round under it.")
+    say("Next: revise the guide, `goldgrade guide use FILE`, and open the round under it.")

@@ -1,4 +1,4 @@
-"""`goldset round draw`: a round over a random sample of the queries."""
+"""`goldgrade round draw`: a round over a random sample of the queries."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def round_draw(
     People's grades of the sample correct a judge's.
 
     Each stratum gives queries in proportion to its size, at least one. The project keeps who was drawn from
-    whom, and `goldset evaluate --judge` uses it.
+    whom, and `goldgrade evaluate --judge` uses it.
 
     \b
     Examples:
-      goldset round draw correction --queries 150 --annotators ada,grace --seed 7
-      goldset round draw correction --queries 150 --annotators ada,grace --out probabilities.csv
+      goldgrade round draw correction --queries 150 --annotators ada,grace --seed 7
+      goldgrade round draw correction --queries 150 --annotators ada,grace --out probabilities.csv
     """
     from curation.labeling.rounds.query_draw import open_drawn_round, write_draw
 

@@ -1,4 +1,4 @@
-"""`goldset run`: baselines on a release's corpus, as run files."""
+"""`goldgrade run`: baselines on a release's corpus, as run files."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def run(
 
     \b
     Examples:
-      goldset run v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
-      goldset run v1 --part dev --out runs/v1-dev --json
-      goldset run v1 --systems bm25,dense --chunks 200/50,400/100,sentence,heading --depth 100 --out runs/v1
-      goldset run v1 --engine shop --depth 100 --out runs/v1
+      goldgrade run v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
+      goldgrade run v1 --part dev --out runs/v1-dev --json
+      goldgrade run v1 --systems bm25,dense --chunks 200/50,400/100,sentence,heading --depth 100 --out runs/v1
+      goldgrade run v1 --engine shop --depth 100 --out runs/v1
     """
     from curation.evaluation.scoring.baselines import write_baselines
     from curation.retrieval.engines.client import EngineClient

@@ -1,4 +1,4 @@
-"""`goldset sample`: draw the queries to be judged."""
+"""`goldgrade sample`: draw the queries to be judged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sample(
     the others. Strata of several dimensions are crossed and named like `head · docs-site · short`. Length is
     short up to 2 words, long from 6. A tag makes two strata, such as `question` and `not question`. A field
     is another field of the log (`import traffic --metadata-field`). A cluster is the region of the corpus
-    that a query is most about (`goldset coverage`). Queries asked equally often stay in one band. Each
+    that a query is most about (`goldgrade coverage`). Queries asked equally often stay in one band. Each
     query is stored with its inclusion probability. The sample becomes the current one; earlier samples stay
     stored.
 
@@ -55,18 +55,18 @@ def sample(
 
     \b
     Examples:
-      goldset sample --size 200 --seed 7
-      goldset sample --size 200 --seed 7 --head 0.5 --torso 0.8 --json
-      goldset sample --size 300 --strata band,segment --allocation square-root --html sample.html
-      goldset sample --size 200 --strata band,tag:question,field:country
-      goldset sample --size 200 --strata cluster --allocation square-root
-      goldset sample --size 200 --design pps --since 2026-01-01 --until 2026-04-01
-      goldset sample --size 260 --seed 7 --quota head=67 --quota torso=67
-      goldset sample --size 260 --seed 7 --head 500 --torso 5000 --quota head=30%
-      goldset sample --top-up --quota tail=40 --quota torso=40
-      goldset sample --top-up --size 300
-      goldset sample --size 200 --allocation neyman --release v1 --imported-run bm25 --exclude-release v1
-      goldset sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
+      goldgrade sample --size 200 --seed 7
+      goldgrade sample --size 200 --seed 7 --head 0.5 --torso 0.8 --json
+      goldgrade sample --size 300 --strata band,segment --allocation square-root --html sample.html
+      goldgrade sample --size 200 --strata band,tag:question,field:country
+      goldgrade sample --size 200 --strata cluster --allocation square-root
+      goldgrade sample --size 200 --design pps --since 2026-01-01 --until 2026-04-01
+      goldgrade sample --size 260 --seed 7 --quota head=67 --quota torso=67
+      goldgrade sample --size 260 --seed 7 --head 500 --torso 5000 --quota head=30%
+      goldgrade sample --top-up --quota tail=40 --quota torso=40
+      goldgrade sample --top-up --size 300
+      goldgrade sample --size 200 --allocation neyman --release v1 --imported-run bm25 --exclude-release v1
+      goldgrade sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
     """
     from curation.operations.registry import STEPS
     from curation.queries.sampling.chart import sample_page

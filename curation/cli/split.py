@@ -1,4 +1,4 @@
-"""`goldset split`: split the graded queries into parts that share nothing."""
+"""`goldgrade split`: split the graded queries into parts that share nothing."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def split(
 
     \b
     Examples:
-      goldset split --dev 0.7 --test 0.3 --seed 1
-      goldset split --part train=0.6 --dev 0.2 --test 0.2 --no-paraphrase
-      goldset split --relevant-grade 2 --document-threshold 0.9 --json
-      goldset split --cut "q3f2~q81c" --cut "ipad case~iphone case" --largest-group 0.1
-      goldset split --by-time --same session --undated dev
-      goldset split --numbers apart --fresh
+      goldgrade split --dev 0.7 --test 0.3 --seed 1
+      goldgrade split --part train=0.6 --dev 0.2 --test 0.2 --no-paraphrase
+      goldgrade split --relevant-grade 2 --document-threshold 0.9 --json
+      goldgrade split --cut "q3f2~q81c" --cut "ipad case~iphone case" --largest-group 0.1
+      goldgrade split --by-time --same session --undated dev
+      goldgrade split --numbers apart --fresh
     """
     from curation.operations.registry import STEPS
 
@@ -132,7 +132,7 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
             *chain_lines(group.chain, texts),
         )
     left_out(report.left_out, "×")
-    say("Next: goldset freeze NAME")
+    say("Next: goldgrade freeze NAME")
 
 
 def _show_by_time(found: ByTime) -> None:

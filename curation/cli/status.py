@@ -1,4 +1,4 @@
-"""`goldset status`: where a project is on its path, and what comes next."""
+"""`goldgrade status`: where a project is on its path, and what comes next."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def status(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset status
-      goldset status --json
+      goldgrade status
+      goldgrade status --json
     """
     from curation.operations.doctor.project_checks import look_at_backups
     from curation.operations.workflow import read_figures, read_path

@@ -1,4 +1,4 @@
-"""`goldset tags`: what kind each query is."""
+"""`goldgrade tags`: what kind each query is."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ tags = command_group("tags", "Say what kind each query is, by rules and by peopl
 
 NO_SYNONYMS = (
     "--dense, --no-dense and --model are gone: no rule looks for entity, misspelling or synonym. People set "
-    "these tags with `goldset tags set` or `goldset tags import`."
+    "these tags with `goldgrade tags set` or `goldgrade tags import`."
 )
 
 
@@ -45,14 +45,14 @@ def tags_find(
     These are sampled, imported, written by hand, and in rounds.
 
     Finds question, temporal, multi-intent, short and long. Tags that people set are not changed. Running it
-    again adds only what changed. People set all other tags (`goldset tags set`, `goldset tags import`).
-    With --traffic it shows by which tags a sample can be stratified (`goldset sample --strata tag:NAME`).
+    again adds only what changed. People set all other tags (`goldgrade tags set`, `goldgrade tags import`).
+    With --traffic it shows by which tags a sample can be stratified (`goldgrade sample --strata tag:NAME`).
 
     \b
     Examples:
-      goldset tags find
-      goldset tags find --json
-      goldset tags find --traffic
+      goldgrade tags find
+      goldgrade tags find --json
+      goldgrade tags find --traffic
     """
     from curation.operations.registry import STEPS
     from curation.queries.sampling.tags.find_tags import tags_of_traffic
@@ -71,7 +71,7 @@ def tags_find(
             )
             say(
                 "Nothing was stored. A sample by tag draws by these rules: "
-                "goldset sample --strata band,tag:NAME"
+                "goldgrade sample --strata band,tag:NAME"
             )
 
         emit(as_json, counted, show)
@@ -88,9 +88,9 @@ def tags_list(
 
     \b
     Examples:
-      goldset tags list
-      goldset tags list --tag unanswerable
-      goldset tags list --tag misspelling --json
+      goldgrade tags list
+      goldgrade tags list --tag unanswerable
+      goldgrade tags list --tag misspelling --json
     """
     from curation.queries.sampling.tags.stored_tags import tagged_queries
 
@@ -112,13 +112,13 @@ def tags_set(
 
     All named queries get the same tags; if one is not found, nothing changes. Besides the tags of the rules
     there are entity, misspelling, synonym, single-hop, multi-hop, ambiguous, out-of-domain, adversarial and
-    unanswerable, and those that `goldset tags declare` adds. Only people set these.
+    unanswerable, and those that `goldgrade tags declare` adds. Only people set these.
 
     \b
     Examples:
-      goldset tags set "head set" --tag misspelling
-      goldset tags set "head set" "ear phones" "key board" --tag misspelling
-      goldset tags set q1f2e3d4c5b6a --tag multi-hop --tag question --no-tag entity --by ada
+      goldgrade tags set "head set" --tag misspelling
+      goldgrade tags set "head set" "ear phones" "key board" --tag misspelling
+      goldgrade tags set q1f2e3d4c5b6a --tag multi-hop --tag question --no-tag entity --by ada
     """
     from curation.queries.sampling.tags.stored_tags import set_tags
 
@@ -140,8 +140,8 @@ def tags_declare(
 
     \b
     Examples:
-      goldset tags declare error-code device
-      goldset tags declare billing --by ada --json
+      goldgrade tags declare error-code device
+      goldgrade tags declare billing --by ada --json
     """
     from curation.ingest.importers.query_tags import declare_tags
 
@@ -171,8 +171,8 @@ def tags_import(
 
     \b
     Examples:
-      goldset tags import tags.csv
-      goldset tags import reviewed.jsonl --query-field question --tag-field kinds --by ada
+      goldgrade tags import tags.csv
+      goldgrade tags import reviewed.jsonl --query-field question --tag-field kinds --by ada
     """
     from curation.queries.sampling.tags.import_tags import import_tags
 

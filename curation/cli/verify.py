@@ -1,4 +1,4 @@
-"""`goldset verify`: check a release, or an exported folder, byte by byte."""
+"""`goldgrade verify`: check a release, or an exported folder, byte by byte."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def verify(
 
     \b
     Examples:
-      goldset verify v1
-      goldset verify --folder exports/v1
-      goldset verify v1 --json
+      goldgrade verify v1
+      goldgrade verify --folder exports/v1
+      goldgrade verify v1 --json
     """
     if (name is None) == (folder is None):
         raise typer.BadParameter("give either the name of a RELEASE or --folder DIR")

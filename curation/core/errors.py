@@ -1,4 +1,4 @@
-"""The errors that goldset raises on purpose.
+"""The errors that goldgrade raises on purpose.
 
     CurationError            everything below; the command line prints it and exits with 1
     ├── InputError           a file or an argument holds something that cannot be taken
@@ -7,7 +7,7 @@
     └── StoreError           the database file
         ├── StoreBusyError   another process has held it for too long
         ├── StoreReadOnlyError  it can only be read
-        └── StoreVersionError  written by a newer goldset, or a too old one
+        └── StoreVersionError  written by a newer goldgrade, or a too old one
 
 Each message is a sentence for a person: what was found, where, what was expected, what to do next. What only
 a command line can do next is kept apart (`command`), so that a page can leave it out.
@@ -142,4 +142,4 @@ class StoreReadOnlyError(StoreError):
 
 
 class StoreVersionError(StoreError):
-    """The database was written by a newer goldset, or by one that is too old."""
+    """The database was written by a newer goldgrade, or by one that is too old."""

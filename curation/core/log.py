@@ -18,8 +18,8 @@ from typing import Any
 
 from curation.core.text import printable
 
-LOG = logging.getLogger("goldset")
-FORM = "GOLDSET_LOG"
+LOG = logging.getLogger("goldgrade")
+FORM = "GOLDGRADE_LOG"
 """The environment variable that asks for JSON lines with `json`; the processes of jobs have it, too."""
 _CONTENT = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|\d+")
 _TEXT = "%(asctime)s %(levelname)s %(message)s"

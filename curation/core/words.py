@@ -22,7 +22,7 @@ from operator import add
 from typing import NamedTuple
 
 CUT = "by script 1"
-"""The name of this way of cutting. Results that differ from those of older goldsets are stored with it."""
+"""The name of this way of cutting. Results that differ from those of older goldgrades are stored with it."""
 
 _ASCII = re.compile(r"\w+", re.ASCII)
 _DOTTED = re.compile("i\u0307+")
@@ -88,11 +88,12 @@ def is_unspaced(word: str) -> bool:
 
 
 def is_cut_otherwise(text: str, whole: bool = False) -> bool:
-    """Whether older goldsets, which knew no marks and no grams, read this text otherwise.
+    """Whether older goldgrades, which knew no marks and no grams, read this text otherwise.
 
     Parameters
     ----------
-    whole: runs of scripts without spaces are whole words for what is asked, as they were for older goldsets.
+    whole: runs of scripts without spaces are whole words for what is asked, as they were for older
+        goldgrades.
     """
     if text.isascii():
         return False

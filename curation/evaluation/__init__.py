@@ -2,7 +2,7 @@
 
     from curation.evaluation import evaluate
 
-    tables = evaluate(("data/goldset.duckdb", "v1"), {"bm25": "runs/bm25.trec"})
+    tables = evaluate(("data/goldgrade.duckdb", "v1"), {"bm25": "runs/bm25.trec"})
 
 The room reads releases and run files of the project alone. `scoring` makes a run the values of
 queries; figures and comparisons are made of these alone, which `report` and `tables` show. Of a sealed part

@@ -180,7 +180,7 @@ def _about(
         "sealed_count": None,
         "seed": options.seed,
         "resamples": RESAMPLES,
-        "versions": {"goldset": __version__, "numpy": version("numpy")},
+        "versions": {"goldgrade": __version__, "numpy": version("numpy")},
         "first_stage": options.first_stage,
         "coverage": release.coverage,
         "mark": release.mark,

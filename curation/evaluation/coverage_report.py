@@ -196,7 +196,7 @@ def _region(
         f"Entities, the most central first: {', '.join(map(isolated, names))}.{none}",
         (),
         tuple(tables),
-        f"To write a query: goldset coverage open-tasks --region {number} --queries 1 --annotators NAME",
+        f"To write a query: goldgrade coverage open-tasks --region {number} --queries 1 --annotators NAME",
         anchor,
     )
 

@@ -192,7 +192,7 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
         )
     except (KeyError, ValueError) as error:
         raise RefusedError(
-            "The release is not as it was frozen.", command="`goldset verify` says where."
+            "The release is not as it was frozen.", command="`goldgrade verify` says where."
         ) from error
 
 

@@ -2,7 +2,7 @@
 
     from curation.evaluation import evaluate
 
-    tables = evaluate(("data/goldset.duckdb", "v1"), {"bm25": "runs/bm25.trec"})
+    tables = evaluate(("data/goldgrade.duckdb", "v1"), {"bm25": "runs/bm25.trec"})
     tables.systems.to_pandas()
 
 They are Arrow tables. An unknown value is null, and never 0.

@@ -1,10 +1,10 @@
 """Unjudged documents of evaluated runs as candidates for the next round.
 
-The runs become runs of the project, and a pool is made of their first documents, as `goldset import run` and
-`goldset pool --systems run:NAME` do it. So every candidate keeps which run proposed it at which rank, and
-pairs that are candidates already are not added again. The pool is of all queries of the run that the project
-judges: documents are found for a whole gold set. Only the queries of sealed parts that were not evaluated are
-left out.
+The runs become runs of the project, and a pool is made of their first documents, as `goldgrade import run`
+and `goldgrade pool --systems run:NAME` do it. So every candidate keeps which run proposed it at which rank,
+and pairs that are candidates already are not added again. The pool is of all queries of the run that the
+project judges: documents are found for a whole gold set. Only the queries of sealed parts that were not
+evaluated are left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PooledRuns:
     unjudged, returned: name of the run → documents within the depth that the release has no grade for, and
         all documents within it, in the evaluated queries.
     pairs: such (query, document) pairs of all runs together.
-    pool: as `goldset pool` reports it; its `added` are the new candidates.
+    pool: as `goldgrade pool` reports it; its `added` are the new candidates.
     sealed: the sealed parts that were evaluated, whose queries are pooled as well.
     sealed_left_out: queries of sealed parts that were not evaluated; they are not pooled.
     """

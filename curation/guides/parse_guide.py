@@ -64,9 +64,10 @@ class _FrontMatter(BaseModel):
 
 
 def read_guide(path: Path | None = None) -> Guide:
-    """The guide in a file, or the one that goldset ships under this name or its beginning, such as `binary`.
+    """The guide in a file, or the one that goldgrade ships under this name or its beginning, such as
+    `binary`.
 
-    Without a path it is the graded guide that goldset ships.
+    Without a path it is the graded guide that goldgrade ships.
 
     Raises
     ------
@@ -77,21 +78,21 @@ def read_guide(path: Path | None = None) -> Guide:
 
 
 def _path_of(named: Path) -> Path:
-    """The file of this path or, where there is none, the one that goldset ships under this name."""
+    """The file of this path or, where there is none, the one that goldgrade ships under this name."""
     if named.suffix or len(named.parts) > 1 or named.is_file():
         return named
     files = sorted(shipped.GUIDES.glob("*.md"))
     found = [file for file in files if file.stem.startswith(named.name)]
     if len(found) != 1:
         raise InputError(
-            f"{named} is no file and no one guide of goldset: expected a path, or the beginning of one of "
+            f"{named} is no file and no one guide of goldgrade: expected a path, or the beginning of one of "
             f"{', '.join(file.stem for file in files)}."
         )
     return found[0]
 
 
 def shipped_guides() -> list[Guide]:
-    """The guides that come with goldset, by title."""
+    """The guides that come with goldgrade, by title."""
     found = [parse_guide(file.read_text(encoding="utf-8")) for file in shipped.GUIDES.glob("*.md")]
     return sorted(found, key=lambda guide: guide.title)
 

@@ -170,7 +170,8 @@ def find_question(cursor: Cursor, name: str) -> GuideQuestion:
     found = [one for one in guide_questions(cursor) if name and one.question_id.startswith(name)]
     if not found:
         raise NotFoundError(
-            f"There is no question {name!r} about the guide.", command="`goldset guide questions` lists them."
+            f"There is no question {name!r} about the guide.",
+            command="`goldgrade guide questions` lists them.",
         )
     if len(found) > 1:
         raise InputError(f"{len(found):,} questions begin with {name!r}; give more of the id")

@@ -69,7 +69,7 @@ def find_version(cursor: Cursor, name: str) -> Guide:
     found = [one for one in guide_versions(cursor) if name and one.guide_hash.startswith(name.lower())]
     if not found:
         raise NotFoundError(
-            f"The project has no guide {name!r}.", command="goldset guide versions lists them."
+            f"The project has no guide {name!r}.", command="goldgrade guide versions lists them."
         )
     if len(found) > 1:
         names = ", ".join(one.guide_hash[: len(name) + 4] for one in found)

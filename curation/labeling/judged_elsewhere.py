@@ -71,7 +71,7 @@ def export_pairs(
         reasons = "; ".join(f"{count:,} × {why}" for why, count in chosen.left_out.items())
         raise RefusedError(
             f"No pair is to be judged ({reasons or 'no pool was built'}).",
-            command="`goldset pool` finds the documents of each query.",
+            command="`goldgrade pool` finds the documents of each query.",
         )
     rows = _rows(pairs, queries, documents, excerpt=text == "excerpt")
     _write(path, rows)

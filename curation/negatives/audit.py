@@ -187,7 +187,7 @@ def _read(cursor: Cursor) -> _AuditInputs:
     rows = cursor.execute("SELECT pool_id, parameters FROM pools ORDER BY rowid DESC LIMIT 1").fetchall()
     if not rows:
         raise RefusedError(
-            "No system has proposed anything yet. Build a pool.", command="`goldset pool` builds one."
+            "No system has proposed anything yet. Build a pool.", command="`goldgrade pool` builds one."
         )
     parameters = json.loads(rows[0][1])
     return _AuditInputs(
@@ -244,7 +244,7 @@ def _refuse_changed(pool: _AuditedPool, settings: Mapping[str, Any]) -> None:
         raise RefusedError(
             f"Not as the latest pool ({pool.pool_id[:8]}) had it any more: {', '.join(changed)}. Name the "
             "pool's model with --model, choose other systems with --systems, or build the pool again with "
-            "`goldset pool`."
+            "`goldgrade pool`."
         )
 
 

@@ -216,7 +216,8 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
     audits = [found for found in list_rounds(cursor) if found.kind == "audit"]
     if not audits:
         raise RefusedError(
-            "No audit was opened yet. Open one: `goldset negatives audit --annotators ada,grace --size 100`."
+            "No audit was opened yet. Open one: `goldgrade negatives audit --annotators ada,grace --size "
+            "100`."
         )
     return audits[-1]
 

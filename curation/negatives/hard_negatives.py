@@ -163,7 +163,7 @@ def hard_negatives(
         documents = snapshot_texts(cursor, current_snapshot(cursor), needed)
     if not ranked:
         raise RefusedError(
-            "No system has proposed anything yet. Build a pool.", command="`goldset pool` builds one."
+            "No system has proposed anything yet. Build a pool.", command="`goldgrade pool` builds one."
         )
     relevance = relevance_of(votes)
     texts = _shingled(zip(*documents.to_pydict().values(), strict=True))

@@ -80,7 +80,7 @@ def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str
     raise RefusedError(
         f"The {what} {given!r} {said}{whose}. One person has one name, and judgments belong to it: use "
         f"{person!r} for the same person. Another person needs another {what}, which people can tell apart.",
-        command="`goldset annotator list` shows who is known.",
+        command="`goldgrade annotator list` shows who is known.",
     )
 
 
@@ -101,7 +101,7 @@ def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annot
         raise RefusedError(
             f"An annotator {name!r} exists already and is deactivated. "
             "Activate them, or choose another name.",
-            command=f"`goldset annotator activate {name}` lets them sign in again.",
+            command=f"`goldgrade annotator activate {name}` lets them sign in again.",
         )
     else:
         raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
@@ -179,7 +179,7 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
         have += "".join(differing)
         raise NotFoundError(
             f"The project does not know the annotator{plural} {', '.join(unknown)}. {have}",
-            command="Add somebody with `goldset annotator add NAME --role annotator`.",
+            command="Add somebody with `goldgrade annotator add NAME --role annotator`.",
         )
     return [known[name] for name in names]
 

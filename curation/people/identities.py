@@ -37,7 +37,7 @@ def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE
         if require_annotators(cursor, [name])[0].imported:
             raise RefusedError(
                 f"{name} is known only from imported judgments. Add them to let them sign in.",
-                command=f"`goldset annotator add {name} --email {email}` lets them sign in.",
+                command=f"`goldgrade annotator add {name} --email {email}` lets them sign in.",
             )
         added = insert_identity(cursor, name, email)
         record_event(cursor, "add identity", added._asdict(), author)
@@ -58,7 +58,7 @@ def remove_identity(store: Store, name: str, email: str, author: str = COMMAND_L
         if find_identity(cursor, email) != removed:
             raise NotFoundError(
                 f"{name} does not sign in as {email}.",
-                command="`goldset annotator list` names everybody's addresses.",
+                command="`goldgrade annotator list` names everybody's addresses.",
             )
         cursor.execute("DELETE FROM identities WHERE email = ?", [removed.email])
         forget_sign_ins(cursor, name, email=removed.email)

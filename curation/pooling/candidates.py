@@ -48,7 +48,7 @@ class SystemReport(NamedTuple):
     top: places that it filled within the first `TOP` and the depth, pooled or over the budget.
     unfilled: places within the depth that stayed empty, because it found no more.
     no_hit: reason → number of queries for which it found nothing.
-    no_hit_ids: reason → ids of the first of these; pools of older goldsets have none.
+    no_hit_ids: reason → ids of the first of these; pools of older goldgrades have none.
     """
 
     system: str

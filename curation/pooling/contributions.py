@@ -206,10 +206,10 @@ def _find_pool(cursor: Cursor, beginning: str | None) -> _StoredPool:
         [beginning or ""],
     ).fetchall()
     if not rows and beginning is None:
-        raise RefusedError("There is no pool yet. Build one.", command="`goldset pool` does.")
+        raise RefusedError("There is no pool yet. Build one.", command="`goldgrade pool` does.")
     if not rows:
         raise NotFoundError(
-            f"No pool has an id that begins with {beginning!r}.", command="`goldset pool` shows it."
+            f"No pool has an id that begins with {beginning!r}.", command="`goldgrade pool` shows it."
         )
     if beginning is not None and len(rows) > 1:
         ids = ", ".join(sorted(row[0] for row in rows))

@@ -251,7 +251,7 @@ def queries_to_pool(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
     if not queries:
         raise RefusedError(
             "There are no queries to find documents for. Draw a sample, or import queries.",
-            command="`goldset sample` draws, `goldset import queries` imports.",
+            command="`goldgrade sample` draws, `goldgrade import queries` imports.",
         )
     if not any(name.startswith(ENGINE_PREFIX) for name in systems):
         current_snapshot(cursor)
@@ -276,7 +276,7 @@ def _read(store: Store, without: Collection[str]) -> _PoolInputs:
 
 
 def _are_cut_otherwise(queries: Sequence[Query], documents: Iterable[Document]) -> bool:
-    """Whether an older goldset could have found other documents, because it cut texts into other words."""
+    """Whether an older goldgrade could have found other documents, because it cut texts into other words."""
     asked = any(is_cut_otherwise(query.text) for query in queries)
     return asked or any(is_cut_otherwise(document.text, whole=True) for document in documents)
 

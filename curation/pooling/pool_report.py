@@ -37,7 +37,7 @@ class PoolReport:
     built_before: this very pool was stored already; nothing was added.
     left_out: reason, written to be read after its number → number.
     sample: by band, where a random sample of the pool is judged; else empty.
-    rank_bm25: how far BM25 was compared with rank-bm25; None without BM25, and in pools of older goldsets.
+    rank_bm25: how far BM25 was compared with rank-bm25; None without BM25, and in pools of older goldgrades.
     texts: of the queries for which a system found nothing, as far as their ids are kept.
     """
 

@@ -198,7 +198,7 @@ def _refuse_stale(cursor: Cursor, plan: _Plan) -> None:
         raise RefusedError(
             f"{amount(changed, 'pair of the plan was', 'pairs of the plan were')} judged or decided "
             "since it was made. Plan again.",
-            command=f"`goldset relabel plan --share {row.parameters['fraction']:g} --seed "
+            command=f"`goldgrade relabel plan --share {row.parameters['fraction']:g} --seed "
             f"{row.parameters['seed']}` does so with the same settings.",
         )
 

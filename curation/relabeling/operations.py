@@ -50,7 +50,7 @@ def _opened(request: QuarterRequest, opened: QuarterOpened) -> StepOutcome:
             f"{amount(opened.added, 'query', 'queries')} joined, {opened.retired:,} left.",
             *(f"Left out: {number:,} {why}." for why, number in opened.left_out.items()),
         ),
-        more=() if request.dry_run else ("Next: goldset app, then goldset relabel report",),
+        more=() if request.dry_run else ("Next: goldgrade app, then goldgrade relabel report",),
     )
 
 

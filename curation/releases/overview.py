@@ -123,7 +123,7 @@ def show(store: Store, name: str) -> ShownRelease:
     Raises
     ------
     NotFoundError: there is no such release.
-    RefusedError: it is not as it was frozen, or a newer goldset froze it.
+    RefusedError: it is not as it was frozen, or a newer goldgrade froze it.
     """
     from curation.releases.verify import opened  # a list of releases need not wait for Arrow
 

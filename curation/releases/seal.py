@@ -64,7 +64,7 @@ def open_sealed(
     InputError: the release has no such part.
     NotFoundError: there is no such release, or the project does not know the actor.
     RefusedError: sealed grades are wanted without a reason, or by somebody who is no lead; the release is not
-        as it was frozen, or a newer goldset froze it.
+        as it was frozen, or a newer goldgrade froze it.
     """
     release = opened(store, name)
     wanted = release.header["queries"] if parts is None else parts
@@ -94,7 +94,7 @@ def refuse_not_in_file(release: Opened, parts: Iterable[str]) -> None:
             f"{release.file.path} has no grades of {', '.join(missing)}: sealed grades stay in the project, "
             "unless somebody packs them and says why. Leave the part out, or ask who leads the project.",
             command=f"{_flags('--without-grades', missing)} of an export leaves it out, and so does "
-            f"{_flags('--part', release.file.with_grades)}. `goldset release pack NAME FILE --with-sealed "
+            f"{_flags('--part', release.file.with_grades)}. `goldgrade release pack NAME FILE --with-sealed "
             "--reason WHY` packs it.",
         )
 
@@ -106,8 +106,9 @@ def _no_reason(release: Opened, sealed: Collection[str]) -> RefusedError:
         f"The grades of {', '.join(sealed)} in the release {release.row.name!r} are sealed. Who takes them "
         f"says why, which {logged}. Without them it can be given to anybody.",
         command='--reason "why" says it.'
-        + ("" if release.file else f" `goldset release show {name}` shows the log.")
-        + f" Without them: `goldset export {name} --format leaderboard --out DIR`, or any other format with "
+        + ("" if release.file else f" `goldgrade release show {name}` shows the log.")
+        + f" Without them: `goldgrade export {name} --format leaderboard --out DIR`, or any other format "
+        "with "
         f"{_flags('--without-grades', sealed)}.",
     )
 

@@ -191,7 +191,7 @@ def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems
             f"{person} has {amount(left, 'sealed evaluation')} of {', '.join(parts)} left this month, and "
             f"this request is for {amount(systems, 'system')}. Each evaluator has {monthly_limit(cursor)} a "
             "month for each sealed part, refused requests included. A lead can choose another number.",
-            command="`goldset release sealed-limit NUMBER` sets it.",
+            command="`goldgrade release sealed-limit NUMBER` sets it.",
         )
 
 

@@ -56,7 +56,7 @@ def read_spread(store: Store, release: str, run: str | None = None) -> FigureSpr
     ------
     NotFoundError: there is no such release or run.
     RefusedError: no stratum of the release has `LEAST` queries of its sample with a figure, outside its
-        sealed parts; it is not as it was frozen, or a newer goldset froze it.
+        sealed parts; it is not as it was frozen, or a newer goldgrade froze it.
     """
     frozen = opened(store, release)
     with store.reading() as cursor:

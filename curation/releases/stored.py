@@ -28,7 +28,7 @@ FORMAT = 2
 """The form of a release's content."""
 NOT_COUNTED = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
-SUFFIX = ".goldset"
+SUFFIX, FORMER_SUFFIX = ".goldgrade", ".goldset"
 """What the names of packed releases end with."""
 MARK = "frozen against the gate"
 """What is said of a release whose labels do not have the agreement that its project demands."""
@@ -112,7 +112,7 @@ def released_queries(store: Store) -> ReleasedQueries:
 
 def is_file(reference: str) -> bool:
     """Whether a release is named by a file, not by its name or id."""
-    return "/" in reference or os.sep in reference or reference.endswith(SUFFIX)
+    return "/" in reference or os.sep in reference or reference.endswith((SUFFIX, FORMER_SUFFIX))
 
 
 def begins_id(reference: str) -> bool:
@@ -166,7 +166,7 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
             return next(iter(of_id.values()))
     names = list(releases)
     have = f"It has {', '.join(names)}." if names else "It has none yet."
-    command = "" if names else "`goldset freeze NAME` makes one."
+    command = "" if names else "`goldgrade freeze NAME` makes one."
     raise NotFoundError(f"The project has no release {name!r}. {have}", command=command)
 
 

@@ -1,7 +1,7 @@
 """Verification: every byte of a release against its sums, and every pinned document against its hash.
 
 All content of a release is read through `opened`, so that no altered release is used, and none that a newer
-goldset froze. It takes a release by its name, its id, the beginning of that, or its file.
+goldgrade froze. It takes a release by its name, its id, the beginning of that, or its file.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Opened:
         except ValueError:
             raise RefusedError(
                 f"The part {part!r} of the release {self.row.name!r} agrees with its sum, yet it is not "
-                "JSON: it was not written by goldset. Freeze again under another name."
+                "JSON: it was not written by goldgrade. Freeze again under another name."
             ) from None
 
     @cached_property
@@ -135,7 +135,7 @@ def opened(store: Store, name: str | Opened) -> Opened:
     ------
     InputError: the file cannot be read, or an address is given.
     NotFoundError: there is no such release.
-    RefusedError: it is not as it was frozen, or a newer goldset froze it.
+    RefusedError: it is not as it was frozen, or a newer goldgrade froze it.
     """
     if isinstance(name, Opened):
         return name
@@ -143,7 +143,7 @@ def opened(store: Store, name: str | Opened) -> Opened:
     if release.file is None and (problems := _part_problems(release.row, release.texts)):
         raise RefusedError(
             f"The release {name!r} is not as it was frozen: {problems[0]}.",
-            command=f"`goldset verify {name}` names everything.",
+            command=f"`goldgrade verify {name}` names everything.",
         )
     refuse_other_form(release)
     return release
@@ -171,7 +171,7 @@ def _of_file(reference: str) -> Opened:
 
 
 def refuse_other_form(release: Opened) -> None:
-    """Stop where another goldset froze the release: what its content means is not known here.
+    """Stop where another goldgrade froze the release: what its content means is not known here.
 
     Raises
     ------
@@ -186,8 +186,8 @@ def refuse_other_form(release: Opened) -> None:
     if format != FORMAT:
         which = "a newer" if format > FORMAT else "an older"
         raise RefusedError(
-            f"The release {name!r} was frozen by {which} goldset (form {format} of the content; this one "
-            f"reads {FORMAT}). Use that goldset."
+            f"The release {name!r} was frozen by {which} goldgrade (form {format} of the content; this one "
+            f"reads {FORMAT}). Use that goldgrade."
         )
 
 
@@ -197,7 +197,7 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
     Raises
     ------
     NotFoundError: there is no such release.
-    RefusedError: a newer goldset froze it.
+    RefusedError: a newer goldgrade froze it.
     """
     return verified_and_opened(store, name, progress)[0]
 

@@ -182,7 +182,7 @@ def settled_queries(labels: SplitLabels) -> GradedQueries:
         raise RefusedError(
             "No query has a grade yet, so there is nothing to split. Judge first; disputed pairs count once "
             "they are decided.",
-            command="`goldset app` serves the pages where people judge, `goldset import judgments PATH` "
+            command="`goldgrade app` serves the pages where people judge, `goldgrade import judgments PATH` "
             "imports judgments.",
         )
     return graded

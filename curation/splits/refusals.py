@@ -71,7 +71,8 @@ def refuse_large(
         )
     allowing = min(1.0, (int(large[0].share * 100) + 1) / 100)
     command.append(
-        "`goldset leakage groups` shows the groups at other thresholds, and --relevant-grade sets the grade. "
+        "`goldgrade leakage groups` shows the groups at other thresholds, and --relevant-grade sets the "
+        "grade. "
         f"--largest-group {allowing:g} allows the group."
     )
     raise RefusedError("\n".join(lines), command="\n".join(command))

@@ -252,7 +252,7 @@ class Store:
                 f"could not be written first: {error.strerror}. Nothing was changed. Free some space, then "
                 "try again."
             ) from error
-        logging.getLogger("goldset").warning(KEPT, self.path, migration, kept)
+        logging.getLogger("goldgrade").warning(KEPT, self.path, migration, kept)
 
     def _overdue(self) -> bool:
         return self._file.held and time.monotonic() - self._opened > LONGEST
@@ -264,7 +264,7 @@ class Store:
 
     def _start_closer(self) -> None:
         if self._closer is None or not self._closer.is_alive():
-            self._closer = threading.Thread(target=self._close_when_idle, daemon=True, name="goldset-store")
+            self._closer = threading.Thread(target=self._close_when_idle, daemon=True, name="goldgrade-store")
             self._closer.start()
 
     def _close_when_idle(self) -> None:

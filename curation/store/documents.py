@@ -109,7 +109,7 @@ def current_snapshot(cursor: Cursor) -> str:
     RefusedError: there is no corpus yet.
     """
     missing = "The project has no corpus yet. Import one first."
-    return require_setting(cursor, "corpus", missing, "`goldset import corpus PATH` does.")
+    return require_setting(cursor, "corpus", missing, "`goldgrade import corpus PATH` does.")
 
 
 def is_held(cursor: Cursor) -> bool:

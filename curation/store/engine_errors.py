@@ -19,8 +19,8 @@ from curation.store.on_disk.write_ahead_log import log_of
 
 Opened = TypeVar("Opened")
 PATIENCE = 10.0
-OURS = frozenset({"goldset", "curation.operations.jobs.worker"})
-RESTORE = "Make a project of a backup next to it: goldset --project NEW restore FILE."
+OURS = frozenset({"goldgrade", "goldset", "curation.operations.jobs.worker"})
+RESTORE = "Make a project of a backup next to it: goldgrade --project NEW restore FILE."
 RETRY = 0.005
 NOT_COMMITTED = (
     "Failed to commit: Could not",
@@ -112,8 +112,8 @@ def _busy(path: Path, error: duckdb.Error, patience: float) -> str:
         who = f"process {process} ({program or 'of another user'})" if process else "another process"
     way_out = (
         "It is writing much at once: wait until it is done and try again."
-        if "goldset" in program
-        else "goldset lets go between its steps: close the other program (a DuckDB shell or a notebook, "
+        if "goldgrade" in program
+        else "goldgrade lets go between its steps: close the other program (a DuckDB shell or a notebook, "
         "perhaps) and try again."
     )
     return f"{path} has been held by {who} for over {patience:g} s. {way_out}"
@@ -125,4 +125,4 @@ def _program(pid: int) -> str:
     with suppress(OSError):
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
     names = [Path(word).name for word in words[:4]]  # Python, two options, and what it runs
-    return "goldset" if OURS.intersection(names) else names[0]
+    return "goldgrade" if OURS.intersection(names) else names[0]

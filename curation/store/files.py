@@ -5,10 +5,10 @@ engine stays for a while after the file is detached, and other processes can ope
 
 The file and its log alone show whether another process has written meanwhile. A checkpoint writes a header
 with a higher number, and between two of them the log only grows: equal headers and a log of equal size mean
-equal content, where goldset knows the file's form. The headers are read while the file is held, because then
-nobody else can write. The file descriptor for it is closed only after the file is detached: closing one ends
-all of this process's locks on the file (POSIX, fcntl), and while the file is held no other connection of this
-process can have one.
+equal content, where goldgrade knows the file's form. The headers are read while the file is held, because
+then nobody else can write. The file descriptor for it is closed only after the file is detached: closing one
+ends all of this process's locks on the file (POSIX, fcntl), and while the file is held no other connection
+of this process can have one.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def schema() -> str:
 
 
 def shipped() -> list[Migration]:
-    """The migrations that this goldset knows, oldest first."""
+    """The migrations that this goldgrade knows, oldest first."""
     folder = files("curation.store").joinpath("migrations")
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
     return [
@@ -65,8 +65,8 @@ def upgrade(
 
     Raises
     ------
-    StoreError: the file is a DuckDB database but no goldset project.
-    StoreVersionError: a newer goldset has written it, or one that is too old.
+    StoreError: the file is a DuckDB database but no goldgrade project.
+    StoreVersionError: a newer goldgrade has written it, or one that is too old.
     """
     missing = missing_in(connection, shipped() if known is None else known)
     if missing:
@@ -82,24 +82,24 @@ def missing_in(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration]
 
     Raises
     ------
-    StoreError: the file is a DuckDB database but no goldset project.
-    StoreVersionError: a newer goldset has written it, or one that is too old.
+    StoreError: the file is a DuckDB database but no goldgrade project.
+    StoreVersionError: a newer goldgrade has written it, or one that is too old.
     """
     applied = _applied(connection)
     newer = {name for name in applied if name > BASE}.difference(migration.name for migration in known)
     if newer:
         raise StoreVersionError(
-            f"This project was written by a newer goldset (it has migration {max(newer)}). "
+            f"This project was written by a newer goldgrade (it has migration {max(newer)}). "
             "Install that version, or restore a backup made with this one."
         )
     if BASE not in applied:
         raise StoreVersionError(
-            "This project has an early form that this goldset does not read: its newest migration is "
+            "This project has an early form that this goldgrade does not read: its newest migration is "
             f"{max(applied, default='none')}, expected is {BASE} or later. Open it once with the last "
-            "goldset that reads it.",
-            command="In the sources of goldset, `git log -1 --format=%H~1 -- "
-            "curation/store/migrations/0002_curation.sql` names that goldset's commit. Any command of it, "
-            "such as `goldset status`, keeps a copy of the project and brings it to a form that is read.",
+            "goldgrade that reads it.",
+            command="In the sources of goldgrade, `git log -1 --format=%H~1 -- "
+            "curation/store/migrations/0002_curation.sql` names that goldgrade's commit. Any command of it, "
+            "such as `goldgrade status`, keeps a copy of the project and brings it to a form that is read.",
         )
     return [migration for migration in known if migration.name not in applied]
 
@@ -109,7 +109,7 @@ def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
         return {row[0] for row in connection.execute("SELECT name FROM migrations").fetchall()}
     except (duckdb.CatalogException, duckdb.BinderException):  # no such table, or no such column
         raise StoreError(
-            "This DuckDB file is not a goldset project.", command="`goldset init` makes one."
+            "This DuckDB file is not a goldgrade project.", command="`goldgrade init` makes one."
         ) from None
 
 

@@ -55,7 +55,7 @@ def is_served(path: Path) -> bool:
 
 def no_project(path: Path) -> str:
     """The sentence for a file that is not there."""
-    return f"There is no goldset project at {path}. Make one with `goldset init`."
+    return f"There is no goldgrade project at {path}. Make one with `goldgrade init`."
 
 
 def require_file(path: Path) -> None:
@@ -74,8 +74,8 @@ def require_file(path: Path) -> None:
         raise StoreError(f"{path} cannot be opened as a project: {error.strerror}.") from error
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "no file"
-        raise StoreError(f"{path} is {kind}; expected the file of a goldset project, NAME.duckdb.")
+        raise StoreError(f"{path} is {kind}; expected the file of a goldgrade project, NAME.duckdb.")
     if not os.access(path, os.R_OK):
         raise StoreError(f"{path} cannot be opened as a project: who runs this may not read it.")
     if not size:
-        raise StoreError(f"{path} is empty; expected the file of a goldset project.", command=RESTORE)
+        raise StoreError(f"{path} is empty; expected the file of a goldgrade project.", command=RESTORE)

@@ -1,4 +1,4 @@
--- A goldset project as it was first kept: the form 0023. migrations/ adds to it, in new projects as in older
+-- A goldgrade project as it was first kept: the form 0023. migrations/ adds to it, in new projects as in older
 -- ones, so that no table is written down twice. Times are UTC. Hashes are the first 32 hex digits of a SHA-256.
 -- Tables are appended to; what changes (a grade, a decision, a password) is a new row with a higher
 -- revision, and the current value is a view. No foreign keys and no secondary indexes: DuckDB checks
@@ -791,7 +791,7 @@ CREATE TABLE evaluations (
     parts         TEXT[] NOT NULL,
     sealed        TEXT[] NOT NULL,  -- those of the parts that are sealed
     systems       TEXT[] NOT NULL,
-    result        JSON NOT NULL,    -- as `goldset evaluate --json` prints it
+    result        JSON NOT NULL,    -- as `goldgrade evaluate --json` prints it
     page          JSON NOT NULL,    -- title, lead, findings, sections and remark of its report
     author        TEXT NOT NULL,
     made_at       TIMESTAMP NOT NULL

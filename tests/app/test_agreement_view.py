@@ -97,7 +97,7 @@ def test_another_process_judges_and_the_next_rerun_shows_it(project: Store, tmp_
     more = tmp_path / "more.csv"
     more.write_text("\n".join([HEADER, "query 0,d1,a,2", "query 0,d1,b,2"]))
     command = [
-        Path(sys.executable).with_name("goldset"),
+        Path(sys.executable).with_name("goldgrade"),
         "--project",
         str(project.path),
         "import",

@@ -58,7 +58,7 @@ def test_a_snapshot_is_whole_and_only_who_said_why_can_download_it(project: Stor
     assert restore(tmp_path / "got.duckdb", tmp_path / "restored.duckdb").rows["annotators"] == 2
     [(by, why)] = rows_of(project, "SELECT actor, detail->>'reason' FROM events WHERE action = 'snapshot'")
     assert (by, why) == ("lee", "before the summer")
-    guessed = f"{address.rpartition('/')[0]}/goldset-result-guessed"
+    guessed = f"{address.rpartition('/')[0]}/goldgrade-result-guessed"
     assert client.get(guessed).status_code == 404
     assert client_of(project, "mia").get(address).status_code == 404
     set_role(project, "lee", "reviewer")

@@ -69,7 +69,7 @@ def test_an_empty_project_shows_the_whole_path_and_begins_with_the_import(store:
     test = run("Home")
     found = rows(test)
     assert [("gs-next" in one) for one in found] == [True, *[False] * 9]
-    assert "goldset needs documents" in found[0]
+    assert "goldgrade needs documents" in found[0]
     assert links(test)[0][:2] == ("Import a corpus", "import")
 
 
@@ -180,4 +180,4 @@ def test_home_says_when_the_last_backup_and_restore_drill_were(store: Store, tmp
         rehearse_restore(store, tmp_path)
     [problem] = [one.value for one in run("Home").error]
     assert "and failed" in problem
-    assert "goldset" not in problem, "pages name no commands"
+    assert "goldgrade" not in problem, "pages name no commands"

@@ -142,7 +142,7 @@ def test_problems_are_a_table_by_line_and_a_download(project: Store) -> None:
     assert shown.file_uploader
 
 
-@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", "![x](http://a.example)", "`goldset`"])
+@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", "![x](http://a.example)", "`goldgrade`"])
 def test_words_of_a_file_stay_words(project: Store, hostile: str) -> None:
     rows = json.dumps({"query": hostile, hostile: hostile, "count": hostile})
     shown = press(sent(page(kind="traffic"), f"{hostile}.jsonl", rows.encode()), "Check the file")

@@ -385,7 +385,7 @@ def test_a_mistake_of_ours_is_told_as_one_and_logged(
     jobs.start("import", {"no such parameter": 1}, "lee", None)
     jobs.wait()
     assert last(project).outcome == "failed"
-    assert "mistake in goldset" in (last(project).message or "")
+    assert "mistake in goldgrade" in (last(project).message or "")
     assert "KeyError" in capfd.readouterr().err
 
 

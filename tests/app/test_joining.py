@@ -123,7 +123,7 @@ def test_the_first_lead_is_made_by_the_link_in_the_terminal_and_is_signed_in(
 ) -> None:
     token = set_up_token()
     page = anyone.get("/sign-in").text
-    assert "This project has no account yet. Open the set-up link that <code>goldset app</code>" in page
+    assert "This project has no account yet. Open the set-up link that <code>goldgrade app</code>" in page
     assert 'name="password"' not in page
     open_link(anyone, token)
     assert "Your account in shop, as lead." in anyone.get("/join").text
@@ -173,6 +173,6 @@ def test_without_passwords_the_first_lead_is_made_by_a_command(
 ) -> None:
     for module in (first, sign_in_page, join_page):
         monkeypatch.setattr(module, "auth_settings", lambda: AuthSettings(passwords=False))
-    assert "goldset annotator add NAME --role lead --email ADDRESS" in first_lead().announce(ADDRESS)
+    assert "goldgrade annotator add NAME --role lead --email ADDRESS" in first_lead().announce(ADDRESS)
     assert open_link(anyone, invite(project, "ada", "annotator").token).status_code == 200
     assert choose(anyone).status_code == 200

@@ -8,7 +8,7 @@ from app.signin.providers import AuthSettings, read_auth
 from curation.core.errors import InputError
 
 WORK = {
-    "client_id": "goldset",
+    "client_id": "goldgrade",
     "client_secret": "secret",
     "server_metadata_url": "https://login.example.org/.well-known/openid-configuration",
 }

@@ -209,7 +209,7 @@ def test_what_refuses_is_told_without_commands(project: Store) -> None:
     assert "There is no split yet" in page.info[0].value
     assert button(page, "Freeze").disabled
     said += [html(page), *(one.value for one in (*page.error, *page.info))]
-    assert [text for text in said if "goldset " in text or "--" in text.replace("--gs", "")] == []
+    assert [text for text in said if "goldgrade " in text or "--" in text.replace("--gs", "")] == []
 
 
 def test_a_round_left_half_done_says_so(project: Store) -> None:

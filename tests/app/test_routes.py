@@ -484,7 +484,7 @@ def test_while_the_project_is_elsewhere_or_its_disk_full_nothing_is_final_and_th
     project.close()
     away = project.path.rename(project.path.with_name("elsewhere.duckdb"))
     answer = send(anna, item)
-    assert "There is no goldset project" in answer.json()["message"]
+    assert "There is no goldgrade project" in answer.json()["message"]
     assert (answer.status_code >= 400, "outcomes" in answer.json()) == (True, False)
     assert not project.path.exists()
     away.rename(project.path)
@@ -757,7 +757,7 @@ def test_health_tells_everybody_whether_the_project_can_be_read_and_the_log_why_
     assert failing.status_code == 503
     told = "The project cannot be read. Why is in the log of the server."
     assert failing.json().items() >= {"status": "failing", "message": told}.items()
-    assert "no goldset project" in caplog.text
+    assert "no goldgrade project" in caplog.text
     assert told in enter(anyone, "anna").text
 
 
@@ -1060,10 +1060,10 @@ def test_metrics_count_in_the_text_format_of_prometheus(
             assert found[1] + found[2] not in samples, "a sample comes once"
             samples[found[1] + found[2]] = float(found[3])
     assert set(kinds.values()) == {"histogram", "counter", "gauge"}
-    assert samples['goldset_judgment_events_total{kind="grade"}'] == 1
-    assert samples["goldset_open_presentations"] == 5
-    assert samples["goldset_file_bytes"] > 0
-    judged = 'goldset_request_seconds_{}{{path="/api/judgments"{}}}'
+    assert samples['goldgrade_judgment_events_total{kind="grade"}'] == 1
+    assert samples["goldgrade_open_presentations"] == 5
+    assert samples["goldgrade_file_bytes"] > 0
+    judged = 'goldgrade_request_seconds_{}{{path="/api/judgments"{}}}'
     assert samples[judged.format("count", "")] == samples[judged.format("bucket", ',le="+Inf"')] == 1
     below = [samples[judged.format("bucket", f',le="{bound}"')] for bound in metrics.BUCKETS]
     assert below == sorted(below)

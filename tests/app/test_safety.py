@@ -148,7 +148,7 @@ def words_in(text: str, words: tuple[str, ...] = WORDS) -> set[str]:
 @pytest.fixture(scope="module")
 def routes(safe: Served) -> list[str]:
     """Every route of the app, Streamlit's among them, as the running program has them."""
-    environment = {**os.environ, "GOLDSET_PROJECT": str(safe.project)}
+    environment = {**os.environ, "GOLDGRADE_PROJECT": str(safe.project)}
     found = subprocess.run(
         [sys.executable, "-c", ALL_ROUTES], env=environment, capture_output=True, text=True
     )

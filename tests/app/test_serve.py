@@ -94,8 +94,8 @@ def ask(front: TestClient, path: str, role: str = "annotator", **headers: str) -
 
 def test_the_index_page_has_title_names_colours_and_style_before_any_script_runs(front: TestClient) -> None:
     answer = ask(front, "/my-consistency")
-    assert "<title>My consistency · goldset</title>" in answer.text
-    assert "<b>goldset</b><span>cliffs &lt;i&gt;</span>" in answer.text
+    assert "<title>My consistency · goldgrade</title>" in answer.text
+    assert "<b>goldgrade</b><span>cliffs &lt;i&gt;</span>" in answer.text
     assert "color-scheme: light dark; background: light-dark(#fbfaf7, #15181b)" in answer.text
     assert ".gs-table {" in answer.text  # our style sheet
     assert "<noscript><p" in answer.text
@@ -173,7 +173,7 @@ def test_an_address_without_a_page_says_so(front: TestClient, path: str) -> None
     answer = ask(front, path)
     assert answer.status_code == 404
     assert f"There is no page at {escape(unquote(path))}." in answer.text
-    assert "<title>No such page · goldset</title>" in answer.text
+    assert "<title>No such page · goldgrade</title>" in answer.text
 
 
 def test_an_address_of_the_api_without_an_answer_says_so_as_the_api_does(front: TestClient) -> None:
@@ -212,7 +212,7 @@ def test_an_index_page_of_streamlit_that_is_built_otherwise_is_refused(tmp_path:
     (tmp_path / "index.html").write_text(text)
     IndexTemplate("cliffs", tmp_path)
     (tmp_path / "index.html").write_text(text.replace(part, part.replace("root", "app").replace("i", "j")))
-    with pytest.raises(RefusedError, match=r"is not the page that goldset expects.* Install a version"):
+    with pytest.raises(RefusedError, match=r"is not the page that goldgrade expects.* Install a version"):
         IndexTemplate("cliffs", tmp_path)
 
 
@@ -220,8 +220,8 @@ def test_an_index_page_of_streamlit_that_is_built_otherwise_is_refused(tmp_path:
     ("file", "name"),
     [
         ("icecat.duckdb", "icecat"),
-        ("icecat/goldset.duckdb", "icecat"),
-        ("icecat/data/goldset.duckdb", "icecat"),
+        ("icecat/goldgrade.duckdb", "icecat"),
+        ("icecat/data/goldgrade.duckdb", "icecat"),
     ],
 )
 def test_a_project_is_called_after_its_file_or_a_folder_that_says_something(

@@ -1,4 +1,4 @@
-"""What goldset uses of Streamlit that is no part of its interface: pyproject.toml has a ceiling for these.
+"""What goldgrade uses of Streamlit that is no part of its interface: pyproject.toml has a ceiling for these.
 
 Where one fails with a new Streamlit, the module that is named in the test needs another way.
 """

@@ -45,7 +45,7 @@ KEYS = re.compile(r"`(Ctrl|Enter|Esc)[ \w]*`")
 """Keys on a button, which Streamlit draws as such."""
 COMMANDS = "|".join(sorted({name.split()[1] for name, _ in make_commands.commands() if " " in name}))
 OPTION = r"(?<![-\w])--[a-z]"
-COMMAND = re.compile(rf"\bgoldset ({COMMANDS})\b|{OPTION}")
+COMMAND = re.compile(rf"\bgoldgrade ({COMMANDS})\b|{OPTION}")
 ONE_OF_MANY = re.compile(
     r"(?<![\d.,:/×] )(?<![\d.,:/×–-])\b1 (?!is|was|has|this|its|as|less|supports)[a-z]+s\b"
 )
@@ -173,8 +173,8 @@ def test_the_check_finds_what_it_looks_for() -> None:
         from app import ui
 
         st.error("expected a number.")
-        st.info("Make one with `goldset freeze NAME`.")
-        ui.quiet("goldset pool builds one.")
+        st.info("Make one with `goldgrade freeze NAME`.")
+        ui.quiet("goldgrade pool builds one.")
         ui.sentences("a fragment\nA sentence.")
         st.button("Send `Ctrl Enter`")
         st.checkbox("All", help="Or --all.")
@@ -183,10 +183,10 @@ def test_the_check_finds_what_it_looks_for() -> None:
     shown = AppTest.from_function(script).run()
     assert [found.partition(": ")[2].strip() for found in faults(shown)] == [
         "expected a number.",
-        "Make one with `goldset freeze NAME`.",
-        "Make one with `goldset freeze NAME`.",
-        "goldset pool builds one.",
-        "goldset pool builds one.",
+        "Make one with `goldgrade freeze NAME`.",
+        "Make one with `goldgrade freeze NAME`.",
+        "goldgrade pool builds one.",
+        "goldgrade pool builds one.",
         "a fragment",
         "Or --all.",
         "Of 1 queries. Of 21 queries, 1 is.",
@@ -220,7 +220,7 @@ def _with_commands(path: Path) -> Iterator[int]:
             ):
                 yield node.lineno
     if not _within(path, (*FILES, *COMMAND_LINES)):
-        yield from (text.lineno for text in _texts(tree) if re.search(f"`goldset |{OPTION}", text.value))
+        yield from (text.lineno for text in _texts(tree) if re.search(f"`goldgrade |{OPTION}", text.value))
 
 
 def _texts(node: ast.AST) -> Iterator[ast.Constant]:

@@ -203,7 +203,7 @@ def test_a_lead_sees_every_group_of_pages_and_goes_there_by_keyboard(people: Vis
     passes_in_light(page, "menu")
     page.keyboard.press("End")
     page.keyboard.press("Enter")
-    expect(page).to_have_title("Coverage · goldset")
+    expect(page).to_have_title("Coverage · goldgrade")
     expect(page.get_by_role("menu")).to_have_count(0)
 
 
@@ -224,7 +224,7 @@ def test_the_drawer_of_a_phone_has_the_pages_and_closes_after_a_choice(people: V
     settled(page)
     passes(page, "drawer")
     drawer.get_by_role("link", name="Rounds").click()
-    expect(page).to_have_title("Rounds · goldset")
+    expect(page).to_have_title("Rounds · goldgrade")
     expect(opens).to_be_focused()
     opens.press("Enter")
     expect(drawer).to_have_attribute("data-collapsed", "false")
@@ -236,12 +236,12 @@ def test_a_page_of_another_role_says_whose_it_is_and_leads_to_the_own_first_page
     page = people.page("anna")
     measure(page)
     page.goto(f"{people.served.url}/rounds")
-    expect(page).to_have_title("Rounds · goldset")
+    expect(page).to_have_title("Rounds · goldgrade")
     expect(page.get_by_text("Rounds is a page for leads.")).to_be_visible()
     passes(page, "refused")
     page.get_by_role("link", name="Go to Label").click()
     expect(page.locator(".grading")).to_be_visible()
-    expect(page).to_have_title("Label · goldset")
+    expect(page).to_have_title("Label · goldgrade")
 
 
 def test_a_hostile_item_is_text_in_label_its_whole_document_and_the_history(people: Visitors) -> None:
@@ -300,9 +300,9 @@ def test_before_any_script_a_page_has_its_colours_title_and_names(
     context = browser.new_context(java_script_enabled=False, color_scheme=scheme)
     page = sign_in(browser, hostile, "anna", context).new_page()
     page.goto(f"{hostile.url}/my-consistency")
-    expect(page).to_have_title("My consistency · goldset")
+    expect(page).to_have_title("My consistency · goldgrade")
     expect(page.locator("html")).to_have_css("background-color", paper)
-    expect(page.get_by_role("complementary", name="Project")).to_have_text(re.compile("goldset.+"))
+    expect(page.get_by_role("complementary", name="Project")).to_have_text(re.compile("goldgrade.+"))
 
 
 def test_the_sign_in_page_has_the_theme_that_was_chosen_in_the_app(browser: Browser, hostile: Served) -> None:

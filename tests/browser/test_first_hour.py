@@ -1,6 +1,6 @@
-"""The whole path in a browser, on a CSV of HTML documents: from `goldset init` to an evaluated run.
+"""The whole path in a browser, on a CSV of HTML documents: from `goldgrade init` to an evaluated run.
 
-Nobody returns to a terminal. The first lead opens the link that `goldset app` printed, two people join and
+Nobody returns to a terminal. The first lead opens the link that `goldgrade app` printed, two people join and
 judge, and documents are on screen as their markup says.
 """
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Route, expect
 
-from tests.support import GOLDSET
+from tests.support import GOLDGRADE
 from tests.support.served import HOSTILE, PASSWORD, Annotating, Event, Served, lost_answers, open_tab, sign_in
 
 
@@ -207,7 +207,7 @@ def test_the_command_line_works_while_somebody_grades(
     pressed = [(cleo.press(key), key) for key in "0123"]
     project = ["--project", str(own_served.project)]
     commands = [
-        subprocess.Popen([GOLDSET, *project, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen([GOLDGRADE, *project, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for arguments in (["import", "corpus", str(corpus), "--json"], ["agreement", "--json"])
     ]
     keys = iter("0123" * 8)

@@ -79,4 +79,4 @@ def test_the_whole_code_flow_signs_in_and_out(browser: Browser, project: Served,
     assert provider.hinted == 1, "it is told whose session that is"
     assert page.request.get(f"{project.url}/api/presentations").status == 401
     names = [cookie.get("name", "") for cookie in page.context.cookies()]
-    assert not [name for name in names if name.startswith(("goldset_", "_streamlit_user"))]
+    assert not [name for name in names if name.startswith(("goldgrade_", "_streamlit_user"))]

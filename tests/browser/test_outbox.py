@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from app.annotating import FOLDER, joined
 from tests.support.served import Event, Served, open_tab, sign_in
 
-ORIGIN = "http://goldset.example"
+ORIGIN = "http://goldgrade.example"
 OUTBOX = (
     joined('import { Memory } from "./memory.js";\nimport { Outbox } from "./outbox.js";', FOLDER)
     + """
@@ -51,18 +51,18 @@ Answering = Callable[[Route], None]
 
 
 class Network:
-    """What is between an outbox and goldset; `posted` is what goldset got, `sizes` how many bytes."""
+    """What is between an outbox and goldgrade; `posted` is what goldgrade got, `sizes` how many bytes."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.posted: list[list[dict[str, Any]]] = []
         self.sizes: list[int] = []
-        self.answering: Answering = self.goldset
+        self.answering: Answering = self.goldgrade
         page.route(f"{ORIGIN}/**", self._route)
         page.goto(ORIGIN)
         page.evaluate(f"() => {{ {OUTBOX} }}")
 
-    def goldset(self, route: Route) -> None:
+    def goldgrade(self, route: Route) -> None:
         self.sizes.append(len(route.request.post_data_buffer or b""))
         self.posted.append(submissions(route))
         keys = [one["client_key"] for one in self.posted[-1]]
@@ -99,7 +99,7 @@ def network(browser: Browser) -> Network:
 
 
 def strange_answers() -> dict[str, dict[str, Any]]:
-    """What others than goldset answer, or goldset about the request and not about an answer in it."""
+    """What others than goldgrade answer, or goldgrade about the request and not about an answer in it."""
     codes = (400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 431, 451, 500, 502, 503, 504)
     other = {"client_key": "of another answer", "status": "refused", "message": "no"}
     return {
@@ -114,7 +114,7 @@ def strange_answers() -> dict[str, dict[str, Any]]:
     }
 
 
-def test_no_answer_is_forgotten_for_what_goldset_has_not_said_of_it(network: Network) -> None:
+def test_no_answer_is_forgotten_for_what_goldgrade_has_not_said_of_it(network: Network) -> None:
     for kind, answer in strange_answers().items():
         network.answering = answers(**answer)
         found = network.once()
@@ -124,7 +124,7 @@ def test_no_answer_is_forgotten_for_what_goldset_has_not_said_of_it(network: Net
     assert network.once()["problem"] == "The server cannot be reached."
 
 
-def test_what_goldset_says_of_an_answer_is_final(network: Network) -> None:
+def test_what_goldgrade_says_of_an_answer_is_final(network: Network) -> None:
     for status in ("saved", "repeated", "stale", "refused"):
 
         def say(route: Route, status: str = status) -> None:
@@ -152,7 +152,7 @@ def test_a_proxy_that_takes_small_requests_only_gets_small_ones(network: Network
         if len(route.request.post_data_buffer or b"") > 600:
             route.fulfill(status=413, body="<h1>Request Entity Too Large</h1>")
         else:
-            network.goldset(route)
+            network.goldgrade(route)
 
     network.answering = small
     given = [{**ANSWER, "presentation_id": f"p{n}", "note": "x" * 60} for n in range(9)]
@@ -166,7 +166,7 @@ def test_an_answer_that_a_proxy_never_lets_through_holds_up_no_other_item(networ
         if "DROP TABLE" in (route.request.post_data or ""):
             route.fulfill(status=403, body="<h1>Blocked by the firewall</h1>")
         else:
-            network.goldset(route)
+            network.goldgrade(route)
 
     network.answering = cautious
     given = [{**ANSWER, "presentation_id": f"p{n}"} for n in range(5)]
@@ -174,7 +174,7 @@ def test_an_answer_that_a_proxy_never_lets_through_holds_up_no_other_item(networ
     given.insert(3, {**ANSWER, "presentation_id": "p0", "revision": 1, "kind": "undo"})
     assert network.drain(given, 30) == 2, "the answer, and what was done with its item later"
     assert {one["presentation_id"] for batch in network.posted for one in batch} == {"p1", "p2", "p3", "p4"}
-    network.answering, network.posted = network.goldset, []
+    network.answering, network.posted = network.goldgrade, []
     assert network.drain(given) == 0
     of_p0 = [one for batch in network.posted for one in batch if one["presentation_id"] == "p0"]
     assert [one["revision"] for one in of_p0] == [0, 1]
@@ -216,7 +216,7 @@ def test_whatever_a_proxy_answers_the_grades_are_stored_once_and_the_page_says_s
     away = session.project.rename(session.project.with_name("elsewhere.duckdb"))
     try:
         pressed += [(tara.press(key), key) for key in "01"]
-        expect(tara.trouble()).to_contain_text("There is no goldset project")
+        expect(tara.trouble()).to_contain_text("There is no goldgrade project")
     finally:
         away.rename(session.project)
     tara.saved()

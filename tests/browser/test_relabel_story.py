@@ -104,7 +104,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     answer_round(store, "winter", lambda _, __, document: grade_then(document), datetime(2026, 2, 3, 9, 0))
     close_round(store, "winter")
     make_split(store, {"dev": 1.0}, 1, Rules(query=None, paraphrase=None, document=None))
-    freeze(store, "v1", override="judged outside of goldset")
+    freeze(store, "v1", override="judged outside of goldgrade")
     write_documents(store, tmp_path, rewritten=TOPICS // 2)
     store.close()
     running = Served(store.path)

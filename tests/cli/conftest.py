@@ -10,12 +10,12 @@ import pytest
 from curation.store import Store
 from tests.support.command_line import invoke
 
-Goldset = Callable[..., str]
+Goldgrade = Callable[..., str]
 
 
 @pytest.fixture
-def goldset(store: Store) -> Goldset:
-    """goldset("round", "list"): what the command prints on standard output; a refusal is raised."""
+def goldgrade(store: Store) -> Goldgrade:
+    """goldgrade("round", "list"): what the command prints on standard output; a refusal is raised."""
 
     def run(*arguments: str | Path) -> str:
         command = ["--project", str(store.path), *map(str, arguments)]

@@ -1,4 +1,4 @@
-"""`goldset annotator invite`: a link, another one, and its end."""
+"""`goldgrade annotator invite`: a link, another one, and its end."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from curation.people.invitations import find_invited
 from curation.store import Store
 
 
-def test_an_invitation_is_a_link_that_another_ends_and_that_is_removed(store: Store, goldset: Any) -> None:
+def test_an_invitation_is_a_link_that_another_ends_and_that_is_removed(store: Store, goldgrade: Any) -> None:
     def works(link: str) -> bool:
         with store.reading() as cursor:
             return find_invited(cursor, link.partition("#")[2]) is not None
 
-    said = goldset("annotator", "invite", "ada", "--address", "https://labels.example.org/")
+    said = goldgrade("annotator", "invite", "ada", "--address", "https://labels.example.org/")
     first = said.splitlines()[-1]
     assert first.startswith("https://labels.example.org/join#")
-    again = json.loads(goldset("annotator", "invite", "ada", "--again", "--json"))
+    again = json.loads(goldgrade("annotator", "invite", "ada", "--again", "--json"))
     assert (again["role"], works(first), works(again["link"])) == ("annotator", False, True)
-    goldset("annotator", "invite", "ada", "--remove")
+    goldgrade("annotator", "invite", "ada", "--remove")
     assert not works(again["link"])
 
 
 @pytest.mark.parametrize("more", ["--again", "--remove"])
-def test_a_role_is_given_to_a_new_account_alone(store: Store, goldset: Any, more: str) -> None:
-    with pytest.raises(InputError, match="`goldset annotator role` changes one"):
-        goldset("annotator", "invite", "ada", "--role", "lead", more)
+def test_a_role_is_given_to_a_new_account_alone(store: Store, goldgrade: Any, more: str) -> None:
+    with pytest.raises(InputError, match="`goldgrade annotator role` changes one"):
+        goldgrade("annotator", "invite", "ada", "--role", "lead", more)

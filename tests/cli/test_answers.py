@@ -1,4 +1,4 @@
-"""`goldset answers`, as a lead and a reviewer type it; written answers are evaluated as imported ones."""
+"""`goldgrade answers`, as a lead and a reviewer type it; written answers are evaluated as imported ones."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ project = built_once(fill)
 MADE, WHEN, *_ = QUERIES
 
 
-def test_a_task_is_opened_followed_decided_and_closed_by_command(project: Store, goldset: Any) -> None:
-    told = goldset("answers", "open", "faq", "--annotators", "ada,ben", "--query", MADE, "--query", WHEN)
+def test_a_task_is_opened_followed_decided_and_closed_by_command(project: Store, goldgrade: Any) -> None:
+    told = goldgrade("answers", "open", "faq", "--annotators", "ada,ben", "--query", MADE, "--query", WHEN)
     assert "Opened the answer task faq: 2 queries, 4 answers to write" in told
     say(project, MADE, "faq", ada="a smith", ben="The smith")
     say(project, WHEN, "faq", ada="in May", ben="1912")
     project.close()
-    found = json.loads(goldset("answers", "disputes", "--json"))
+    found = json.loads(goldgrade("answers", "disputes", "--json"))
     assert [(one["task"], one["query_id"]) for one in found["waiting"]] == [("faq", WHEN)]
-    shown = goldset("answers", "show", "faq", WHEN, "--by", "rita")
+    shown = goldgrade("answers", "show", "faq", WHEN, "--by", "rita")
     assert "token F1 0.00, below 0.8" in shown
     assert "ada" not in shown
-    decided = goldset("answers", "decide", "faq", WHEN, "--pick", "1912", "--reason", "The plate says so")
+    decided = goldgrade("answers", "decide", "faq", WHEN, "--pick", "1912", "--reason", "The plate says so")
     assert "Decided: 1912 (decision 1 on this query)." in decided
-    status = json.loads(goldset("answers", "status", "faq", "--json"))
+    status = json.loads(goldgrade("answers", "status", "faq", "--json"))
     assert (status["counts"]["agreed"], status["counts"]["decided"]) == (1, 1)
-    assert "In 1 of 2 queries with two answers all writers agree." in goldset("answers", "status", "faq")
-    assert "faq is closed." in goldset("answers", "close", "faq")
-    assert "closed" in goldset("answers", "list")
-    assert "faq is open again." in goldset("answers", "reopen", "faq")
+    assert "In 1 of 2 queries with two answers all writers agree." in goldgrade("answers", "status", "faq")
+    assert "faq is closed." in goldgrade("answers", "close", "faq")
+    assert "closed" in goldgrade("answers", "list")
+    assert "faq is open again." in goldgrade("answers", "reopen", "faq")
 
 
 def test_what_people_wrote_is_released_and_evaluated_as_imported_answers_are(
-    tmp_path: Path, goldset: Any
+    tmp_path: Path, goldgrade: Any
 ) -> None:
     store = gold_project(tmp_path)
     add_names(store, "ada", "ben")
     options = ["--project", str(store.path)]
-    goldset(*options, "answers", "open", "faq", "--annotators", "ada,ben")
+    goldgrade(*options, "answers", "open", "faq", "--annotators", "ada,ben")
     for topic in TOPICS[:4]:
         say(store, f"q-{topic}", "faq", ada=f"the {topic}", ben=topic)
     say(store, "q-origami", "faq", ada=None, ben=None)
     store.close()
-    goldset(*options, "freeze", "v1")
+    goldgrade(*options, "freeze", "v1")
     answers = tmp_path / "new.jsonl"
     rows = ({"query_id": f"q-{topic}", "answer": topic} for topic in TOPICS)
     answers.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     asked = [*options, "evaluate", "v1", "--answers", f"new={answers}", "--json"]
-    found = json.loads(goldset(*asked))["answers"]
+    found = json.loads(goldgrade(*asked))["answers"]
     assert found["systems"][0]["overall"]["exact_match"]["value"] == 1
     with_references = "SELECT list(query_id) FROM current_reference_answers"
     assert sorted(rows_of(store, with_references)[0][0]) == sorted(f"q-{topic}" for topic in TOPICS[:4])

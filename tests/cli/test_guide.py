@@ -1,4 +1,4 @@
-"""`goldset guide`: versions, differences, what putting one in force means, and answers."""
+"""`goldgrade guide`: versions, differences, what putting one in force means, and answers."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ def working(store: Store) -> Store:
 
 
 def test_a_revision_is_compared_tried_and_put_in_force_with_its_reason(
-    working: Store, goldset: Any, tmp_path: Path
+    working: Store, goldgrade: Any, tmp_path: Path
 ) -> None:
-    old = json.loads(goldset("guide", "show", "--json"))["guide_hash"]
+    old = json.loads(goldgrade("guide", "show", "--json"))["guide_hash"]
     path = tmp_path / "revised.md"
-    path.write_text(goldset("guide", "show", "--source").replace("name: Useful", "name: In part"))
+    path.write_text(goldgrade("guide", "show", "--source").replace("name: Useful", "name: In part"))
     assert path.read_text() == SHIPPED.replace("name: Useful", "name: In part")
-    assert "Grade 2, “Useful”, is “In part” now." in goldset("guide", "diff", old[:8], str(path))
-    tried = json.loads(goldset("guide", "use", str(path), "--dry-run", "--json"))
+    assert "Grade 2, “Useful”, is “In part” now." in goldgrade("guide", "diff", old[:8], str(path))
+    tried = json.loads(goldgrade("guide", "use", str(path), "--dry-run", "--json"))
     assert [(one["round"], one["open_items"]) for one in tried["rounds"]] == [("first", 3)]
-    assert "keep: Annotators notice nothing" in goldset("guide", "use", str(path), "--dry-run")
-    assert json.loads(goldset("guide", "show", "--json"))["guide_hash"] == old
-    goldset("guide", "use", str(path), "--open-rounds", "keep", "--reason", "Clearer")
-    now, before = json.loads(goldset("guide", "versions", "--json"))["versions"]
+    assert "keep: Annotators notice nothing" in goldgrade("guide", "use", str(path), "--dry-run")
+    assert json.loads(goldgrade("guide", "show", "--json"))["guide_hash"] == old
+    goldgrade("guide", "use", str(path), "--open-rounds", "keep", "--reason", "Clearer")
+    now, before = json.loads(goldgrade("guide", "versions", "--json"))["versions"]
     assert (now["in_force"], now["reason"], before["guide_hash"], before["answers"]) == (
         True,
         "Clearer",
         old,
         1,
     )
-    assert "Useful (key 2)" in goldset("guide", "show", old[:8])
+    assert "Useful (key 2)" in goldgrade("guide", "show", old[:8])
 
 
-def test_an_answer_by_command_is_read_by_annotators(working: Store, goldset: Any) -> None:
-    (question,) = json.loads(goldset("guide", "questions", "--json"))["questions"]
-    assert "Everyone reads the answer" in goldset("guide", "answer", question["question_id"][:8], "Yes.")
-    assert "Yes." in goldset("guide", "questions")
+def test_an_answer_by_command_is_read_by_annotators(working: Store, goldgrade: Any) -> None:
+    (question,) = json.loads(goldgrade("guide", "questions", "--json"))["questions"]
+    assert "Everyone reads the answer" in goldgrade("guide", "answer", question["question_id"][:8], "Yes.")
+    assert "Yes." in goldgrade("guide", "questions")
     assert [one.answer for one in readable_questions(working, "ada")] == ["Yes."]

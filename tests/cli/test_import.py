@@ -1,4 +1,4 @@
-"""`goldset import` as people and scripts use it."""
+"""`goldgrade import` as people and scripts use it."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from curation.store import Store
 from tests.support.projects import all_rows
 
 
-def test_the_whole_way_in_with_json(goldset: Any, write: Any) -> None:
+def test_the_whole_way_in_with_json(goldgrade: Any, write: Any) -> None:
     documents = write("c.jsonl", [{"id": "a", "text": "A"}, {"title": "lost"}])
-    corpus = json.loads(goldset("import", "corpus", documents, "--json"))
+    corpus = json.loads(goldgrade("import", "corpus", documents, "--json"))
     assert (corpus["documents"], corpus["left_out"]) == (1, {"no id": 1})
     log = write("t.log", "u1\t970916105432\tshoes\n")
     traffic = json.loads(
-        goldset("import", "traffic", log, "--no-header", "--columns", "user,time,query", "--json")
+        goldgrade("import", "traffic", log, "--no-header", "--columns", "user,time,query", "--json")
     )
     assert (traffic["rows"], traffic["first"]) == (1, "1997-09-16T10:54:32")
-    queries = json.loads(goldset("import", "queries", write("q.csv", "id,query\n1,shoes\n"), "--json"))
+    queries = json.loads(goldgrade("import", "queries", write("q.csv", "id,query\n1,shoes\n"), "--json"))
     assert (queries["added"], queries["fields"]["id"]) == (1, "id")
     ratings = write("j.csv", "query,docid,r1,r2\nshoes,a,10,0\n")
     options = ("--annotator-columns", "r1=ada,r2=bo", "--grade-map", "10=3,0=0", "--json")
-    judgments = json.loads(goldset("import", "judgments", ratings, *options))
+    judgments = json.loads(goldgrade("import", "judgments", ratings, *options))
     assert (judgments["judgments"], judgments["added_annotators"]) == (2, ["ada", "bo"])
 
 
-def test_people_are_told_what_was_counted_left_out_and_used(goldset: Any, write: Any) -> None:
+def test_people_are_told_what_was_counted_left_out_and_used(goldgrade: Any, write: Any) -> None:
     documents = write("c.jsonl", [{"id": "a", "title": "A\0", "text": "x"}, {"title": "lost"}])
-    told = goldset("import", "corpus", documents)
+    told = goldgrade("import", "corpus", documents)
     assert "The corpus now has 1 document." in told
     assert "Fields used: id id, title title, body text; all others are metadata." in told
     assert "Left out: 1 document: no id." in told
     assert "Replaced: 1 × NUL character, by U+FFFD." in told
-    assert "Nothing changed: the project has the same 1 document." in goldset("import", "corpus", documents)
+    assert "Nothing changed: the project has the same 1 document." in goldgrade("import", "corpus", documents)
     log = write("t.csv", "query,time,n\nshoes,2024-01-01,2\n,,1\nhat,soon,1\n")
-    told = goldset("import", "traffic", log)
+    told = goldgrade("import", "traffic", log)
     assert "1 row has no time that could be read, such as 'soon' on line 4." in told
     assert "Left out: 1 row: empty query." in told
-    assert "1 earlier import of a file of this name counts as well." in goldset(
+    assert "1 earlier import of a file of this name counts as well." in goldgrade(
         "import", "traffic", log, "--count-field", "n"
     )
-    assert "1 query: 1 added" in goldset("import", "queries", write("q.csv", "query\nshoes\n"))
-    assert "Nothing changed" in goldset("import", "queries", write("q.csv", "query\nshoes\n"))
+    assert "1 query: 1 added" in goldgrade("import", "queries", write("q.csv", "query\nshoes\n"))
+    assert "Nothing changed" in goldgrade("import", "queries", write("q.csv", "query\nshoes\n"))
     ratings = write("j.csv", "query,document,annotator,grade\nshoes,a,ada,3\n")
-    assert "1 new judgment in the round “imported: j.csv”" in goldset("import", "judgments", ratings)
-    assert "Nothing changed" in goldset("import", "judgments", ratings)
+    assert "1 new judgment in the round “imported: j.csv”" in goldgrade("import", "judgments", ratings)
+    assert "Nothing changed" in goldgrade("import", "judgments", ratings)
 
 
 @pytest.mark.parametrize("command", ["corpus", "traffic", "queries", "judgments"])
-def test_help_shows_examples(goldset: Any, command: str) -> None:
-    told = goldset("import", command, "--help")
-    assert f"goldset import {command} " in told.partition("Examples:")[2]
+def test_help_shows_examples(goldgrade: Any, command: str) -> None:
+    told = goldgrade("import", command, "--help")
+    assert f"goldgrade import {command} " in told.partition("Examples:")[2]
 
 
 FILES = {
@@ -67,38 +67,38 @@ FILES = {
 
 
 @pytest.fixture
-def project(goldset: Any, write: Any, store: Store) -> Store:
-    goldset("import", "corpus", write("first.jsonl", [{"id": "a", "text": "A"}]))
-    goldset("import", "queries", write("first.csv", "id,query\n1,shoes\n"))
+def project(goldgrade: Any, write: Any, store: Store) -> Store:
+    goldgrade("import", "corpus", write("first.jsonl", [{"id": "a", "text": "A"}]))
+    goldgrade("import", "queries", write("first.csv", "id,query\n1,shoes\n"))
     return store
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_a_dry_run_prints_what_the_import_prints_and_changes_nothing(
-    goldset: Any, write: Any, project: Store, kind: str
+    goldgrade: Any, write: Any, project: Store, kind: str
 ) -> None:
     named = ("--name", "bm25") if kind == "run" else ()
     command = ("import", kind, write(*FILES[kind]), *named)
     before = all_rows(project)
-    told, as_json = goldset(*command, "--dry-run"), goldset(*command, "--dry-run", "--json")
+    told, as_json = goldgrade(*command, "--dry-run"), goldgrade(*command, "--dry-run", "--json")
     assert all_rows(project) == before
     first, _, rest = told.partition("\n")
     assert first.startswith("Dry run: nothing is changed.")
     rehearsed = json.loads(as_json)
-    done = json.loads(goldset(*command, "--json"))
+    done = json.loads(goldgrade(*command, "--json"))
     assert rehearsed == done
     assert all_rows(project) != before
     assert rest
     assert "Nothing changed" not in rest
-    assert "Nothing changed" in goldset(*command)
+    assert "Nothing changed" in goldgrade(*command)
 
 
-def test_decisions_of_a_file_are_rehearsed(goldset: Any, write: Any, project: Store) -> None:
+def test_decisions_of_a_file_are_rehearsed(goldgrade: Any, write: Any, project: Store) -> None:
     rows = "query,document,annotator,grade\nshoes,a,ada,3\nshoes,a,ben,0\n"
-    goldset("import", "judgments", write("j.csv", rows))
+    goldgrade("import", "judgments", write("j.csv", rows))
     final = write("final.csv", "query,document,grade\nshoes,a,2\n")
     command = ("adjudicate", "decide", "--file", final, "--reason", "final")
     before = all_rows(project)
-    assert "1 pair decided." in goldset(*command, "--dry-run")
+    assert "1 pair decided." in goldgrade(*command, "--dry-run")
     assert all_rows(project) == before
-    assert "1 pair decided." in goldset(*command)
+    assert "1 pair decided." in goldgrade(*command)

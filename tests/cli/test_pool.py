@@ -1,4 +1,4 @@
-"""`goldset sample` and `goldset pool`, as a lead types them."""
+"""`goldgrade sample` and `goldgrade pool`, as a lead types them."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ def project(store: Store, tmp_path: Path) -> Path:
     return store.path
 
 
-def test_json_is_one_object_with_the_report(project: Path, goldset: Any) -> None:
-    sample = json.loads(goldset("sample", "--size", "3", "--seed", "7", "--json"))
+def test_json_is_one_object_with_the_report(project: Path, goldgrade: Any) -> None:
+    sample = json.loads(goldgrade("sample", "--size", "3", "--seed", "7", "--json"))
     assert sample["strata"][0] == {
         "name": "head", "population": 1, "traffic": 9, "drawn": 1, "probability": 1.0,
     }  # fmt: skip
     assert (sample["added"], sample["seed"], sample["drawn_before"]) == (3, 7, False)
     pool = json.loads(
-        goldset("pool", "--systems", "bm25", "--depth", "5", "--random-negatives", "2", "--json")
+        goldgrade("pool", "--systems", "bm25", "--depth", "5", "--random-negatives", "2", "--json")
     )
     assert (pool["queries"], pool["candidates"], pool["random_negatives"]) == (3, 4 + 6, 6)
     assert pool["systems"][0]["no_hit"] == {"no word of the query occurs in the corpus": 1}
 
 
-def test_tables_say_what_was_done_and_what_was_left_out(project: Path, goldset: Any) -> None:
-    shown = goldset("sample", "--size", "3")
+def test_tables_say_what_was_done_and_what_was_left_out(project: Path, goldgrade: Any) -> None:
+    shown = goldgrade("sample", "--size", "3")
     assert "Drew 3 queries; 3 new" in shown
-    assert "drawn before" in goldset("sample", "--size", "3")
+    assert "drawn before" in goldgrade("sample", "--size", "3")
     arguments = ["pool", "--systems", " bm25 ", "--depth", "5", "--random-negatives", "2"]
-    shown = goldset(*arguments)
+    shown = goldgrade(*arguments)
     assert "The pool has 10 candidates; 10 new to the project." in shown
     assert "bm25 found nothing for 1 query (“zebra”): no word of the query occurs in the corpus" in shown
-    assert "built before" in goldset(*arguments)
+    assert "built before" in goldgrade(*arguments)
 
 
-def test_a_sample_of_the_pool_is_told_by_band(project: Path, goldset: Any) -> None:
-    goldset("sample", "--size", "2")
+def test_a_sample_of_the_pool_is_told_by_band(project: Path, goldgrade: Any) -> None:
+    goldgrade("sample", "--size", "2")
     command = ["pool", "--systems", "bm25", "--depth", "2", "--random-negatives", "0"]
-    shown = goldset(*command, "--sample-bands", "1:1,2:0.5")
+    shown = goldgrade(*command, "--sample-bands", "1:1,2:0.5")
     assert "A random sample of the pool is judged" in shown
     assert "100.0\u00a0%" in shown
     with pytest.raises(InputError, match="end at rank 3, and the pool's depth is 2"):
-        goldset(*command, "--sample-bands", "1:1,3:0.5")
+        goldgrade(*command, "--sample-bands", "1:1,3:0.5")
 
 
-def test_an_unknown_system_is_refused_by_name(project: Path, goldset: Any) -> None:
-    goldset("sample", "--size", "1")
+def test_an_unknown_system_is_refused_by_name(project: Path, goldgrade: Any) -> None:
+    goldgrade("sample", "--size", "1")
     with pytest.raises(InputError, match="'bm52' is no system"):
-        goldset("pool", "--systems", "bm25,bm52")
+        goldgrade("pool", "--systems", "bm25,bm52")

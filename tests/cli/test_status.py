@@ -1,4 +1,4 @@
-"""`goldset status`: the path as a table, and as one JSON object."""
+"""`goldgrade status`: the path as a table, and as one JSON object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_the_path_is_a_table_and_names_the_command_that_comes_next(tmp_path: Pat
     done = invoke(["--project", str(store.path), "status"])
     assert done.exit_code == 0
     assert "1 pair waits for a decision." in done.stdout
-    assert done.stdout.rstrip().endswith("Next: Decide 1 pair (goldset adjudicate list)")
+    assert done.stdout.rstrip().endswith("Next: Decide 1 pair (goldgrade adjudicate list)")
 
 
 def test_as_json_it_has_every_step_with_its_figures(tmp_path: Path) -> None:

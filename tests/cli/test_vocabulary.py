@@ -150,7 +150,7 @@ class Named(NamedTuple):
 def _options() -> dict[str, list[Named]]:
     found = defaultdict(list)
     for command, about in make_commands.commands():
-        if command == "goldset" or (hasattr(about, "commands") and not about.invoke_without_command):
+        if command == "goldgrade" or (hasattr(about, "commands") and not about.invoke_without_command):
             continue
         for one in about.params:
             if one.param_type_name == "option" and not one.hidden:  # those that went are hidden
@@ -216,7 +216,7 @@ def test_documents_show_no_option_that_no_command_has() -> None:
     written = set((ROOT / "docs").glob("*.md")) - {make_commands.TARGET}
     pages = [ROOT / "README.md", *sorted(written), *(ROOT / "labeling_guides").glob("*.md")]
     lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
-    shown = [named for line in lines for named in re.findall(r"\bgoldset [a-z][^`|]*", line)]
+    shown = [named for line in lines for named in re.findall(r"\bgoldgrade [a-z][^`|]*", line)]
     assert [
         (line, name) for line in shown for name in re.findall(r" (--[a-z-]+)", line) if name not in known
     ] == []

@@ -194,7 +194,7 @@ def test_datasets_tells_two_releases_apart_in_folders_of_one_name(
 class FixedRun:
     """A system for MTEB whose answers are known beforehand."""
 
-    mteb_model_meta = ModelMeta.create_empty({"name": "goldset/fixed-run", "revision": "1"})
+    mteb_model_meta = ModelMeta.create_empty({"name": "goldgrade/fixed-run", "revision": "1"})
 
     def index(self, corpus: Any, **_: Any) -> None:
         self.documents = set(corpus["id"])
@@ -212,7 +212,7 @@ def gold_task(folder: Path) -> AbsTaskRetrieval:
         metadata = TaskMetadata(
             name=f"Gold{folder.name.title()}",
             dataset={"path": str(folder), "revision": "main"},
-            description="A release of goldset.",
+            description="A release of goldgrade.",
             reference=None,
             type="Retrieval",
             category="t2t",

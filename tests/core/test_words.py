@@ -70,7 +70,7 @@ def test_located_words_that_are_not_wanted_are_left_out(text: str) -> None:
     assert list(located_words(text, lambda word: word > "b")) == wanted
 
 
-def test_where_older_goldsets_cut_otherwise_is_known() -> None:
+def test_where_older_goldgrades_cut_otherwise_is_known() -> None:
     assert not any(map(is_cut_otherwise, ["a USB-C hub", "café", "ΜΟΥΣΑΚΆΣ", "160\u200e x 248"]))
     assert all(map(is_cut_otherwise, ["电热水壶", "茶", "हिन्दी", "İstanbul", "iPhone手机"]))
     assert not is_cut_otherwise("HP 高效能系列 Serial ATA", whole=True)

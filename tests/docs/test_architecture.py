@@ -18,7 +18,7 @@ def test_the_table_is_what_make_docs_writes() -> None:
 
 def test_every_file_is_in_one_room() -> None:
     listed = [path for room in make_architecture.rooms() for path in make_architecture.files(room)]
-    written = {path for folder in ("curation", "app", "goldset") for path in ROOT.glob(f"{folder}/**/*.py")}
+    written = {path for folder in ("curation", "app", "goldgrade") for path in ROOT.glob(f"{folder}/**/*.py")}
     assert sorted(listed) == sorted(written - {ROOT / "curation/__init__.py"})
 
 

@@ -28,8 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a pipeline runs: the packed release, the run of the main branch and a worse one, and commands."""
     there, elsewhere = tmp_path_factory.mktemp("ci"), tmp_path_factory.mktemp("project")
     store = evaluated_project(elsewhere)
-    [packing] = re.findall(r"^goldset (release pack .*) v1\.goldset$", PAGE, re.MULTILINE)
-    command = ["--project", str(store.path), *packing.split(), str(there / "v1.goldset")]
+    [packing] = re.findall(r"^goldgrade (release pack .*) v1\.goldgrade$", PAGE, re.MULTILINE)
+    command = ["--project", str(store.path), *packing.split(), str(there / "v1.goldgrade")]
     assert invoke(command, catch_exceptions=False).exit_code == 0
     close_all()
     write_run(there / "main.trec", {query: sorted(found) for query, found in ranked("a").items()})

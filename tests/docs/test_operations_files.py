@@ -41,13 +41,13 @@ def test_the_container_file_copies_what_is_there_and_what_is_installed() -> None
 
 def test_the_compose_file_builds_the_container_file() -> None:
     services = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))["services"]
-    build = services["goldset"]["build"]
+    build = services["goldgrade"]["build"]
     assert (FOLDER / build["context"] / build["dockerfile"]).resolve() == FOLDER / "Containerfile"
-    assert "ports" not in services["goldset"]  # else `*` in FORWARDED_ALLOW_IPS believes everybody
+    assert "ports" not in services["goldgrade"]  # else `*` in FORWARDED_ALLOW_IPS believes everybody
 
 
 def test_the_started_commands_are_commands() -> None:
-    (unit,) = lines("goldset.service", "ExecStart=")
+    (unit,) = lines("goldgrade.service", "ExecStart=")
     (container,) = lines("Containerfile", "CMD ")
     assert accepted(shlex.split(unit)[1:])
     assert accepted(yaml.safe_load(container)[1:])

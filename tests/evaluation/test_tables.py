@@ -38,7 +38,7 @@ def test_the_snippet_of_the_docs_runs_and_says_what_the_docs_say(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "runs").mkdir()
-    shutil.copy(store.path, "data/goldset.duckdb")
+    shutil.copy(store.path, "data/goldgrade.duckdb")
     for name in ("bm25", "seed1", "seed2"):
         run(tmp_path / "runs", name)
     page = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")

@@ -50,7 +50,7 @@ def test_another_guide_alone_changes_the_scale(tmp_path: Path) -> None:
 
 def test_a_shipped_guide_is_known_by_the_beginning_of_its_name() -> None:
     assert read_guide(Path("binary")) == read_guide(GUIDES / "binary-relevance.md")
-    with pytest.raises(InputError, match=r"no one guide of goldset: .* answer-correctness, answer-fai"):
+    with pytest.raises(InputError, match=r"no one guide of goldgrade: .* answer-correctness, answer-fai"):
         read_guide(Path("answer"))
 
 

@@ -443,7 +443,7 @@ def test_the_command_opens_and_reports_and_the_list_stays_as_it_was(pooled: Stor
     assert json.loads(run("--json"))["negatives"] == 0
     shown = run("audit", "--annotators", "ada, bo", "--size", "36", "--seed", "7", "--depth", "20")
     assert "Opened audit-1: 36 pairs, 36 presentations." in shown
-    assert "goldset negatives audit --round audit-1" in shown
+    assert "goldgrade negatives audit --round audit-1" in shown
     assert "Too few pairs are judged" in run("audit")
     assert json.loads(run("audit", "--json"))["rate"] is None
     answer(pooled, "ada")

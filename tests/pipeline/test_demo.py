@@ -34,7 +34,7 @@ from tests.support.command_line import invoke
 
 SAMPLE = ROOT / "data" / "sample"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHOWN = re.compile(r"^\$ goldset (.+)\n((?:[^$`\s].*\n)*)", re.MULTILINE)
+SHOWN = re.compile(r"^\$ goldgrade (.+)\n((?:[^$`\s].*\n)*)", re.MULTILINE)
 CORPUS, *PATH = SHOWN.findall((ROOT / "docs" / "path.md").read_text(encoding="utf-8"))
 """The commands of the path, each with the output that is shown; the first writes a corpus of all modules."""
 
@@ -140,7 +140,7 @@ def test_a_second_start_finds_the_project_as_it_was_left(built: Built) -> None:
     assert not again.built
     assert again.project == built.demo.project
     # For some tenths of a second after a write, DuckDB's log is beside the file.
-    assert {path.name for path in built.folder.iterdir()} - {"goldset.duckdb.wal"} == {"goldset.duckdb"}
+    assert {path.name for path in built.folder.iterdir()} - {"goldgrade.duckdb.wal"} == {"goldgrade.duckdb"}
 
 
 def without_figures(text: str) -> str:
@@ -165,7 +165,7 @@ def test_each_command_of_the_path_and_of_the_readme_prints_what_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GOLDSET_PROJECT", "data/python.duckdb")
+    monkeypatch.setenv("GOLDGRADE_PROJECT", "data/python.duckdb")
     shutil.copytree(SAMPLE, "data")
     write_stdlib_corpus(Path("data/stdlib.jsonl"), graded_modules())
     for command, shown in (*PATH, ("run v1 --systems bm25 --out runs", ""), *SHOWN.findall(README)):

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
 
-from tests.support import GOLDSET, icecat
+from tests.support import GOLDGRADE, icecat
 from tests.support.command_line import invoke
 
 PASSWORD = "a long password\n"
@@ -39,8 +39,10 @@ def build(shared: Path, folder: Path) -> Built:
 
 
 def in_own_process(arguments: list[str]) -> str:
-    """What `goldset` prints, run as a lead would."""
-    done = subprocess.run([GOLDSET, *arguments], capture_output=True, text=True, input=PASSWORD, timeout=300)
+    """What `goldgrade` prints, run as a lead would."""
+    done = subprocess.run(
+        [GOLDGRADE, *arguments], capture_output=True, text=True, input=PASSWORD, timeout=300
+    )
     assert done.returncode == 0, f"{arguments}: {done.stderr}"
     return done.stdout
 

@@ -115,7 +115,7 @@ def test_a_pool_is_found_by_the_beginning_of_its_id(pooled: Store) -> None:
 
 
 def test_without_a_pool_there_is_a_sentence(store: Store) -> None:
-    with pytest.raises(RefusedError, match="goldset pool"):
+    with pytest.raises(RefusedError, match="goldgrade pool"):
         contributions(store, read_relevance(store))
 
 

@@ -309,7 +309,7 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
         depth=0,
         random_negatives=-1,
     )
-    refused(RefusedError, "goldset sample", "bm25")
+    refused(RefusedError, "goldgrade sample", "bm25")
     put_queries(store, {"q1": "red shoes"})
     refused(RefusedError, "import corpus", "bm25")
     assert pairs(store) == set()
@@ -443,7 +443,7 @@ def test_a_pool_over_real_products_is_what_bm25_finds(store: Store, shared: Path
 def test_a_chinese_project_is_pooled_again_and_one_that_nothing_changes_for_keeps_its_id(
     store: Store, tmp_path: Path
 ) -> None:
-    """The pool names the way of cutting words only where an older goldset could have found others."""
+    """The pool names the way of cutting words only where an older goldgrade could have found others."""
     put_corpus(
         store, tmp_path, {"plain": "HP 高效能系列 disk", "coat": "a coat", "hat": "café hat", "x": "y"}
     )

@@ -388,7 +388,7 @@ CLOSES = re.compile(r"lifecycle\.close_round|lifecycle import (\([^)]*)?\bclose_
 
 def test_every_page_and_command_closes_rounds_with_their_report() -> None:
     """`lifecycle.close_round` alone fixes no report: only `closing` calls it."""
-    files = [path for room in ("app", "curation", "goldset") for path in (ROOT / room).rglob("*.py")]
+    files = [path for room in ("app", "curation", "goldgrade") for path in (ROOT / room).rglob("*.py")]
     calls = [path.relative_to(ROOT).as_posix() for path in files if CLOSES.search(path.read_text("utf-8"))]
     assert calls == ["curation/relabeling/drift/closing.py"]
 

@@ -117,7 +117,7 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     assert "What was not judged stays due: reopen the round." in " ".join(due_sentences(left))
     with pytest.raises(RefusedError, match="is not finished") as refused:
         make_plan(project, 0.15, 1, AUTUMN)
-    assert "goldset round reopen 2026-Q4" in str(refused.value)
+    assert "goldgrade round reopen 2026-Q4" in str(refused.value)
     reopen_round(project, "2026-Q4")
     answer_round(project, "2026-Q4", lambda *_: 3)
     done = staleness(project, AUTUMN).calendar.due

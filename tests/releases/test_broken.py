@@ -88,7 +88,7 @@ def on_a_small_disk(store: Store, limit: int, *arguments: str) -> subprocess.Com
 def test_a_disk_that_fills_up_during_freeze_leaves_no_release(gold: Store) -> None:
     done = on_a_small_disk(gold, 8_192, "freeze", "v1")
     assert done.returncode == 1
-    assert "goldset: The database file could not be used, and nothing was changed:" in done.stderr
+    assert "goldgrade: The database file could not be used, and nothing was changed:" in done.stderr
     assert "Traceback" not in done.stderr
     assert kept(gold) == (0, 0, 0)
     assert freeze(gold, "v1").created
@@ -117,7 +117,7 @@ def test_kill_9_in_the_middle_of_freeze_leaves_nothing_of_it(gold: Store) -> Non
     assert verify(gold, "v1").intact
 
 
-def test_no_sql_of_goldset_changes_a_release(gold: Store) -> None:
+def test_no_sql_of_goldgrade_changes_a_release(gold: Store) -> None:
     assert CHANGING.search("update\n release_parts SET content = 'x'")
     assert CHANGING.search("DELETE FROM releases WHERE true")
     code = sorted((ROOT / "curation").rglob("*.py")) + sorted((ROOT / "app").rglob("*.py"))
@@ -186,7 +186,7 @@ def everything(store: Store, release_id: str) -> list[tuple[object, ...]]:
 
 
 def forge(store: Store, name: str, change: Callable[[dict[str, str]], object]) -> None:
-    """A release whose sums and id fit its content, though no goldset of now would write it."""
+    """A release whose sums and id fit its content, though no goldgrade of now would write it."""
     with store.reading() as cursor:
         row = cursor.execute("SELECT release_id FROM releases WHERE name = 'v1'").fetchone()
         assert row is not None
@@ -210,7 +210,7 @@ def readers(store: Store, name: str, out: Path) -> list[Callable[[], object]]:
     ]
 
 
-def test_a_release_of_a_newer_goldset_is_told_by_all_that_read_it(gold: Store, tmp_path: Path) -> None:
+def test_a_release_of_a_newer_goldgrade_is_told_by_all_that_read_it(gold: Store, tmp_path: Path) -> None:
     freeze(gold, "v1")
 
     def newer(texts: dict[str, str]) -> None:
@@ -218,7 +218,7 @@ def test_a_release_of_a_newer_goldset_is_told_by_all_that_read_it(gold: Store, t
 
     forge(gold, "later", newer)
     for read in readers(gold, "later", tmp_path / "out"):
-        with pytest.raises(RefusedError, match=r"'later' was frozen by a newer goldset \(form 99"):
+        with pytest.raises(RefusedError, match=r"'later' was frozen by a newer goldgrade \(form 99"):
             read()
     assert not (tmp_path / "out").exists()
 
@@ -275,11 +275,11 @@ def test_a_database_file_that_was_cut_short_is_told(gold: Store, tmp_path: Path)
     damaged.close()
 
 
-def test_a_project_of_a_newer_goldset_is_refused(gold: Store) -> None:
+def test_a_project_of_a_newer_goldgrade_is_refused(gold: Store) -> None:
     freeze(gold, "v1")
     with gold.transaction() as cursor:
         cursor.execute("INSERT INTO migrations VALUES ('9999_later', ?)", [utc_now()])
     gold.close()
-    with pytest.raises(StoreVersionError, match="newer goldset"):
+    with pytest.raises(StoreVersionError, match="newer goldgrade"):
         verify(Store(gold.path), "v1")
     assert open_store(gold.path).path == gold.path

@@ -1,4 +1,4 @@
-"""What goldset makes of a fixed project stays equal, byte for byte, whatever becomes of its code.
+"""What goldgrade makes of a fixed project stays equal, byte for byte, whatever becomes of its code.
 
 The commands of a small project run one after another, and what they make is summed: release ids, an export's
 files in each format, and the figures of an evaluation. Whoever changes a sum changes what people hold
@@ -125,7 +125,7 @@ def decided(store: Store) -> Iterator[str]:
     return (f"{query_id},{document_id},2" for query_id, document_id in pairs)
 
 
-def goldset(folder: Path, command: str) -> Done:
+def goldgrade(folder: Path, command: str) -> Done:
     """Run a command on the project of the folder, where its files are."""
     words = shlex.split(command)
     words = [str(folder / word) if word.endswith((".csv", ".jsonl")) else word for word in words]
@@ -144,7 +144,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
     def run(commands: str) -> None:
         for command in commands.strip().splitlines():
-            goldset(folder, command)
+            goldgrade(folder, command)
 
     run(OPENED)
     answer(store, "first")
@@ -189,14 +189,14 @@ def test_exported_files_stay_in_every_format(made: Store, tmp_path: Path) -> Non
     found = {}
     for format in FORMATS:
         reason = "" if FORMATS[format].never_sealed else '--reason "to test it"'
-        goldset(made.path.parent, f"export v1 --format {format} --out {tmp_path / format} {reason}")
+        goldgrade(made.path.parent, f"export v1 --format {format} --out {tmp_path / format} {reason}")
         found[format] = sum_of_files(tmp_path / format)
     assert found == EXPORTS
 
 
 def test_the_figures_of_an_evaluation_stay(made: Store) -> None:
     """To six digits: the last ones are the machine's."""
-    found = json.loads(goldset(made.path.parent, EVALUATED).stdout)
+    found = json.loads(goldgrade(made.path.parent, EVALUATED).stdout)
     assert [found.pop(name) for name in ("mark", "context", "sealed_count")] == [None, {}, None]
     files = [file for run in found["runs"] for file in run["files"]]
     assert [(file.pop("chunks"), file.pop("remarks")) for file in files] == [(None, [])] * len(files)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import goldset
+import goldgrade
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.evaluation.submitted import evaluable_release, submitted_report
@@ -48,7 +48,7 @@ def test_commands_and_their_files_say_the_mark_of_a_release_and_none_of_others(
         out = tmp_path / name
         out.mkdir()
         run = ("--run", run_file)
-        packed, html, table = out / "it.goldset", out / "it.html", out / "it.md"
+        packed, html, table = out / "it.goldgrade", out / "it.html", out / "it.md"
         texts = {
             "pack": said(project, "release", "pack", name, packed),
             "show": said(project, "release", "show", name),
@@ -76,9 +76,9 @@ def test_commands_and_their_files_say_the_mark_of_a_release_and_none_of_others(
 
 
 def test_records_carry_the_mark(project: Store, run_file: Path) -> None:
-    release = goldset.release("v2", project.path)
+    release = goldgrade.release("v2", project.path)
     assert release.mark == release.evaluate({"a": run_file}).mark == f"{MARK}: ordinal alpha is too low"
-    assert goldset.release("v1", project.path).mark is None
+    assert goldgrade.release("v1", project.path).mark is None
     with project.reading() as cursor:
         assert set(release_marks(cursor)) == {"v2"}
         assert evaluable_release(cursor, find_release(cursor, "v2").release_id).mark == release.mark

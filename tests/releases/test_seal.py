@@ -268,23 +268,23 @@ def test_an_altered_release_opens_for_nobody(gold: Store) -> None:
 
 
 def test_the_commands_show_the_count_and_the_log(gold: Store, tmp_path: Path) -> None:
-    def goldset(*arguments: str) -> str:
+    def goldgrade(*arguments: str) -> str:
         done = invoke(["--project", str(gold.path), *arguments], catch_exceptions=False)
         assert done.exit_code == 0
         return done.stdout
 
-    assert "Nobody has opened the seal (test) yet." in goldset("release", "show", "v1")
+    assert "Nobody has opened the seal (test) yet." in goldgrade("release", "show", "v1")
     out = ["--out", str(tmp_path / "out")]
-    told = goldset("export", "v1", "--format", "trec", *out, "--reason", "the May report")
+    told = goldgrade("export", "v1", "--format", "trec", *out, "--reason", "the May report")
     assert "With the sealed grades of test, which is logged" in told
-    shown = goldset("release", "show", "v1")
+    shown = goldgrade("release", "show", "v1")
     assert "Openings of the seal" in shown
     assert "the May report" in shown
-    answer = json.loads(goldset("release", "show", "v1", "--json"))
+    answer = json.loads(goldgrade("release", "show", "v1", "--json"))
     assert (answer["openings"], answer["log"][0]["purpose"]) == (1, "export as trec")
-    listed = json.loads(goldset("release", "list", "--json"))["releases"]
+    listed = json.loads(goldgrade("release", "list", "--json"))["releases"]
     assert [(row["name"], row["openings"]) for row in listed] == [("v1", 1)]
-    assert "Seal" in goldset("release", "list")
-    told = goldset("export", "v1", "--format", "leaderboard", "--out", str(tmp_path / "two"))
+    assert "Seal" in goldgrade("release", "list")
+    told = goldgrade("export", "v1", "--format", "leaderboard", "--out", str(tmp_path / "two"))
     assert "Without the grades of test." in told
-    assert "v2" in goldset("freeze", "v2", "--seal", "dev")
+    assert "v2" in goldgrade("freeze", "v2", "--seal", "dev")

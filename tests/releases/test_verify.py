@@ -31,7 +31,7 @@ def frozen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture
 def alter(frozen: Store) -> Iterator[Callable[[str], None]]:
-    """Change the file behind goldset's back; it is as before after the test."""
+    """Change the file behind goldgrade's back; it is as before after the test."""
     frozen.close()
     whole = frozen.path.read_bytes()
 
@@ -128,7 +128,7 @@ def test_an_altered_manifest_is_told_from_altered_content(frozen: Store, alter: 
         "name = 'v2'",
         "frozen_at = frozen_at + INTERVAL 1 MICROSECOND",
         "frozen_by = 'somebody else'",
-        "manifest = replace(manifest::TEXT, 'goldset', 'Goldset')::JSON",
+        "manifest = replace(manifest::TEXT, 'goldgrade', 'Goldgrade')::JSON",
         "manifest = replace(manifest::TEXT, '\"sum\"', '\"sun\"')::JSON",
         "manifest = replace(manifest::TEXT, 'met', 'mat')::JSON",
     ],

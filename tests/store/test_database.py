@@ -204,7 +204,7 @@ def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_missing_project_names_the_command_that_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="goldset init"):
+    with pytest.raises(NotFoundError, match="goldgrade init"):
         open_store(tmp_path / "nowhere.duckdb")
 
 
@@ -220,11 +220,11 @@ def test_a_foreign_duckdb_file_is_no_project(tmp_path: Path) -> None:
     connection = duckdb.connect(str(path))
     connection.execute("CREATE TABLE migrating_birds (name TEXT)")
     connection.close()
-    with pytest.raises(StoreError, match="not a goldset project"), open_store(path).reading():
+    with pytest.raises(StoreError, match="not a goldgrade project"), open_store(path).reading():
         pass
 
 
-def test_a_project_of_a_newer_goldset_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_a_project_of_a_newer_goldgrade_is_refused_with_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "newer.duckdb"
     create_store(path).close()
     connection = duckdb.connect(str(path))
@@ -300,7 +300,7 @@ def test_a_project_that_was_moved_away_is_not_made_anew(store: Store) -> None:
         put_setting(cursor, "kept", "yes")
     store.close()
     away = store.path.rename(store.path.with_name("elsewhere.duckdb"))
-    with pytest.raises(NotFoundError, match="There is no goldset project"), store.reading():
+    with pytest.raises(NotFoundError, match="There is no goldgrade project"), store.reading():
         pass
     assert not store.path.exists()
     away.rename(store.path)
@@ -318,7 +318,7 @@ def test_a_broken_file_is_not_taken_for_a_held_one_whatever_its_name(tmp_path: P
 def test_a_file_that_was_cut_to_nothing_is_called_damaged(tmp_path: Path) -> None:
     path = tmp_path / "project.duckdb"
     path.touch()
-    empty = pytest.raises(StoreError, match="is empty; expected the file of a goldset project")
+    empty = pytest.raises(StoreError, match="is empty; expected the file of a goldgrade project")
     with empty, open_store(path).reading():
         pass
 

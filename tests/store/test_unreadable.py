@@ -19,13 +19,13 @@ from tests.support.command_line import invoke
 
 NOBODY = 65534
 KINDS = {
-    "folder": "is a folder; expected the file of a goldset project",
-    "empty": "is empty; expected the file of a goldset project",
+    "folder": "is a folder; expected the file of a goldgrade project",
+    "empty": "is empty; expected the file of a goldgrade project",
     "text": "cannot be opened as a project, and nothing was changed: ",
     "cut": "cannot be opened as a project, and nothing was changed: ",
     "headers alone": "cannot be opened as a project, and nothing was changed: ",
     "newer": "storage version number 1200",
-    "other database": "is not a goldset project",
+    "other database": "is not a goldgrade project",
 }
 
 
@@ -68,8 +68,8 @@ def test_an_unreadable_project_is_a_sentence_from_every_entry(
         assert isinstance(done.exception, CurationError | SystemExit), (command, done.exception)
         assert KINDS[kind] in said, (command, said)
         assert "--replace" not in said
-    monkeypatch.setenv("GOLDSET_PROJECT", str(path))
-    with pytest.raises(CurationError, match=r"unreadable|is not a goldset project"):
+    monkeypatch.setenv("GOLDGRADE_PROJECT", str(path))
+    with pytest.raises(CurationError, match=r"unreadable|is not a goldgrade project"):
         build()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[2]
-GOLDSET = str(Path(sys.executable).with_name("goldset"))
+GOLDGRADE = str(Path(sys.executable).with_name("goldgrade"))
 
 
 SHARES = {"check": 10, "full": 3}

@@ -1,7 +1,7 @@
 """One clock for all tests and the processes that they start: it begins at one moment in each run, and ticks.
 
-A test that fails at another moment is found with it: `GOLDSET_TEST_CLOCK=2028-02-29T23:59 make test`, in UTC.
-Chromium and other programs that are not Python keep the machine's clock.
+A test that fails at another moment is found with it: `GOLDGRADE_TEST_CLOCK=2028-02-29T23:59 make test`, in
+UTC. Chromium and other programs that are not Python keep the machine's clock.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ PROCESSES = Path(__file__).with_name("processes")
 
 
 def start() -> None:
-    """Begin the run at `BEGINS` or at GOLDSET_TEST_CLOCK. A process of a begun run is there already."""
-    if "GOLDSET_TEST_CLOCK_OFFSET" in os.environ:
+    """Begin the run at `BEGINS` or at GOLDGRADE_TEST_CLOCK. A process of a begun run is there already."""
+    if "GOLDGRADE_TEST_CLOCK_OFFSET" in os.environ:
         return
-    begins = datetime.fromisoformat(os.environ.get("GOLDSET_TEST_CLOCK", BEGINS))
+    begins = datetime.fromisoformat(os.environ.get("GOLDGRADE_TEST_CLOCK", BEGINS))
     seconds = (begins if begins.tzinfo else begins.replace(tzinfo=UTC)).timestamp()
-    os.environ["GOLDSET_TEST_CLOCK_OFFSET"] = str(seconds - time.time())
+    os.environ["GOLDGRADE_TEST_CLOCK_OFFSET"] = str(seconds - time.time())
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(PROCESSES), *filter(None, [os.environ.get("PYTHONPATH")])]
     )

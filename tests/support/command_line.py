@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from docs import make_commands
 
 COMMAND = make_commands.commands()[0][1]
-"""`goldset` with all its commands, as typer runs it."""
+"""`goldgrade` with all its commands, as typer runs it."""
 
 
 class Done(NamedTuple):
@@ -25,11 +25,11 @@ class Done(NamedTuple):
 
 
 def invoke(arguments: Sequence[str], input: str = "", catch_exceptions: bool = True) -> Done:
-    """Run `goldset …`; unless told otherwise, an exception is in the result instead of being raised."""
+    """Run `goldgrade …`; unless told otherwise, an exception is in the result instead of being raised."""
     exit_code, exception = 0, None
     with CliRunner().isolation(input=input) as streams:
         try:
-            COMMAND.main(args=list(arguments), prog_name="goldset")
+            COMMAND.main(args=list(arguments), prog_name="goldgrade")
         except SystemExit as ended:
             exit_code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
             exception = ended if exit_code else None

@@ -1,4 +1,4 @@
-"""What a fork runs that is `goldset …`, and what is imported before: see tests/support/started.py."""
+"""What a fork runs that is `goldgrade …`, and what is imported before: see tests/support/started.py."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def run(
     with log.open("ab") as said:
         os.dup2(said.fileno(), 1)
         os.dup2(said.fileno(), 2)
-    sys.argv = ["goldset", *arguments]
+    sys.argv = ["goldgrade", *arguments]
     cli.main()

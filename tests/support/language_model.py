@@ -53,7 +53,7 @@ class ServedModel:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"GOLDSET_LLM_URL": self.url, "GOLDSET_LLM_MODEL": MODEL, "GOLDSET_LLM_KEY": KEY}
+        return {"GOLDGRADE_LLM_URL": self.url, "GOLDGRADE_LLM_MODEL": MODEL, "GOLDGRADE_LLM_KEY": KEY}
 
     def asking(self, most_calls: int | None = None, parallel: int = 1, patience: Patience = QUICK) -> Asking:
         return Asking(find_endpoint(self.environment), most_calls, parallel, patience)

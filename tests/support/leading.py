@@ -43,7 +43,7 @@ class Leading:
         """Open a page by its menu."""
         self.page.get_by_test_id("stTopNav").get_by_role("button", name=menu).click()
         self.page.get_by_role("menuitem", name=name, exact=True).click()
-        expect(self.page).to_have_title(f"{name} · goldset")
+        expect(self.page).to_have_title(f"{name} · goldgrade")
         settled(self.page)
 
     def choose(self, name: str) -> None:

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-CLIENT, SECRET = "goldset", "the client's own secret"
+CLIENT, SECRET = "goldgrade", "the client's own secret"
 
 
 class Provider:

@@ -31,7 +31,7 @@ def _empty() -> bytes:
 
 
 def new_project(path: Path) -> Store:
-    """A project as `goldset init` makes it: a copy of one."""
+    """A project as `goldgrade init` makes it: a copy of one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(0o600)
     path.write_bytes(_empty())

@@ -121,8 +121,8 @@ def served_engine() -> Iterator[SearchServer]:
 def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchServer]:
     """A served engine whose address and key the environment has for the name `shop`."""
     with served_engine() as found:
-        monkeypatch.setenv("GOLDSET_ENGINE_SHOP_URL", found.url)
-        monkeypatch.setenv("GOLDSET_ENGINE_SHOP_KEY", KEY)
+        monkeypatch.setenv("GOLDGRADE_ENGINE_SHOP_URL", found.url)
+        monkeypatch.setenv("GOLDGRADE_ENGINE_SHOP_KEY", KEY)
         yield found
 
 

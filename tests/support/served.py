@@ -22,7 +22,7 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.pooling.pool import build_pool
 from curation.store import Store, open_store
-from tests.support import GOLDSET
+from tests.support import GOLDGRADE
 from tests.support.started import Started
 
 PASSWORD = "correct horse battery"
@@ -82,17 +82,17 @@ LOOK = """async () => {
   await wait(0);
   await wait(160); // an answer counts from 150 ms on
   const [element, shown] = [root(), grading().presentation ?? ""];
-  window.goldsetLeaving?.disconnect();
-  window.goldsetLeft = false;
-  window.goldsetLeaving = new MutationObserver(() => {
-    window.goldsetLeft ||= element.dataset.presentation !== shown;
+  window.goldgradeLeaving?.disconnect();
+  window.goldgradeLeft = false;
+  window.goldgradeLeaving = new MutationObserver(() => {
+    window.goldgradeLeft ||= element.dataset.presentation !== shown;
   });
-  window.goldsetLeaving.observe(element, { attributeFilter: ["data-presentation"] });
+  window.goldgradeLeaving.observe(element, { attributeFilter: ["data-presentation"] });
   return [grading().phase, shown];
 }"""
 """Waits until there is something to answer and the server has saved enough. Then looks at it for as long as a
 quick person needs from when it was drawn, and gives the phase and the presentation. All in one call."""
-LEFT = "() => window.goldsetLeft"
+LEFT = "() => window.goldgradeLeft"
 """Whether the item that `LOOK` gave was left, even if it is back already: a refused answer brings it back."""
 
 
@@ -135,7 +135,7 @@ class Served:
     def _process(self, command: list[str]) -> subprocess.Popen[bytes] | Started:
         with self.log.open("ab") as log:
             if self._installed:
-                return subprocess.Popen([GOLDSET, *command], stdout=log, stderr=log)
+                return subprocess.Popen([GOLDGRADE, *command], stdout=log, stderr=log)
             return Started(command, self.log, self._jobs_inside)
 
     def kill(self) -> None:

@@ -1,4 +1,4 @@
-"""`goldset …` as a process that starts in milliseconds: a fork of one that has imported what pages need.
+"""`goldgrade …` as a process that starts in milliseconds: a fork of one that has imported what pages need.
 
 That one never opens a database: DuckDB's threads do not follow into a fork. What is about the start itself
 runs the installed command.
@@ -24,7 +24,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # whose end is sudden
 
 
 class Started:
-    """A process of `goldset`, with what tests use of `subprocess.Popen`."""
+    """A process of `goldgrade`, with what tests use of `subprocess.Popen`."""
 
     def __init__(self, arguments: Sequence[str], log: Path, jobs_inside: bool = False) -> None:
         given = [arguments, log, jobs_inside, Path.cwd(), dict(os.environ)]

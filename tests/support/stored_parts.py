@@ -30,7 +30,7 @@ def add_texts(cursor: Cursor, release_id: str, texts: Mapping[str, str]) -> None
 
 
 def alter_part(cursor: Cursor, part: str, change: Callable[[str], str]) -> None:
-    """Change the stored text of a part of every release, past all that goldset does."""
+    """Change the stored text of a part of every release, past all that goldgrade does."""
     found = cursor.execute("SELECT DISTINCT release_id FROM release_parts WHERE part = ?", [part]).fetchall()
     texts = {release_id: str(read_part(cursor, release_id, part)) for (release_id,) in found}
     cursor.execute("DELETE FROM release_parts WHERE part = ? AND place > 0", [part])

@@ -45,7 +45,7 @@ def _parts(cell: str) -> list[str]:
 
 
 def golden(path: Path, text: str) -> str:
-    """What the file says; with GOLDSET_GOLDEN set, it then says the text."""
-    if os.environ.get("GOLDSET_GOLDEN"):
+    """What the file says; with GOLDGRADE_GOLDEN set, it then says the text."""
+    if os.environ.get("GOLDGRADE_GOLDEN"):
         path.write_text(text, encoding="utf-8")
     return path.read_text(encoding="utf-8")

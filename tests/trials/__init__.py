@@ -1,4 +1,4 @@
-"""Trials of the whole: what may go wrong around goldset, many times over, and what must hold all the same.
+"""Trials of the whole: what may go wrong around goldgrade, many times over, and what must hold all the same.
 
 Each module is one trial, and anyone can run it: `python -m tests.trials.kills --times 500 --seed 1`, or
 several of them: `python -m tests.trials kills=500 torn=300 --seed 1`. Each prints one JSON line with its

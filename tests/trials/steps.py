@@ -176,7 +176,7 @@ def open_older(path: Path, say: Say) -> None:
 
 def build(folder: Path, most: int) -> dict[str, Step]:
     """The first steps by name, each with a project of its own to copy; what they need is imported here."""
-    logging.getLogger("goldset").setLevel(logging.ERROR)  # upgrades are warned of
+    logging.getLogger("goldgrade").setLevel(logging.ERROR)  # upgrades are warned of
     found: dict[str, Step] = {}
     for name, template, work, kind in islice(_all_steps(folder), most):
         add(found, name, template, work, kind)

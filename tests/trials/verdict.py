@@ -54,9 +54,9 @@ def main(trial: Trial, rule: str, times: int) -> None:
 
 def run(name: str, trial: Trial, rule: str, times: int, seed: int) -> Verdict:
     """Run a trial in a folder of its own; print its counts as JSON, and whether the rule held."""
-    os.umask(0o077)  # as every process of goldset has it
+    os.umask(0o077)  # as every process of goldgrade has it
     began, usual = time.monotonic(), tempfile.gettempdir()
-    with tempfile.TemporaryDirectory(prefix="goldset-trial-") as folder:
+    with tempfile.TemporaryDirectory(prefix="goldgrade-trial-") as folder:
         # Results of jobs, too: to a server whose clock jumps, those of others would be old.
         tempfile.tempdir = os.environ["TMPDIR"] = folder
         found = trial(Path(folder), times, Random(seed))

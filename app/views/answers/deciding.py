@@ -175,7 +175,7 @@ def _key(case: AnswerCase) -> str:
 def _draft_name(case: AnswerCase, acts: Acts) -> str:
     """A reason in progress belongs to this project, this reviewer, this query and what was decided before."""
     name = digest(case.task, case.query_id, case.revision)
-    return f"goldset:{sessions().project}:{acts.by}:answers:{name}"
+    return f"goldgrade:{sessions().project}:{acts.by}:answers:{name}"
 
 
 def _recent(store: Store, acts: Acts, state: Desk) -> None:

@@ -175,7 +175,7 @@ def _supported(ticked: int) -> str:
 
 def _draft_name(item: WritingItem, acts: Acts) -> str:
     """An answer in progress belongs to this project, this writer, this query and what was written before."""
-    return f"goldset:{sessions().project}:{acts.by}:answer:{digest(item.assignment_id, item.revision)}"
+    return f"goldgrade:{sessions().project}:{acts.by}:answer:{digest(item.assignment_id, item.revision)}"
 
 
 def _own(store: Store, acts: Acts, state: Desk) -> None:

@@ -70,7 +70,7 @@ def choose_times(key: str) -> list[UploadedBytes]:
                 max_upload_size=LARGEST,
                 key=f"times {key}",
                 help="A JSON file with seconds, named as its run: bm25.json for bm25.trec. "
-                "The baselines that goldset runs have such files.",
+                "The baselines that goldgrade runs have such files.",
             )
         )
 

@@ -1,4 +1,4 @@
-"""Guide, starting: the text that a draft begins with, from the project, from goldset, or from a file."""
+"""Guide, starting: the text that a draft begins with, from the project, from goldgrade, or from a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideE
     for one in others:
         sources[f"The draft of {one.author}, {one.saved_at:%d %b %H:%M} UTC"] = _given(one.source)
     for shipped in shipped_guides():
-        sources[f"Comes with goldset: {shipped.title}"] = _given(shipped.source)
+        sources[f"Comes with goldgrade: {shipped.title}"] = _given(shipped.source)
     form = acts.form(GUIDE)
     name = st.selectbox("Begin with", [*sources, FILE], key=f"begin {form.key}", width=420)
     uploaded = None

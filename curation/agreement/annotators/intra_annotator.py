@@ -79,7 +79,7 @@ class IntraAgreement:
     cannot_tell: repeats with a cannot-tell on either showing, kept apart.
     distance: mean distance between the two showings, in presentations.
     queries, effective: how many queries the repeats are of, and how many independent repeats would tell as
-        much; None in releases of earlier goldsets, whose intervals took repeats as independent.
+        much; None in releases of earlier goldgrades, whose intervals took repeats as independent.
     """
 
     annotator: str

@@ -1,4 +1,4 @@
-"""`goldset import X`: files that are brought into the project."""
+"""`goldgrade import X`: files that are brought into the project."""
 
 from __future__ import annotations
 

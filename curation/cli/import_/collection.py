@@ -1,4 +1,4 @@
-"""`goldset import collection`: documents, queries and judgments of a test collection at once."""
+"""`goldgrade import collection`: documents, queries and judgments of a test collection at once."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def import_collection_command(
 
     \b
     Examples:
-      goldset import collection beir/scifact --annotator scifact --grade-map 1=3 --dry-run
-      goldset import collection cisi --annotator cisi --grade-map 1=2
-      goldset import collection trec-robust --annotator nist --encoding latin-1 --skip-unknown
-      goldset import collection judgments.json --format srw --annotator esci --grade-map 100=3,10=2,1=1,0=0
+      goldgrade import collection beir/scifact --annotator scifact --grade-map 1=3 --dry-run
+      goldgrade import collection cisi --annotator cisi --grade-map 1=2
+      goldgrade import collection trec-robust --annotator nist --encoding latin-1 --skip-unknown
+      goldgrade import collection judgments.json --format srw --annotator esci --grade-map 100=3,10=2,1=1,0=0
     """
     from curation.ingest.importers.value_maps import parse_grade_map
     from curation.operations.importing.collection import CollectionOptions, import_collection

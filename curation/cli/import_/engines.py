@@ -1,4 +1,4 @@
-"""What `goldset import` does without a file: it asks an engine, or prints what a warehouse is to do."""
+"""What `goldgrade import` does without a file: it asks an engine, or prints what a warehouse is to do."""
 
 from __future__ import annotations
 

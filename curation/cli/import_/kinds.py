@@ -1,4 +1,4 @@
-"""`goldset import X` of one file: what each kind takes besides its fields, and its help."""
+"""`goldgrade import X` of one file: what each kind takes besides its fields, and its help."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ def import_corpus_command(
 
     \b
     Examples:
-      goldset import corpus beir/scifact
-      goldset import corpus products.jsonl.gz --id-field id --title-field title --body-field short_description
-      goldset import corpus products.json.gz --body-field description --body-field bullet_points
-      goldset import corpus more-pages.csv --add
-      goldset import corpus abstracts.csv --markup html
-      goldset import corpus products.jsonl.gz --dry-run
-      goldset import corpus s3://pages/2026 --leave
-      goldset import corpus --refresh shop --rate 2
+      goldgrade import corpus beir/scifact
+      goldgrade import corpus products.jsonl.gz --id-field id --title-field title --body-field
+      short_description goldgrade import corpus products.json.gz --body-field description --body-field
+      bullet_points goldgrade import corpus more-pages.csv --add
+      goldgrade import corpus abstracts.csv --markup html
+      goldgrade import corpus products.jsonl.gz --dry-run
+      goldgrade import corpus s3://pages/2026 --leave
+      goldgrade import corpus --refresh shop --rate 2
     """
     return {"leave": leave, "add": add, "titles_only": titles_only, "markup": markup}
 
@@ -138,7 +138,7 @@ def import_traffic_command(
     """Import logged queries, cleaned. Importing the same file again changes nothing.
 
     Of a log that was exported again, only new rows are taken. A row with a session or time is left out as
-    often as an earlier log has it. `goldset import logs` lists the logs.
+    often as an earlier log has it. `goldgrade import logs` lists the logs.
 
     A folder is one log, and sessions go on from file to file. The next import reads its new files alone; one
     that has changed is refused. Address and keys of an S3-compatible storage are the environment's:
@@ -157,14 +157,14 @@ def import_traffic_command(
 
     \b
     Examples:
-      goldset import traffic queries.csv --query-field q --time-field asked_at --count-field n
-      goldset import traffic ubi_queries.json.gz
-      goldset import traffic s3://shop-logs/searches --session-field visitor
-      goldset import traffic excite-small.log --no-header --columns session,time,query
-      goldset import traffic us-shop.csv --time-field asked_on --date-order mdy
-      goldset import traffic shop.csv --metadata-field device --metadata-field country
-      goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
-      goldset import traffic shop.searches --print-sql bigquery --time-field at --session-field who
+      goldgrade import traffic queries.csv --query-field q --time-field asked_at --count-field n
+      goldgrade import traffic ubi_queries.json.gz
+      goldgrade import traffic s3://shop-logs/searches --session-field visitor
+      goldgrade import traffic excite-small.log --no-header --columns session,time,query
+      goldgrade import traffic us-shop.csv --time-field asked_on --date-order mdy
+      goldgrade import traffic shop.csv --metadata-field device --metadata-field country
+      goldgrade import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
+      goldgrade import traffic shop.searches --print-sql bigquery --time-field at --session-field who
     """
     rules: Options = {"words": max_words, "characters": max_characters, "repeat_minutes": repeat_minutes}
     bots = {"queries_a_minute": bot_per_minute, "queries_a_day": bot_per_day}
@@ -181,10 +181,10 @@ def import_queries_command() -> Options:
 
     \b
     Examples:
-      goldset import queries beir/scifact
-      goldset import queries needs.csv --text-field query --information-need-field need
-      goldset import queries support.csv --tag-field symptom --tag-field device
-      goldset import queries topics.tsv.gz --no-header --columns id,text
+      goldgrade import queries beir/scifact
+      goldgrade import queries needs.csv --text-field query --information-need-field need
+      goldgrade import queries support.csv --tag-field symptom --tag-field device
+      goldgrade import queries topics.tsv.gz --no-header --columns id,text
     """
     return {}
 
@@ -197,8 +197,8 @@ def import_answers_command(skip_unknown: SkipUnknown = False) -> Options:
 
     \b
     Examples:
-      goldset import answers squad.jsonl --query-field question
-      goldset import answers faq.csv --reference-field reference_answer --skip-unknown
+      goldgrade import answers squad.jsonl --query-field question
+      goldgrade import answers faq.csv --reference-field reference_answer --skip-unknown
     """
     return {"skip_unknown": skip_unknown}
 
@@ -213,8 +213,8 @@ def import_nuggets_command(skip_unknown: SkipUnknown = False) -> Options:
 
     \b
     Examples:
-      goldset import nuggets nuggets.jsonl
-      goldset import nuggets facts.csv --nugget-field fact --importance-field weight
+      goldgrade import nuggets nuggets.jsonl
+      goldgrade import nuggets facts.csv --nugget-field fact --importance-field weight
     """
     return {"skip_unknown": skip_unknown}
 
@@ -243,16 +243,16 @@ def import_run_command(
     Lists with gaps in their ranks are counted. Scores order them; without scores the ranks do. Ids that an
     export prefixed (q-1) or encoded (two%20words) are mapped back.
 
-    With --engine the lists are an engine's (`goldset engine add`). Documents that the project lacks are
+    With --engine the lists are an engine's (`goldgrade engine add`). Documents that the project lacks are
     brought by id. Where it breaks off no run is stored, and the same command asks for what is missing.
 
     \b
     Examples:
-      goldset import run bm25-tuned.trec.gz --name bm25-tuned
-      goldset import run run_vector.tsv --name vector --query-field query --score-field engine_score
-      goldset import run splade.json --name splade --format ranx-json --skip-unknown
-      goldset import run top10.tsv --name shop --no-header --columns query,rank,document
-      goldset import run --engine shop --name shop@november --depth 100 --rate 5 --repeat 2
+      goldgrade import run bm25-tuned.trec.gz --name bm25-tuned
+      goldgrade import run run_vector.tsv --name vector --query-field query --score-field engine_score
+      goldgrade import run splade.json --name splade --format ranx-json --skip-unknown
+      goldgrade import run top10.tsv --name shop --no-header --columns query,rank,document
+      goldgrade import run --engine shop --name shop@november --depth 100 --rate 5 --repeat 2
     """
     return {"name": name, "skip_unknown": skip_unknown, "skip_repeated": skip_repeated}
 
@@ -316,22 +316,22 @@ def import_judgments_command(
     Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
     text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
     judgment. A judgment is about the text that the corpus has now, unless --about says otherwise. With
-    --judge the grades are kept apart: they settle nothing and add nothing (`goldset judge`).
+    --judge the grades are kept apart: they settle nothing and add nothing (`goldgrade judge`).
 
     With --round the file is a pass of its own. Of each person the newest pass counts, and
-    `goldset agreement --round` compares it with what was judged before.
+    `goldgrade agreement --round` compares it with what was judged before.
 
     \b
     Examples:
-      goldset import judgments ratings.csv --query-field query --document-field docid \\
+      goldgrade import judgments ratings.csv --query-field query --document-field docid \\
         --annotator-columns agent_1_rating,agent_2_rating,agent_3_rating
-      goldset import judgments long.csv --annotator-field rater --cannot-tell-field unrateable
-      goldset import judgments test.qrels --format qrels --annotator nist
-      goldset import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
-      goldset import judgments llm.jsonl --judge gpt-5
-      goldset import judgments questions.csv --query-field question --document-field corpus_id \
+      goldgrade import judgments long.csv --annotator-field rater --cannot-tell-field unrateable
+      goldgrade import judgments test.qrels --format qrels --annotator nist
+      goldgrade import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
+      goldgrade import judgments llm.jsonl --judge gpt-5
+      goldgrade import judgments questions.csv --query-field question --document-field corpus_id \
         --evidence-field references --annotator chroma --grade 3
-      goldset import judgments again.csv --annotator-field rater --round second-pass
+      goldgrade import judgments again.csv --annotator-field rater --round second-pass
     """
     from curation.ingest.importers.value_maps import parse_annotator_columns
 

@@ -1,4 +1,4 @@
-"""`goldset import logs`, `goldset import delete-log`: the logs that a project has."""
+"""`goldgrade import logs`, `goldgrade import delete-log`: the logs that a project has."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def logs_command(as_json: Json = False) -> None:
 
     \b
     Examples:
-      goldset import logs
-      goldset import logs --json
+      goldgrade import logs
+      goldgrade import logs --json
     """
     from curation.ingest.importers.traffic.logs import stored_logs
 
@@ -46,7 +46,7 @@ def delete_log_command(
 
     \b
     Examples:
-      goldset import delete-log 3f9a1c02 --reason "exported twice"
+      goldgrade import delete-log 3f9a1c02 --reason "exported twice"
     """
     from curation.ingest.importers.traffic.logs import delete_log
 

@@ -328,7 +328,7 @@ def _evaluated(
         raise RefusedError(
             f"No query of {parts} in the release {release.name!r} has reference answers. They are frozen "
             "with a release: import them, and freeze again.",
-            command="`goldset import answers FILE` imports them.",
+            command="`goldgrade import answers FILE` imports them.",
         )
     tags = release.facets["tag"].values
     tagged = tags.get(UNANSWERABLE, np.zeros(len(known), bool))
@@ -396,7 +396,8 @@ def _values(
         if np.isnan(column[asked] if asked.any() else column).all():
             raise InputError(
                 f"--{name}: none of the answers of {found.name!r} was graded in the release "
-                f"{people.release!r} of {people.project}. `goldset answers to-grade` writes the answers for "
+                f"{people.release!r} of {people.project}. `goldgrade answers to-grade` writes the answers "
+                "for "
                 "people to grade."
             )
     return values

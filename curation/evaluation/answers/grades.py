@@ -57,7 +57,10 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
     path = Path(project) if near is None else _neighbour(near, project)
     if not project or not name or not path.is_file():
         raise InputError(
-            f"{what} {text}: expected PROJECT=RELEASE, a goldset project's file and the name of its release",
+            (
+                f"{what} {text}: expected PROJECT=RELEASE, a goldgrade project's file and the name of its "
+                "release"
+            ),
             command=f"--{what} names them.",
         )
     with of_project(path):

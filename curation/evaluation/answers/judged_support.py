@@ -94,7 +94,7 @@ def whole_queries(
             f"{amount(len(split), 'query', 'queries')} with an answer, such as {some_of(split)}, could not "
             "be drawn whole for people: some of their nuggets were drawn and others not, or are not in the "
             "project. Write the answers to grade again, import and pool them, and draw a round.",
-            command="`goldset answers to-grade` and `goldset round draw` do so.",
+            command="`goldgrade answers to-grade` and `goldgrade round draw` do so.",
         )
     asked = np.array([own == {True} for own in flags.values()], bool)
     stratum_of = dict(zip(drawn.query_ids, drawn.strata, strict=True))

@@ -43,7 +43,7 @@ from curation.store import COMMAND_LINE, Store
 
 CONSENSUS, JUDGE = "consensus", "judge"
 KAPPA, KAPPA_LABEL = "cohen_quadratic", "Cohen's kappa, quadratic"
-OF_TWO = "Cohen's kappa is of two; `goldset agreement --breakdown pair` has it for each two people"
+OF_TWO = "Cohen's kappa is of two; `goldgrade agreement --breakdown pair` has it for each two people"
 NEVER_GIVEN = "people gave this grade to none of the pairs"
 FEW_PAIRS = "the judge and people share too few pairs"
 
@@ -304,6 +304,7 @@ def _nothing(judge: str, coverage: JudgeCoverage) -> str:
     older = f" {coverage.older:,} are about another version of their document." if coverage.older else ""
     return (
         f"Nothing to compare: of the {amount(coverage.judged, 'pair')} that the judge {judge} judged here, "
-        f"none has a grade of people's.{older}{sealed} People grade pairs in a round (`goldset round open`), "
+        f"none has a grade of people's.{older}{sealed} People grade pairs in a round (`goldgrade round "
+        "open`), "
         "or their judgments are imported without --judge."
     )

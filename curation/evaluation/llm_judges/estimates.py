@@ -216,7 +216,7 @@ def _refuse_ungraded(
         raise RefusedError(
             f"{len(empty):,} of the {amount(len(query_ids), 'query', 'queries')} have no pool, such as "
             f"{empty[0]!r}, so "
-            "nothing says which documents the judge was to grade. Pool them first: `goldset pool`."
+            "nothing says which documents the judge was to grade. Pool them first: `goldgrade pool`."
         )
     missing = [pair for pair in pool if pair not in said]
     if missing:
@@ -226,7 +226,7 @@ def _refuse_ungraded(
             f"pools of the {amount(len(query_ids), 'query', 'queries')}; they are of "
             f"{amount(queries, 'query', 'queries')}, the first is query {missing[0][0]!r} with document "
             f"{missing[0][1]!r}. Let it grade them in the release's version of the documents, and import its "
-            "judgments: `goldset import judgments FILE --judge NAME`."
+            "judgments: `goldgrade import judgments FILE --judge NAME`."
         )
 
 

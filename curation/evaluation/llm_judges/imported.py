@@ -187,7 +187,7 @@ def _of_known_queries(
                 f"line {line}: the project has no query {texts[query_id]!r}"
                 for query_id, line in sorted(first.items(), key=lambda item: item[1])
             ],
-            way_out="A judge adds no queries. Import them first (`goldset import queries PATH`), or leave "
+            way_out="A judge adds no queries. Import them first (`goldgrade import queries PATH`), or leave "
             "such rows out with --skip-unknown.",
         )
     return kept

@@ -1,6 +1,6 @@
 """People's sample: which queries people graded of those that a judge graded, and how likely each was to be.
 
-People's grades can correct a judge only where chance said which queries they grade. Chance that goldset has
+People's grades can correct a judge only where chance said which queries they grade. Chance that goldgrade has
 on record is the draw, whose first queries an earlier sample holds before a top-up, and the split, which puts
 queries into parts at random within strata. Everything is the project's current sample, or the release's
 queries where none was drawn. A query of it without people's grades is then one of a later top-up, or of a
@@ -108,7 +108,7 @@ def _of_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> P
         raise RefusedError(
             f"People graded all {amount(len(ids), 'query', 'queries')} that the judge could be used on, so "
             "it has nothing to add. It saves grades where it judged queries that people did not: draw more "
-            "(`goldset sample --top-up`), pool them, and import the judge's judgments of them."
+            "(`goldgrade sample --top-up`), pool them, and import the judge's judgments of them."
         )
     later = _later(cursor, drawn, frame) if by_draw else set()
     smaller = ", or draw the smaller sample first and top it up for the judge"
@@ -162,7 +162,7 @@ def _refuse_outside(release: Opened, outside: Collection[str]) -> None:
             f"The project's current sample lacks {amount(len(outside), 'query', 'queries')} of the release "
             f"{release.row.name!r}, such as {some_of(outside)}: it is another draw, so nothing says how "
             "likely people were to grade each of its queries. A top-up keeps the earlier ones: "
-            "`goldset sample --top-up`."
+            "`goldgrade sample --top-up`."
         )
 
 

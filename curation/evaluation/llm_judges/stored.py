@@ -8,7 +8,7 @@ from typing import NamedTuple
 from curation.core.errors import NotFoundError
 from curation.store import Cursor, fetch
 
-NO_JUDGE = "It has none yet: `goldset import judgments FILE --judge NAME` brings one in."
+NO_JUDGE = "It has none yet: `goldgrade import judgments FILE --judge NAME` brings one in."
 _JUDGES = """
 SELECT judge, count(DISTINCT (query_id, document_id)) AS judgments,
        count(DISTINCT (query_id, document_id)) FILTER (grade IS NULL) AS cannot_tell,

@@ -17,7 +17,7 @@ def pooled_sections(pooled: PooledRuns | None) -> list[Section]:
         return []
     sentences = [
         f"{pooled.pairs:,} unjudged pairs in all. The pool {pooled.pool.pool_id[:8]} added "
-        f"{amount(pooled.pool.added, 'candidate')}; `goldset round open` shows those that nobody judged."
+        f"{amount(pooled.pool.added, 'candidate')}; `goldgrade round open` shows those that nobody judged."
     ]
     if pooled.sealed:
         sentences.append(

@@ -44,7 +44,7 @@ def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
     suite.attrib |= {"failures": str(outcomes.count("failed")), "errors": str(outcomes.count("not checked"))}
     for one in conditions:
         case = ElementTree.SubElement(
-            suite, "testcase", classname="goldset.evaluate", name=printable(one.condition)
+            suite, "testcase", classname="goldgrade.evaluate", name=printable(one.condition)
         )
         said = list(map(printable, sentences(one)))
         about = {} if one.outcome == "passed" else {"message": said[0]}

@@ -145,7 +145,7 @@ def write_baselines(
     InputError: unknown systems or part, a depth below 1; files of the same names are there and are not to be
         replaced; the folder cannot be written.
     NotFoundError: there is no such release or model.
-    RefusedError: the release or a document of it is not as it was frozen, a newer goldset froze it, its
+    RefusedError: the release or a document of it is not as it was frozen, a newer goldgrade froze it, its
         corpus is held, the model cannot be used, or the engine gives no answer.
     """
     names = _checked(systems if engine is None else SYSTEMS, depth)
@@ -169,7 +169,7 @@ def write_baselines(
         "depth": depth,
         "queries": len(queries),
         "documents": len(documents),
-        "versions": {"goldset": __version__, "numpy": version("numpy"), "scipy": version("scipy")},
+        "versions": {"goldgrade": __version__, "numpy": version("numpy"), "scipy": version("scipy")},
         "timed": TIMED if engine is None else REQUESTED,
     }
     ids = _ExportedIds(release)
@@ -217,7 +217,7 @@ def _checked(systems: Sequence[str], depth: int) -> list[str]:
         problems.append(f"--depth {depth}: expected at least 1 document a query.")
     if named := [system for system in systems if system.startswith(RUN_PREFIX)]:
         problems.append(
-            f"{', '.join(named)}: an imported run is a run already; `goldset run` makes those of "
+            f"{', '.join(named)}: an imported run is a run already; `goldgrade run` makes those of "
             f"{', '.join(SYSTEMS)}."
         )
     refuse_problems(problems)
@@ -249,7 +249,7 @@ def _documents(store: Store, release: Opened, progress: Progress) -> list[Docume
         if document is None or content_hash_of(document) != pin.content_hash:
             raise RefusedError(
                 f"The document {pin.document_id!r} of the release {release.row.name!r} is not as it was "
-                f"frozen, so nothing was searched. `goldset verify {release.row.name}` names everything."
+                f"frozen, so nothing was searched. `goldgrade verify {release.row.name}` names everything."
             )
         found.append(document)
         progress("reading documents", number, len(pins))

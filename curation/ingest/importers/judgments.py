@@ -61,7 +61,8 @@ _REJECTED = (
 )
 _SKIP_UNKNOWN = "Or leave such rows out with --skip-unknown."
 _WAYS_OUT = {
-    UNKNOWN_QUERY: "An id is no text. Import the queries first (`goldset import queries PATH`), or name the "
+    UNKNOWN_QUERY: "An id is no text. Import the queries first (`goldgrade import queries PATH`), or name "
+    "the "
     f"column with their texts with --query-text-field. {_SKIP_UNKNOWN}",
     UNKNOWN_DOCUMENT: f"Import the corpus that was judged first. {_SKIP_UNKNOWN}",
 }

@@ -40,7 +40,7 @@ NAME_EXPECTED = (
     f"A tag has lower-case letters, digits and hyphens, begins with a letter or digit, and has at most "
     f"{LONGEST_NAME} characters."
 )
-DECLARE = "`goldset tags declare NAME` adds a tag of your own."
+DECLARE = "`goldgrade tags declare NAME` adds a tag of your own."
 
 _SETTING = "own tags"
 _NAME = re.compile(rf"[^\W_](?:[^\W_]|-){{0,{LONGEST_NAME - 1}}}")

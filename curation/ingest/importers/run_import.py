@@ -45,7 +45,8 @@ REPEATED = "a document again for the same query"
 _NAME = re.compile(r"[\w.+@-]+")
 _SKIP_UNKNOWN = "Or leave such lines out with --skip-unknown."
 _WAYS_OUT = {
-    UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or name the right column with "
+    UNKNOWN_QUERY: "Import the queries first (`goldgrade import queries PATH`), or name the right column "
+    "with "
     f"--query-field: query_id is looked up by id, query_text by text, query by either. {_SKIP_UNKNOWN}",
     UNKNOWN_DOCUMENT: f"Import the corpus that was searched first. {_SKIP_UNKNOWN}",
 }

@@ -38,7 +38,7 @@ def find_run(cursor: Cursor, name: str) -> Run:
     ------
     NotFoundError: there is none.
     """
-    command = f"`goldset import run PATH --name {name}` does."
+    command = f"`goldgrade import run PATH --name {name}` does."
     return find_named(stored_runs(cursor), name, "run", " Import it first.", command)
 
 

@@ -35,7 +35,7 @@ def add_query(
     problems = [] if normalised else ["The query is empty; expected its text."]
     problems += personal_problems("query", text) + personal_problems("information need", need)
     if query_id and holds_address(query_id):
-        problems.append("The id holds an e-mail address, which goldset does not store. Give another.")
+        problems.append("The id holds an e-mail address, which goldgrade does not store. Give another.")
     problems += [
         f"The {what} holds bytes that are no characters; expected text in UTF-8."
         for what, given in (("query", text), ("information need", need), ("id", query_id or ""))
@@ -54,7 +54,7 @@ def personal_problems(what: str, text: str) -> list[str]:
     kinds = ", ".join(sorted(redact(text).kinds))
     if not kinds:
         return []
-    return [f"The {what} holds personal data ({kinds}), which goldset does not store. Write it without."]
+    return [f"The {what} holds personal data ({kinds}), which goldgrade does not store. Write it without."]
 
 
 def holds_address(query_id: str) -> bool:
@@ -70,7 +70,7 @@ def _refuse_known(known: KnownQueries, query: Query) -> None:
             raise RefusedError(refusal)
         raise RefusedError(
             f"{refusal} It came from traffic. Imported from a file, it stays whatever sample is in force.",
-            command="`goldset import queries` does so.",
+            command="`goldgrade import queries` does so.",
         )
     held = known.of_id(query.query_id)
     if held is not None:

@@ -33,7 +33,7 @@ def opened_collection(path: Path) -> Iterator[Path]:
     if not is_pairs and not zipfile.is_zipfile(path):
         yield path
         return
-    with TemporaryDirectory(prefix="goldset-") as folder:
+    with TemporaryDirectory(prefix="goldgrade-") as folder:
         root = Path(folder, path.stem)
         if is_pairs:
             _write_pairs(path, root)

@@ -232,7 +232,7 @@ def _role(path: Path, root: Path) -> str | None:
         if len(roles) > 1:
             raise InputError(
                 f"{_name(path, root)}: the name says that it holds {' and '.join(sorted(roles))}",
-                way_out="Rename it, or import it with the command of its kind (goldset import queries).",
+                way_out="Rename it, or import it with the command of its kind (goldgrade import queries).",
             )
         if roles:
             return roles.pop()

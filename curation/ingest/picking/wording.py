@@ -34,7 +34,7 @@ LABELS = {
 
 _OTHERWISE = {
     "Make lines of it first: jq -c '.[]' FILE": "Save it with one JSON object a line.",
-    "A folder of BEIR may stay packed for `goldset import collection`.": "",
+    "A folder of BEIR may stay packed for `goldgrade import collection`.": "",
     "pip install python-calamine, or save": "Save",
     "Give them as --columns time,query.": "Write them in “Names of the columns”.",
     "say so with `--encoding latin-1`": "choose the encoding latin-1",

@@ -108,7 +108,7 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
     _refuse_blank(path, problems)
     for magic, what in _PACKED.items():
         if start.startswith(magic) and path.suffix.lower() != ".xlsx":
-            way_out = "Unpack it first. A folder of BEIR may stay packed for `goldset import collection`."
+            way_out = "Unpack it first. A folder of BEIR may stay packed for `goldgrade import collection`."
             problems.stop(f"is {what}; only gzip is read as it is", way_out)
     for begins, (what, way_out) in _NO_TABLE.items():
         if start.lower().lstrip().startswith(begins):

@@ -90,7 +90,7 @@ class Storage(NamedTuple):
         if self.is_local:
             yield Path(stored)
             return
-        with tempfile.TemporaryDirectory(prefix="goldset-") as folder:
+        with tempfile.TemporaryDirectory(prefix="goldgrade-") as folder:
             path = Path(folder) / stored.rsplit("/", 1)[-1]
             with (
                 _reachable(address),

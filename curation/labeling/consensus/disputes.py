@@ -225,7 +225,7 @@ def unjudged(query: str, document_id: str) -> NotFoundError:
     """The error for a pair that nobody has judged."""
     return NotFoundError(
         f"Nobody has judged the document {document_id!r} for the query {query!r}.",
-        command="`goldset adjudicate list` shows the pairs that wait for a decision.",
+        command="`goldgrade adjudicate list` shows the pairs that wait for a decision.",
     )
 
 

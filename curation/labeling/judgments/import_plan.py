@@ -23,7 +23,7 @@ TEXTS = (CURRENT, EARLIER)
 """Which text of a changed document a file is about: that of the corpus, or the one that was shown before."""
 OF_GUIDE = (
     "The entry `evidence:` of the labeling guide says which grades take evidence, and whether they need "
-    "some: `goldset guide use FILE` puts another guide in force."
+    "some: `goldgrade guide use FILE` puts another guide in force."
 )
 
 

@@ -248,5 +248,5 @@ def _nothing_known(pool: ControlItemPool) -> RefusedError:
     return RefusedError(
         f"There are no known pairs to practise on{f' ({why})' if why else ''}. Decide some, or give a file "
         "of query, document, grade and explanation.",
-        command="`goldset adjudicate` decides pairs, and --file names such a file.",
+        command="`goldgrade adjudicate` decides pairs, and --file names such a file.",
     )

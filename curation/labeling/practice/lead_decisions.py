@@ -33,7 +33,7 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
             raise RefusedError(
                 f"{annotator} is in the middle of {name}: {before.state.answered} of {before.state.total} "
                 "are answered. Once all are, they can be given another set.",
-                command="`goldset practice again` does.",
+                command="`goldgrade practice again` does.",
             )
         rows = _another_set(cursor, before, annotator)
         append_rows(cursor, "presentations", rows)

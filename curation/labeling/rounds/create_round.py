@@ -328,7 +328,7 @@ def _nothing(left_out: Mapping[str, int]) -> RefusedError:
     if not left_out:
         return RefusedError(
             NO_CANDIDATES,
-            command="`goldset pool --systems bm25 --depth 10` builds one.",
+            command="`goldgrade pool --systems bm25 --depth 10` builds one.",
         )
     why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
     return RefusedError(
@@ -356,12 +356,12 @@ def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
         raise RefusedError(
             f"{', '.join(inactive)} cannot sign in: deactivated. Leave them out of the round, or activate "
             "them first.",
-            command="`goldset annotator activate NAME` does that.",
+            command="`goldgrade annotator activate NAME` does that.",
         )
     imported = [annotator.name for annotator in annotators if annotator.imported]
     if imported:
         raise RefusedError(
             f"{', '.join(imported)} cannot sign in: known from imported judgments only. Give them a "
             "password, or leave them out of the round.",
-            command="`goldset annotator add NAME` gives one.",
+            command="`goldgrade annotator add NAME` gives one.",
         )

@@ -115,7 +115,7 @@ def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
         state = round_state(cursor, name)
         problem = against_deleting(cursor, state)
         if problem:
-            raise RefusedError(problem, command=f"`goldset round close {_quoted(name)}` ends it.")
+            raise RefusedError(problem, command=f"`goldgrade round close {_quoted(name)}` ends it.")
         count = cursor.execute(
             "SELECT count(*) FROM presentations WHERE round_id = ?", [state.round_id]
         ).fetchall()[0][0]
@@ -216,7 +216,7 @@ def refuse_closed(state: RoundState) -> None:
     if state.closed:
         raise RefusedError(
             f"{state.round} is closed. Reopen it first.",
-            command=f"`goldset round reopen {_quoted(state.round)}` does.",
+            command=f"`goldgrade round reopen {_quoted(state.round)}` does.",
         )
 
 
@@ -247,9 +247,11 @@ def _against(state: RoundState, kind: str) -> RefusedError | None:
     if kind == "reopen":
         return None if state.closed else RefusedError(f"{name} is not closed.")
     if state.closed:
-        return RefusedError(f"{name} is closed.", command=f"`goldset round reopen {quoted}` takes that back.")
+        return RefusedError(
+            f"{name} is closed.", command=f"`goldgrade round reopen {quoted}` takes that back."
+        )
     if kind == "pause" and state.paused:
-        command = f"`goldset round resume {quoted}` lets it go on."
+        command = f"`goldgrade round resume {quoted}` lets it go on."
         return RefusedError(f"{name} is paused already.", command=command)
     if kind == "resume" and not state.paused:
         return RefusedError(f"{name} is not paused.")

@@ -130,7 +130,7 @@ def pilot_report(store: Store, name: str, seed: int = 0, door: Door | None = Non
         if state.kind != "pilot":
             raise RefusedError(
                 f"{name} is a {state.kind} round, not a pilot: its agreement is in the report on agreement.",
-                command="`goldset agreement --round` writes it.",
+                command="`goldgrade agreement --round` writes it.",
             )
         guide = guide_by_hash(cursor, state.guide_hash)
         rows = fetch(cursor, _PilotRow, _ROWS, [state.round_id])

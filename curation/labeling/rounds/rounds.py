@@ -93,5 +93,5 @@ def refuse_taken(cursor: Cursor, name: str) -> None:
     if cursor.execute("SELECT 1 FROM rounds WHERE name = ?", [name]).fetchone():
         raise RefusedError(
             f"A round {name!r} exists already. Choose another name, or look at it.",
-            command=f"`goldset round status {name}` shows it.",
+            command=f"`goldgrade round status {name}` shows it.",
         )

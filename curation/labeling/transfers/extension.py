@@ -66,7 +66,7 @@ def extend_round(
         if found.state.kind == "practice":
             raise RefusedError(
                 f"{name} is a practice round: those who join need one of their own.",
-                command="`goldset practice open` makes one.",
+                command="`goldgrade practice open` makes one.",
             )
         return _plan(found, [who for who in joining if who not in found.members])
 

@@ -280,7 +280,7 @@ def answer_problems(said: str) -> list[str]:
         problems.append(f"An answer has at most {LONGEST:,} characters, this one has {len(said):,}.")
     kinds = ", ".join(sorted(redact(said).kinds))
     if kinds:
-        problems.append(f"The answer holds personal data ({kinds}), which goldset does not store.")
+        problems.append(f"The answer holds personal data ({kinds}), which goldgrade does not store.")
     if clean(said, Counter()) != said:
         problems.append("The answer holds bytes that are no characters.")
     return problems

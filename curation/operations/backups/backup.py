@@ -37,7 +37,7 @@ class Backup:
     ----------
     sha256, bytes: of the file at `path`.
     rows: table → rows.
-    goldset, duckdb: the versions that wrote it.
+    goldgrade, duckdb: the versions that wrote it.
     """
 
     path: Path
@@ -46,7 +46,7 @@ class Backup:
     bytes: int
     sha256: str
     rows: Rows
-    goldset: str = __version__
+    goldgrade: str = __version__
     duckdb: str = duckdb.__version__
 
     @property
@@ -171,7 +171,7 @@ def _read(copy: Path, project: Path) -> Rows:
         return read_whole_file(copy)
     except StoreError as error:
         found = error.found.replace(str(copy), str(project))
-        command = "Make a project of an older backup next to it: goldset --project NEW restore FILE."
+        command = "Make a project of an older backup next to it: goldgrade --project NEW restore FILE."
         raise StoreError(f"{found} No backup was written.", command=command) from error
 
 

@@ -25,8 +25,8 @@ def read_whole_file(path: Path) -> Rows:
 
     Raises
     ------
-    StoreError: it is damaged, or no goldset project.
-    StoreVersionError: a newer goldset has written it, or one that is too old.
+    StoreError: it is damaged, or no goldgrade project.
+    StoreVersionError: a newer goldgrade has written it, or one that is too old.
     """
     damage = log_damage(path)
     if damage:

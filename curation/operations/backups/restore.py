@@ -49,7 +49,7 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
     ------
     InputError: there is no such backup, it was altered, or its copy could not be written.
     RefusedError: there is a project already, and `replace` is False; or an app serves it.
-    StoreError, StoreVersionError: the backup is damaged, no project, or of a newer goldset.
+    StoreError, StoreVersionError: the backup is damaged, no project, or of a newer goldgrade.
     """
     backup, project = backup.resolve(), project.resolve()
     refuse_name(project)

@@ -75,14 +75,14 @@ def build_demo(
     say: called with each step as a sentence.
     modules: those whose documentation is the corpus; None for the whole standard library.
     """
-    project = folder / "goldset.duckdb"
+    project = folder / "goldgrade.duckdb"
     if project.is_file():
         return Demo(project, built=False, seconds=0.0)
     started = time.monotonic()
     building = folder / "building"
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
-    store = init_project(building / "goldset.duckdb").store
+    store = init_project(building / "goldgrade.duckdb").store
     _fill(store, building, sample, modules, say, progress)
     store.close()
     store.path.rename(project)
@@ -118,7 +118,7 @@ def _fill(
     )
     say(
         f"a second quarter: {texts.changed:,} documents changed, {texts.removed:,} are gone; "
-        f"{log.rows:,} rows of traffic (`goldset relabel status`)"
+        f"{log.rows:,} rows of traffic (`goldgrade relabel status`)"
     )
     opened = _open_first(store)
     say(f"round “{ROUND}”: {opened.presentations:,} presentations for {len(opened.per_annotator)} annotators")

@@ -2,7 +2,7 @@
 
 Both are made of the demo's own by fixed rules: hashes say which texts are cut short, which documents are
 gone, which queries nobody asks any more, and which are asked more often; new ones are names from the corpus.
-Then `goldset relabel status` has something to say. The first quarter's grades and release stay as they are.
+Then `goldgrade relabel status` has something to say. The first quarter's grades and release stay as they are.
 """
 
 from __future__ import annotations

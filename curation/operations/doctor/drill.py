@@ -36,7 +36,7 @@ def rehearse_restore(store: Store, place: Path) -> Restored:
         raise RefusedError(
             f"The restore drill failed, and {backup} cannot be relied on: {problem} Take another backup, "
             "repeat the drill with that, and look at the disk that holds this one. The project is as it was.",
-            command="goldset backup FOLDER",
+            command="goldgrade backup FOLDER",
         )
     return tried
 
@@ -49,7 +49,7 @@ def _newest(store: Store) -> str:
     if not rows:
         raise NotFoundError(
             "No backup of this project is known that could be restored on trial. Take one, or name its file.",
-            command="goldset backup FOLDER",
+            command="goldgrade backup FOLDER",
         )
     return str(json.loads(rows[0][0])["file"])
 

@@ -79,7 +79,7 @@ def look_at_disk(project: Path) -> Iterator[DoctorFinding]:
 def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
     done = "It was removed." if clean else "It can hold sealed grades."
     level: Level = "fine" if clean else "problem"
-    command = "" if clean else "goldset doctor --clean"
+    command = "" if clean else "goldgrade doctor --clean"
     for folder in dict.fromkeys(path.resolve() for path in folders):
         for path in clear_leftovers(folder) if clean else leftovers(folder):
             yield DoctorFinding(level, "leftovers", f"A process that was killed left {path}. {done}", command)

@@ -32,7 +32,7 @@ def read_everything(store: Store) -> Iterator[DoctorFinding]:
         rows = read_all_rows(cursor)
     damage = damage_of_blocks(store.damaged_blocks)
     if damage:
-        yield DoctorFinding("problem", "file", damage, "goldset --project NEW restore FILE")
+        yield DoctorFinding("problem", "file", damage, "goldgrade --project NEW restore FILE")
     sentence = f"All {amount(sum(rows.values()), 'row')} of {len(rows)} tables can be read"
     yield DoctorFinding(
         "fine", "file", f"{sentence}; {rows.get('judgment_events', 0):,} are answers of annotators."
@@ -42,7 +42,7 @@ def read_everything(store: Store) -> Iterator[DoctorFinding]:
 def _versions(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         [newest] = cursor.execute("SELECT max(name) FROM migrations").fetchall()
-    sentence = f"goldset {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest[0]}"
+    sentence = f"goldgrade {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest[0]}"
     yield DoctorFinding("fine", "versions", f"{sentence}.")
     for kept in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
         sentence = (
@@ -62,7 +62,7 @@ def look_at_releases(store: Store) -> Iterator[DoctorFinding]:
             continue
         if not found.intact:
             sentence = f"The release {name} is not as it was frozen: {found.problems[0]}"
-            yield DoctorFinding("problem", "releases", f"{sentence}.", f"goldset verify {name}")
+            yield DoctorFinding("problem", "releases", f"{sentence}.", f"goldgrade verify {name}")
     if names:
         yield DoctorFinding("fine", "releases", f"Releases compared with their sums: {len(names):,}.")
 
@@ -105,7 +105,7 @@ def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         query = cursor.execute(_BACKUPS, {"snapshot": SNAPSHOT, "downloaded": DOWNLOADED})
         [(last, waiting, restored, drilled, detail)] = query.fetchall()
-    take = "goldset backup FOLDER"
+    take = "goldgrade backup FOLDER"
     if waiting is not None and (last is None or last < waiting) and (restored is None or restored < waiting):
         sentence = f"A snapshot of {waiting:%Y-%m-%d %H:%M} UTC is ready; it was not downloaded."
         yield DoctorFinding("note", "backup", sentence, take)
@@ -115,7 +115,7 @@ def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
         )
         yield DoctorFinding("note", "backup", sentence, take)
     elif last is None:
-        yield DoctorFinding("note", "backup", "No backup was ever taken with goldset.", take)
+        yield DoctorFinding("note", "backup", "No backup was ever taken with goldgrade.", take)
     else:
         old = utc_now() - last > OLDEST_BACKUP
         sentence = f"The last backup is of {last:%Y-%m-%d %H:%M} UTC"
@@ -123,7 +123,7 @@ def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
         yield DoctorFinding("note" if old else "fine", "backup", sentence, take if old else "")
     if drilled is None:
         sentence = "No restore drill was ever made."
-        yield DoctorFinding("note", "restore drill", sentence, "goldset backup FOLDER --rehearse")
+        yield DoctorFinding("note", "restore drill", sentence, "goldgrade backup FOLDER --rehearse")
         return
     old, found = utc_now() - drilled > OLDEST_DRILL, json.loads(detail)
     sentence = f"The last restore drill was on {drilled:%Y-%m-%d %H:%M} UTC, with {found['backup']}"
@@ -149,7 +149,7 @@ def _clock(store: Store) -> Iterator[DoctorFinding]:
 
 def _corpus(store: Store) -> Iterator[DoctorFinding]:
     for location, error in changed_files(store):
-        yield DoctorFinding("problem", "corpus", str(error), f"goldset import corpus {location} --leave")
+        yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {location} --leave")
 
 
 CHECKS: dict[str, Callable[[Store], Iterator[DoctorFinding]]] = {

@@ -16,7 +16,7 @@ from tempfile import gettempdir, mkdtemp
 
 from curation.store.staging import hold, is_held
 
-PREFIX = "goldset-result-"
+PREFIX = "goldgrade-result-"
 KEPT = 3_600
 """Seconds for which a result is kept."""
 

@@ -204,7 +204,7 @@ class _Running:
         self.stopped_by: str | None = None
         self.left = False
         self._store = store
-        self.watcher = threading.Thread(target=self._watch, daemon=True, name="goldset-job")
+        self.watcher = threading.Thread(target=self._watch, daemon=True, name="goldgrade-job")
         self.watcher.start()
 
     def _watch(self) -> None:

@@ -1,7 +1,7 @@
 """The webhook that notices go to, which the environment names.
 
-    GOLDSET_WEBHOOK                         address that takes {"text": …}, as Slack's; by https only
-    GOLDSET_URL                             the app's address, which ends each notice
+    GOLDGRADE_WEBHOOK                         address that takes {"text": …}, as Slack's; by https only
+    GOLDGRADE_URL                             the app's address, which ends each notice
 
 Neither value is stored, logged or shown. The address of a webhook is itself a secret.
 """
@@ -48,15 +48,15 @@ def webhook(environment: Mapping[str, str] | None = None) -> Webhook | None:
     InputError: the address cannot be used, or a mail server is named; the sentence does not repeat the value.
     """
     given = os.environ if environment is None else environment
-    if given.get("GOLDSET_SMTP", "").strip():
+    if given.get("GOLDGRADE_SMTP", "").strip():
         raise InputError(
-            "GOLDSET_SMTP names a mail server, but notices no longer go by e-mail.",
-            way_out="Remove it, and name the address of a webhook in GOLDSET_WEBHOOK.",
+            "GOLDGRADE_SMTP names a mail server, but notices no longer go by e-mail.",
+            way_out="Remove it, and name the address of a webhook in GOLDGRADE_WEBHOOK.",
         )
-    address = given.get("GOLDSET_WEBHOOK", "").strip()
+    address = given.get("GOLDGRADE_WEBHOOK", "").strip()
     if address and not _is_safe(address):
-        raise InputError("GOLDSET_WEBHOOK is not an https address.")
-    url = given.get("GOLDSET_URL", "")
+        raise InputError("GOLDGRADE_WEBHOOK is not an https address.")
+    url = given.get("GOLDGRADE_URL", "")
     return Webhook(address, f"\n{url}" if url else "") if address else None
 
 
@@ -67,8 +67,8 @@ def send(hook: Webhook, text: str) -> None:
     ------
     UnsentError: the webhook's server did not take it.
     """
-    said = escape(f"goldset: {text}{hook.ending}", quote=False)  # or Slack would take <!channel> for a call
-    headers = {"Content-Type": "application/json", "User-Agent": "goldset"}
+    said = escape(f"goldgrade: {text}{hook.ending}", quote=False)  # or Slack would take <!channel> for a call
+    headers = {"Content-Type": "application/json", "User-Agent": "goldgrade"}
     try:
         post(hook.address, json.dumps({"text": said}).encode(), headers, SECONDS, 10_000)
     except HTTPError as error:

@@ -61,7 +61,7 @@ def read_settled(cursor: Cursor) -> SettledGrades:
 
 def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> PathStep:
     """Disputes that wait."""
-    agreement = Action("See agreement", "agreement", "goldset agreement")
+    agreement = Action("See agreement", "agreement", "goldgrade agreement")
     if not found.judged:
         waits = "A reviewer settles the pairs on which annotators differ."
         return PathStep("adjudicate", "not begun", waits, agreement)
@@ -72,7 +72,7 @@ def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> PathStep:
         more += f"; {decided} so far." if decided else "."
         line = f"{amount(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
         label = f"Decide {amount(waiting, 'pair')}"
-        decide = Action(label, "adjudicate", "goldset adjudicate list")
+        decide = Action(label, "adjudicate", "goldgrade adjudicate list")
         return PathStep("adjudicate", "needs attention", line, decide, alpha=alpha)
     if found.awaited:
         asked = f"{amount(found.awaited, 'pair gets', 'pairs get')} another opinion first."
@@ -88,7 +88,7 @@ def split_step(found: SettledGrades, is_settled: bool) -> PathStep:
     ----------
     is_settled: whether people are done judging and deciding.
     """
-    command = "goldset split --dev 0.7 --test 0.3"
+    command = "goldgrade split --dev 0.7 --test 0.3"
     split = Action("Split the queries", "releases", command, {"stage": "Split"})
     if found.parts is None:
         has = amount(found.graded, "graded query is", "graded queries are")
@@ -104,5 +104,8 @@ def split_step(found: SettledGrades, is_settled: bool) -> PathStep:
             again = Action("Split again", "releases", command, {"stage": "Split"})
             return PathStep("split", "needs attention", line, again)
     return PathStep(
-        "split", "done", line, Action("See the parts", "releases", "goldset certificate", {"stage": "Split"})
+        "split",
+        "done",
+        line,
+        Action("See the parts", "releases", "goldgrade certificate", {"stage": "Split"}),
     )

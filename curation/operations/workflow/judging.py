@@ -85,7 +85,7 @@ def read_rounds(cursor: Cursor) -> OpenWork:
 
 def people_step(found: OpenWork) -> PathStep:
     """Who judges; a project whose judgments came otherwise needs nobody."""
-    add = Action("Add people", "people", "goldset annotator add NAME")
+    add = Action("Add people", "people", "goldgrade annotator add NAME")
     if found.people:
         line = f"{amount(len(found.people), 'annotator')}: {named(found.people)}."
         return PathStep("people", "done", line, replace(add, label="See the people"))
@@ -106,13 +106,13 @@ def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepare
         step = _waiting(found, waiting)
     elif found.finished or found.imported:
         step = PathStep(
-            "round", "done", _finished(found), Action("See the rounds", "rounds", "goldset round list")
+            "round", "done", _finished(found), Action("See the rounds", "rounds", "goldgrade round list")
         )
     else:
         step = PathStep("round", "not begun", "People judge the documents of each query.", _open_round())
     if found.failed:
         who = f"{named(found.failed)} did not pass practice and cannot begin."
-        people = Action("See who practises", "people", "goldset practice status")
+        people = Action("See who practises", "people", "goldgrade practice status")
         step = replace(step, state="needs attention", line=f"{who} {step.line}", action=people)
     return step
 
@@ -127,7 +127,7 @@ def _waiting(found: OpenWork, waiting: int) -> PathStep:
 
 
 def _open_round() -> Action:
-    command = "goldset round open NAME --annotators a,b"
+    command = "goldgrade round open NAME --annotators a,b"
     return Action(OPEN, "rounds", command, {"part": OPEN})
 
 
@@ -142,7 +142,7 @@ def _open(found: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> Path
     names = named([one.round for one in found.open])
     line = f"{names}: {found.answered:,} of {whole:,} answered ({percent(found.share)})."
     newest = found.open[-1].round
-    progress = Action("See progress", "rounds", f"goldset round status {newest}", {"round": newest})
+    progress = Action("See progress", "rounds", f"goldgrade round status {newest}", {"round": newest})
     step = PathStep("round", "at work", line, progress, daily_answers(work, now))
     paused = [one.round for one in found.open if one.paused]
     if paused:

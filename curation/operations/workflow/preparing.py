@@ -87,10 +87,12 @@ def read_prepared(cursor: Cursor) -> Prepared:
 
 def import_step(found: Prepared) -> PathStep:
     """Documents, and what people search for."""
-    corpus = Action("Import a corpus", "import", "goldset import corpus PATH", {"kind": "corpus"})
-    queries = Action("Import a log or queries", "import", "goldset import traffic PATH", {"kind": "traffic"})
+    corpus = Action("Import a corpus", "import", "goldgrade import corpus PATH", {"kind": "corpus"})
+    queries = Action(
+        "Import a log or queries", "import", "goldgrade import traffic PATH", {"kind": "traffic"}
+    )
     if not (found.documents or found.logs or found.queries):
-        needs = "Nothing is here yet. goldset needs documents, and a log of searches or a list of queries."
+        needs = "Nothing is here yet. goldgrade needs documents, and a log of searches or a list of queries."
         return PathStep("import", "not begun", needs, corpus)
     have = [
         f"{amount(found.documents, 'document')}{' of engines' * found.held}" if found.documents else "",
@@ -104,14 +106,14 @@ def import_step(found: Prepared) -> PathStep:
     if not (found.logs or found.queries):
         missing = f"{line}. What people search for is missing: a log, or a list of queries."
         return PathStep("import", "at work", missing, queries)
-    more = Action("Import more", "import", "goldset import run PATH")
+    more = Action("Import more", "import", "goldgrade import run PATH")
     return PathStep("import", "done", f"{line}.", more)
 
 
 def sample_step(found: Prepared) -> PathStep:
     """The queries in force."""
-    draw = Action("Draw a sample", "queries", "goldset sample --size 200", {"part": "Sample"})
-    look = Action("See the sample", "queries", "goldset tags list", {"part": "Sample"})
+    draw = Action("Draw a sample", "queries", "goldgrade sample --size 200", {"part": "Sample"})
+    look = Action("See the sample", "queries", "goldgrade tags list", {"part": "Sample"})
     if found.sample is not None:
         drawn, others = found.sample, found.queries - found.sample.size
         line = f"{amount(drawn.size, 'query', 'queries')} drawn from the traffic on {drawn.drawn_at:%d %b %Y}"
@@ -128,7 +130,7 @@ def sample_step(found: Prepared) -> PathStep:
 
 def pool_step(found: Prepared) -> PathStep:
     """The documents to be judged."""
-    build = Action("Build the pool", "pool", "goldset pool --systems bm25 --depth 10")
+    build = Action("Build the pool", "pool", "goldgrade pool --systems bm25 --depth 10")
     lonely = found.queries - found.asked
     without = f"{amount(lonely, 'query has', 'queries have')} no document to judge"
     if not found.pairs:
@@ -142,7 +144,7 @@ def pool_step(found: Prepared) -> PathStep:
         since = "" if found.pool is None else ", and came after the pool"
         return PathStep("pool", state, f"{line}. {without}{since}.", build)
     newer = " The corpus is newer than the pool." if found.stale_pool else ""
-    look = Action("See the pool", "pool", "goldset contributions")
+    look = Action("See the pool", "pool", "goldgrade contributions")
     return PathStep("pool", "done", f"{line}.{newer}", look)
 
 

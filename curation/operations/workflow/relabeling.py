@@ -33,7 +33,7 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
     released: whether there is a release.
     due: None where it was not read.
     """
-    look = Action("See what is due", "relabel", "goldset relabel status")
+    look = Action("See what is due", "relabel", "goldgrade relabel status")
     if not released:
         return PathStep(
             "re-label",
@@ -47,12 +47,14 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
         if work.state not in (OPEN, DONE):
             line = f"{line} The round {work.round!r} was closed before: reopen it."
             return PathStep("re-label", "needs attention", line, look)
-        changed = Action("See what changed", "relabel", "goldset relabel report", {"of": "Report"})
+        changed = Action("See what changed", "relabel", "goldgrade relabel report", {"of": "Report"})
         return PathStep("re-label", "at work" if work.state == OPEN else "done", line, changed)
-    plan = Action("Plan the quarter", "relabel", "goldset relabel plan", {"of": "Plan"})
+    plan = Action("Plan the quarter", "relabel", "goldgrade relabel plan", {"of": "Plan"})
     if work is not None:
         line = f"{quarter} is planned: {amount(work.pairs, 'pair')}. Its round is not open yet."
-        opens = Action("Open the quarter", "relabel", "goldset relabel open --annotators a,b", {"of": "Plan"})
+        opens = Action(
+            "Open the quarter", "relabel", "goldgrade relabel open --annotators a,b", {"of": "Plan"}
+        )
         return PathStep("re-label", "needs attention", line, opens)
     if due is None:
         return PathStep("re-label", "done", f"{quarter}.", look)

@@ -87,7 +87,7 @@ def freeze_step(
     ----------
     is_settled: whether people are done judging and deciding, and queries are in parts.
     """
-    page, command = "releases", "goldset freeze NAME"
+    page, command = "releases", "goldgrade freeze NAME"
     freeze = Action("Freeze a release", page, command, {"stage": "Freeze"})
     shut = shut_by(gate) if grades.judged else ""
     attention = bool(shut) and is_settled
@@ -97,7 +97,7 @@ def freeze_step(
             line = shut
         elif gate is not None and grades.graded:
             line = f"The gate is open. {line}"
-        action = Action("See the gate", page, "goldset gate", {"stage": "Gate"}) if attention else freeze
+        action = Action("See the gate", page, "goldgrade gate", {"stage": "Gate"}) if attention else freeze
         return PathStep("freeze", "needs attention" if attention else "not begun", line, action)
     count = graded_pairs(found.row)
     what = "altered since" if count is None else amount(count, "grade")
@@ -111,12 +111,12 @@ def freeze_step(
             )
     for lacking in half_judged_sentence(half_judged(found.row)):
         return PathStep("freeze", "needs attention", f"{line} {lacking}", freeze)
-    return PathStep("freeze", "done", line, Action("See the releases", page, "goldset release list"))
+    return PathStep("freeze", "done", line, Action("See the releases", page, "goldgrade release list"))
 
 
 def evaluate_step(found: NewestRelease | None, now: datetime) -> PathStep:
     """Runs that were scored on the newest release."""
-    score = Action("Score a run", "evaluate", "goldset evaluate NAME --run FILE")
+    score = Action("Score a run", "evaluate", "goldgrade evaluate NAME --run FILE")
     if found is None:
         return PathStep("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
     name = found.name
@@ -132,7 +132,7 @@ def evaluate_step(found: NewestRelease | None, now: datetime) -> PathStep:
         did = "was refused to evaluate" if last.refused else "evaluated"
         when = f"{last.evaluated_at:%d %b}"
         line += f" {last.evaluated_by} {did} {last.system} on {', '.join(last.parts)} on {when}."
-        who = Action("See who evaluated", "releases", f"goldset release show {found.row.name}")
+        who = Action("See who evaluated", "releases", f"goldgrade release show {found.row.name}")
         return PathStep("evaluate", "needs attention", line, who)
     return PathStep("evaluate", "done", line, score)
 

@@ -162,7 +162,7 @@ def release_steps(store: Store, state: PathState, gate: Gate) -> list[PathStep]:
         rule = read_rule(cursor).name
     found = {step.name: step for step in path_of(state, PathFigures(gate, None)).steps}
     is_open = f"The gate is open{', with one judge: nobody knows the agreement' * gate.without_agreement}."
-    see = Action("See the gate", "releases", "goldset gate", {"stage": "Gate"})
+    see = Action("See the gate", "releases", "goldgrade gate", {"stage": "Gate"})
     return [
         PathStep("rule", "done", MEANING[rule], see),
         PathStep("gate", "done" if gate.open else "needs attention", shut_by(gate) or is_open, see),

@@ -85,13 +85,13 @@ def map_in_force(cursor: Cursor) -> str:
     map_id = get_setting(cursor, IN_FORCE)
     if map_id is None:
         raise RefusedError(
-            "The project has no coverage map yet. Make one first.", command="`goldset coverage` does."
+            "The project has no coverage map yet. Make one first.", command="`goldgrade coverage` does."
         )
     [(of,)] = cursor.execute("SELECT snapshot_id FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall()
     if of != snapshot:
         raise RefusedError(
             "The coverage map is of an older corpus. Make one of the corpus in force.",
-            command="`goldset coverage` does.",
+            command="`goldgrade coverage` does.",
         )
     return map_id
 
@@ -194,7 +194,7 @@ def _check_name(name: str, others: Mapping[str, int]) -> None:
     if len(name) > LONGEST_NAME:
         raise InputError(f"The name has {amount(len(name), 'character')}; expected {LONGEST_NAME} or fewer.")
     if redact(name).kinds:
-        raise InputError("The name holds personal data, which goldset does not store. Write it without.")
+        raise InputError("The name holds personal data, which goldgrade does not store. Write it without.")
     if name in others:
         raise InputError(f"Cluster {others[name]} is called {name!r} already; expected another name.")
 

@@ -170,7 +170,7 @@ def _too_few(size: int, population: int, reasons: Mapping[str, int]) -> RefusedE
     if not population and not reasons:
         return RefusedError(
             "There is no traffic to sample from. Import a log of what people searched for.",
-            command="`goldset import traffic PATH` does.",
+            command="`goldgrade import traffic PATH` does.",
         )
     if not population:
         return RefusedError(f"No query of the traffic can be drawn. Left out were {left_out}.")

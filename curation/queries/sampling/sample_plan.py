@@ -1,7 +1,7 @@
 """What a draw is asked for, and how that is written down with the sample.
 
 Parameters are plain JSON. Rare options are stored only where they were used, so that a sample keeps its id
-when goldset gets another option. Releases and runs are stored by id: a name belongs to the project, and a
+when goldgrade gets another option. Releases and runs are stored by id: a name belongs to the project, and a
 sample's parameters become part of a release.
 """
 

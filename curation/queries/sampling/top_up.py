@@ -97,7 +97,7 @@ def sample_to_top_up(cursor: Cursor) -> StoredSample:
     if earlier is None:
         raise RefusedError(
             "There is no sample to top up yet. Draw one first.",
-            command="`goldset sample --size N --seed S` does.",
+            command="`goldgrade sample --size N --seed S` does.",
         )
     design = earlier.parameters["design"]
     if design != "stratified":

@@ -122,7 +122,7 @@ def make_plan(
         raise RefusedError(
             "There is nothing to judge again: the project has no judged pair whose document is in the "
             "corpus. Judge pairs first.",
-            command="`goldset round open NAME` opens a round.",
+            command="`goldgrade round open NAME` opens a round.",
         )
     drawn = sum(pair.part == RANDOM for pair in pairs)
     expected = spread.expected(fraction, drawn) if drawn else None
@@ -157,7 +157,7 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
                 raise RefusedError(
                     f"The re-labeling of {one.quarter.name} is not finished: {one.round!r} was closed "
                     f"with {done} judged. Reopen it: its people and pairs are those of the plan.",
-                    command=f"`goldset round reopen {one.round}` does so.",
+                    command=f"`goldgrade round reopen {one.round}` does so.",
                 )
             raise RefusedError(
                 f"{one.quarter.name} was re-labeled already (round {one.round!r}, {done} {one.state}). The "
@@ -171,7 +171,7 @@ def still_open(work: QuarterWork) -> RefusedError:
         f"The re-labeling of {work.quarter.name} is still open: {work.whole:,} of "
         f"{amount(work.pairs, 'pair')} are "
         f"done. Two quarters are never open at once. Finish it, or close its round {work.round!r}.",
-        command=f"`goldset round close {work.round}` closes it.",
+        command=f"`goldgrade round close {work.round}` closes it.",
     )
 
 

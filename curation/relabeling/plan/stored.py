@@ -94,7 +94,7 @@ def find_plan(cursor: Cursor, name: str | None = None) -> PlanRow:
     """
     plans = list_plans(cursor)
     if not plans:
-        raise NotFoundError(NO_PLAN, command="`goldset relabel plan --share 0.15 --seed 0` does.")
+        raise NotFoundError(NO_PLAN, command="`goldgrade relabel plan --share 0.15 --seed 0` does.")
     wanted = [one for one in plans if name is None or one.quarter == name or one.plan_id.startswith(name)]
     if not wanted:
         have = ", ".join(f"{one.quarter} ({one.plan_id[:8]})" for one in plans)

@@ -90,7 +90,7 @@ def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str
     ------
     InputError: the reason is empty.
     NotFoundError: there is no such release, or the project does not know the actor.
-    RefusedError: a release is not as it was frozen, or a newer goldset froze it.
+    RefusedError: a release is not as it was frozen, or a newer goldgrade froze it.
     """
     before, after = opened(store, old), opened(store, new)
     if reason is not None:

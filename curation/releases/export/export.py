@@ -99,7 +99,8 @@ def export(
     ------
     InputError: no such format, part or option; the folder cannot be used or written.
     NotFoundError: there is no such release, or the project does not know the actor.
-    RefusedError: the release does not verify or a newer goldset froze it; sealed grades would be written and
+    RefusedError: the release does not verify or a newer goldgrade froze it; sealed grades would be written
+        and
         no reason is given, or the actor is no lead; not one row could be written.
     """
     _check(format, options)
@@ -108,7 +109,7 @@ def export(
     if not verified.intact:
         raise RefusedError(
             f"The release {name!r} is not as it was frozen and will not be exported: {verified.problems[0]}.",
-            command=f"`goldset verify {name}` names everything.",
+            command=f"`goldgrade verify {name}` names everything.",
         )
     graded = graded_parts(format, release.header, parts, without_grades)
     _refuse_other_content(out, verified.release_id, format)
@@ -229,7 +230,7 @@ def _write_manifest(folder: Path, exported: Exported, options: ExportOptions) ->
     )
     manifest = {name: getattr(exported, name) for name in names} | {
         "options": {"unjudged": options.unjudged, "negatives": options.negatives},
-        "written_with": {"goldset": __version__, "exports": LAYOUT, "pyarrow": version("pyarrow")},
+        "written_with": {"goldgrade": __version__, "exports": LAYOUT, "pyarrow": version("pyarrow")},
     }
     if exported.mark:
         manifest["mark"] = exported.mark

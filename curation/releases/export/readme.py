@@ -52,7 +52,7 @@ def front_matter(gold: Gold, written: Written) -> dict[str, Any]:
         **named,
         "pretty_name": gold.name,
         "task_categories": ["text-retrieval"],
-        "tags": ["goldset", f"release-{gold.release_id[:12]}"],
+        "tags": ["goldgrade", f"release-{gold.release_id[:12]}"],
         "size_categories": [_size(len(gold.documents.ids))],
         "configs": [
             {

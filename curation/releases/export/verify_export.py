@@ -44,7 +44,7 @@ def verify_export(out: Path) -> VerifiedExport:
     """
     path = out / MANIFEST
     if not path.is_file():
-        raise InputError(f"there is no {MANIFEST}: expected a folder that `goldset export` wrote", path=out)
+        raise InputError(f"there is no {MANIFEST}: expected a folder that `goldgrade export` wrote", path=out)
     try:
         manifest, problem = read_manifest(path.read_bytes())
         problems = {MANIFEST: problem} if problem else {}

@@ -100,7 +100,7 @@ def _clusters_of_queries(
         raise RefusedError(
             f"Queries of the release were not matched against the coverage map yet, and its model {model} is "
             f"needed for it: {error} Nothing was frozen. Measure coverage where the model is.",
-            command="`goldset coverage` does.",
+            command="`goldgrade coverage` does.",
         ) from error
     return {query_id: found.clusters_of_query(matches[text]) for query_id, text in texts.items()}
 

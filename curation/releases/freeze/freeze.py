@@ -201,7 +201,7 @@ def _passed(gate: Gate, actor: str, reason: str | None) -> Override | None:
     raise RefusedError(
         f"The labels do not have the agreement that this project demands:\n{figures}\n"
         "Nothing was frozen. To freeze all the same, give a reason, which the release carries.",
-        command="`goldset plan-overlap` says what more double judging takes, `goldset gate` changes the "
+        command="`goldgrade plan-overlap` says what more double judging takes, `goldgrade gate` changes the "
         'demand, and --override "why" freezes all the same.',
     )
 
@@ -230,7 +230,7 @@ def refuse_open(disputed: int, grades: int, left_out: Mapping[str, int], allow_d
         raise RefusedError(
             f"{amount(disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide "
             "them first, or leave them out.",
-            command="`goldset adjudicate list` shows them, --allow-disputed leaves them out.",
+            command="`goldgrade adjudicate list` shows them, --allow-disputed leaves them out.",
         )
     if grades:
         return
@@ -238,11 +238,11 @@ def refuse_open(disputed: int, grades: int, left_out: Mapping[str, int], allow_d
         raise RefusedError(
             f"The release would be empty: {left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
             "Judge them again, or keep the grades.",
-            command="`goldset round open NAME --again` opens a round for them, --allow-changed keeps them.",
+            command="`goldgrade round open NAME --again` opens a round for them, --allow-changed keeps them.",
         )
     raise RefusedError(
         "No graded pair is in a part of the split, so the release would be empty. Split again.",
-        command="`goldset split --dev 0.7 --test 0.3 --seed 0` splits.",
+        command="`goldgrade split --dev 0.7 --test 0.3 --seed 0` splits.",
     )
 
 
@@ -266,9 +266,9 @@ def _certified(store: Store, content: ReleaseDraft, progress: Progress) -> Certi
             )
         ties = amount(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(
-            f"Since the split was made, labels, documents or goldset have changed: {ties} its parts, the "
+            f"Since the split was made, labels, documents or goldgrade have changed: {ties} its parts, the "
             f"first being {first}. Split again.",
-            command="`goldset split` does.",
+            command="`goldgrade split` does.",
         )
     return certificate_of(graded, split.split_id, split.parameters, split.groups, parts, findings)
 
@@ -303,7 +303,7 @@ def _keep(
         **({"half_judged": content.half_judged} if content.half_judged else {}),
         "gate": rounded([check._asdict() for check in content.agreement.gate.checks]),
         "parts": {part: found._asdict() for part, found in sums.items()},
-        "versions": {"goldset": __version__, **{package: version(package) for package in _VERSIONED}},
+        "versions": {"goldgrade": __version__, **{package: version(package) for package in _VERSIONED}},
     }
     row = signed_row(name, release_id, manifest, utc_now(), actor)
     detail = {"name": name, "release": release_id, "queries": content.queries, "grades": content.grades}

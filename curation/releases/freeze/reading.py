@@ -25,7 +25,7 @@ from curation.store.documents import is_held
 from curation.store.query_ranges import SHOWINGS, WITHIN, give_back, tables_by_range
 
 NO_SPLIT = "There is no split yet. Make one first."
-HOW_TO_SPLIT = "`goldset split --dev 0.7 --test 0.3 --seed 0` does."
+HOW_TO_SPLIT = "`goldgrade split --dev 0.7 --test 0.3 --seed 0` does."
 
 
 _ASSIGNED = "SELECT query_id, part, group_id FROM split_assignments WHERE split_id = ? ORDER BY query_id"

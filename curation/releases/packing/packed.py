@@ -7,7 +7,7 @@
 A part is compared with its sum the first time that it is read whole. One that lacks rows can be compared with
 the sum of what is here alone: that those rows are the release's, the id does not prove.
 
-Tables are compressed already. So a member that is compressed once more was not written by goldset, and a
+Tables are compressed already. So a member that is compressed once more was not written by goldgrade, and a
 table whose rows would take hundreds of times its own bytes is given up while it is read.
 """
 
@@ -93,7 +93,7 @@ class PackedRelease:
     ------
     InputError: it cannot be read, or is no packed release.
     NotFoundError: there is no such file.
-    RefusedError: it is not as it was packed, or another goldset packed it.
+    RefusedError: it is not as it was packed, or another goldgrade packed it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,13 +101,13 @@ class PackedRelease:
         if not path.is_file():
             raise NotFoundError(
                 f"There is no file {path}. A packed release is made where the project is.",
-                command="`goldset release pack NAME FILE` does.",
+                command="`goldgrade release pack NAME FILE` does.",
             )
         try:
             self._zip = ZipFile(path)
         except BadZipFile:
             raise InputError(
-                "is no packed release, or its end is missing; expected a file of `goldset release pack`",
+                "is no packed release, or its end is missing; expected a file of `goldgrade release pack`",
                 path=path,
             ) from None
         except OSError as error:
@@ -172,13 +172,14 @@ class PackedRelease:
             form = about["packed"]
         except (ValueError, KeyError, TypeError):
             raise InputError(
-                f"has no {RELEASE} that says what it is; expected a file of `goldset release pack`",
+                f"has no {RELEASE} that says what it is; expected a file of `goldgrade release pack`",
                 path=self.path,
             ) from None
         if form != PACKED:
             raise RefusedError(
-                f"{self.path} was packed by another goldset (form {form}; this one reads {PACKED}). Use that "
-                "goldset, or pack the release again with this one."
+                f"{self.path} was packed by another goldgrade (form {form}; this one reads {PACKED}). Use "
+                "that "
+                "goldgrade, or pack the release again with this one."
             )
         return about
 
@@ -189,7 +190,7 @@ class PackedRelease:
         try:
             return batch_rows(batch)
         except (KeyError, TypeError, ValueError):
-            raise self._altered(f"the table of {part} is none that goldset wrote") from None
+            raise self._altered(f"the table of {part} is none that goldgrade wrote") from None
 
     def _batches(self, part: str) -> Iterator[pa.RecordBatch]:
         """The rows of a part's table; no batch where it has none."""
@@ -229,7 +230,7 @@ class PackedRelease:
             return self._zip.read(name)
         except KeyError:
             raise InputError(
-                f"has no {name}; expected a file of `goldset release pack`", path=self.path
+                f"has no {name}; expected a file of `goldgrade release pack`", path=self.path
             ) from None
         except (BadZipFile, EOFError, OSError, RuntimeError) as error:
             raise self._altered(f"{name} is damaged ({error})") from error

@@ -161,7 +161,7 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
     if not queries:
         raise RefusedError(
             "There are no queries to ask an engine. Draw a sample, or import queries.",
-            command="`goldset sample` draws, `goldset import queries` imports.",
+            command="`goldgrade sample` draws, `goldgrade import queries` imports.",
         )
     runs = {run.name: run for run in stored_runs(cursor)}
     for name in request.names:

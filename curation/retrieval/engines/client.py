@@ -1,7 +1,7 @@
 """One engine over HTTP: a list for a query, documents by id, and ids in a random order.
 
-    GOLDSET_ENGINE_NAME_URL   its address, such as https://search.example.org; paths are the template's
-    GOLDSET_ENGINE_NAME_KEY   its key, in the header that the template says; without it none is sent
+    GOLDGRADE_ENGINE_NAME_URL   its address, such as https://search.example.org; paths are the template's
+    GOLDGRADE_ENGINE_NAME_KEY   its key, in the header that the template says; without it none is sent
 
 NAME is the engine's name in capitals. Both are read when something is sent, and are in nothing that is stored
 or shown; an answer that repeats the key is read without it.
@@ -95,7 +95,9 @@ class EngineClient:
     """
 
     def __init__(self, engine: Engine, rate: float = RATE, patience: Patience = PATIENCE) -> None:
-        self.url_name, key_name = (f"GOLDSET_ENGINE_{engine.name.upper()}_{part}" for part in ("URL", "KEY"))
+        self.url_name, key_name = (
+            f"GOLDGRADE_ENGINE_{engine.name.upper()}_{part}" for part in ("URL", "KEY")
+        )
         url, key = (os.environ.get(name, "").strip() for name in (self.url_name, key_name))
         example = "https://search.example.org"
         problems = [] if url else [f"{self.url_name} is not set; expected the address of the engine."]
@@ -260,7 +262,7 @@ class EngineClient:
     def _once(self, call: WebCall) -> WebAnswer | Fault:
         self._pace.wait()
         template = self.engine.template
-        headers = {"Accept": "application/json", "User-Agent": "goldset", **template.headers}
+        headers = {"Accept": "application/json", "User-Agent": "goldgrade", **template.headers}
         if key := self._key.get_secret_value():
             headers[template.key.header] = template.key.value.replace("{key}", key)
         body = None

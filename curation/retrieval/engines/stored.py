@@ -40,7 +40,7 @@ def add_engine(store: Store, name: str, kind: str, path: Path, author: str = COM
     """
     if not _NAME.fullmatch(name):
         raise InputError(
-            f"{name!r} cannot name an engine: its address is the variable GOLDSET_ENGINE_NAME_URL.",
+            f"{name!r} cannot name an engine: its address is the variable GOLDGRADE_ENGINE_NAME_URL.",
             way_out="Use lower-case letters, digits and underscores, such as shop.",
         )
     template = read_template(kind, path)
@@ -72,7 +72,7 @@ def find_engine(cursor: Cursor, name: str) -> Engine:
     ------
     NotFoundError: there is none.
     """
-    command = f"`goldset engine add {name} --kind KIND FILE.yaml` adds one."
+    command = f"`goldgrade engine add {name} --kind KIND FILE.yaml` adds one."
     return find_named(stored_engines(cursor), name, "engine", command=command)
 
 

@@ -132,5 +132,5 @@ def _refuse_undated(queries: list[str]) -> None:
         f"{amount(len(queries), 'query', 'queries')} cannot be placed by time: no traffic with a time "
         "has them or a query that "
         f"is tied to them ({named}). Import the log with its times, or name the part that they go to.",
-        command="`goldset import traffic --time-field` imports times, --undated PART names the part.",
+        command="`goldgrade import traffic --time-field` imports times, --undated PART names the part.",
     )

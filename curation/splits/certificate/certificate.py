@@ -176,7 +176,7 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
     row = cursor.execute("SELECT report FROM splits WHERE split_id = ?", [split_id]).fetchone()
     if row is None:
         raise RefusedError(
-            "There is no split yet. Make one first.", command="`goldset split --dev 0.7 --test 0.3` does."
+            "There is no split yet. Make one first.", command="`goldgrade split --dev 0.7 --test 0.3` does."
         )
     return parsed(row[0], "The split in force")
 

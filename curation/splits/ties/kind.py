@@ -31,7 +31,7 @@ class FoundTies(NamedTuple):
     ties: number of all ties.
     method: how they were searched.
     left_out: reason, written to be read after its number → number of queries.
-    further: more parameters of a stored split, where the search found what older goldsets did not.
+    further: more parameters of a stored split, where the search found what older goldgrades did not.
     """
 
     edges: list[Edge]

@@ -1,1 +1,1 @@
-"""What goldset knows of the form that DuckDB gives its file and log: damage, and what undoes it."""
+"""What goldgrade knows of the form that DuckDB gives its file and log: damage, and what undoes it."""

@@ -5,7 +5,7 @@ index is used: rows that can be read say nothing of them. Which blocks are free 
 whose place the newer header names. A free block may hold anything.
 
 A block of metadata has 64 parts of 4,088 bytes, each with the place of the next one in its first 8. Of a file
-in a form that goldset does not know (`file_form`) nothing is compared.
+in a form that goldgrade does not know (`file_form`) nothing is compared.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ share, it writes in place, 256 KB at a time, before the header that makes the ne
 such a write between two pages. The header before then refers to a block with a wrong checksum, and the file
 opens no more. So these blocks are kept next to the file before each checkpoint, and put back by the next
 opening if the headers are still the same. The log then brings back what was committed. Nothing is kept of a
-file in a form that goldset does not know (`file_form`).
+file in a form that goldgrade does not know (`file_form`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What goldset relies on of the form of DuckDB's file, and whether a file has that form.
+"""What goldgrade relies on of the form of DuckDB's file, and whether a file has that form.
 
 The form of DuckDB 2.0: three headers of 4,096 bytes, then blocks of 256 KB that begin with their checksum.
 The main header has a storage version, and the two database headers, which checkpoints write in turn, have the
@@ -18,7 +18,8 @@ DATABASE_HEADERS = (4096, 8192)
 STORAGE_VERSIONS = frozenset({*range(64, 70), 999})
 """Those that DuckDB 2.0 reads; it writes 999 where nobody asks for an older one."""
 LOG_ALONE = (
-    "%s has a form that this version of goldset does not know (%s). goldset does not guard it, and relies on "
+    "%s has a form that this version of goldgrade does not know (%s). goldgrade does not guard it, and "
+    "relies on "
     "DuckDB alone."
 )
 _SUM = 8
@@ -43,7 +44,7 @@ def identifier_of(headers: bytes) -> bytes:
 
 
 def unknown_form(headers: bytes) -> str:
-    """What of a file's form is not known, as a part of a sentence; '' where goldset knows the form."""
+    """What of a file's form is not known, as a part of a sentence; '' where goldgrade knows the form."""
     if len(headers) < HEADERS or headers[_SUM : _SUM + len(_MAGIC)] != _MAGIC:
         return "its header"
     [version] = struct.unpack_from("<Q", headers, _VERSION)
@@ -55,7 +56,7 @@ def unknown_form(headers: bytes) -> str:
 
 
 def has_known_form(path: Path, descriptor: int) -> bool:
-    """Whether goldset knows the form of a file; where it does not, a line of the log says so, once."""
+    """Whether goldgrade knows the form of a file; where it does not, a line of the log says so, once."""
     unknown = unknown_form(os.pread(descriptor, HEADERS, 0))
     if unknown:
         tell_unknown(path, unknown)
@@ -66,4 +67,4 @@ def tell_unknown(path: Path, unknown: str) -> None:
     """Write the line of the log on a form that is not known, once a process."""
     if (str(path), unknown) not in _warned:
         _warned.add((str(path), unknown))
-        logging.getLogger("goldset").warning(LOG_ALONE, path, unknown)
+        logging.getLogger("goldgrade").warning(LOG_ALONE, path, unknown)

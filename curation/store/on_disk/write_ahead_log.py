@@ -8,7 +8,7 @@ torn last entry and nothing after it, and what was torn was never acknowledged.
 The log of DuckDB 2.0 (form 2): a header, then entries of [length: 8 bytes][checksum: 8 bytes][content]. A log
 is called damaged for two reasons only: an entry that agrees with its checksum follows a broken one, or it
 follows a header that differs in one byte from the one that DuckDB 2.0 writes for this very file. DuckDB
-alone decides about a log in any other form, and a line of goldset's log says so.
+alone decides about a log in any other form, and a line of goldgrade's log says so.
 """
 
 from __future__ import annotations

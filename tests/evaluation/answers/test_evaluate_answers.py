@@ -164,7 +164,7 @@ def test_silence_is_over_all_unanswerable_queries_and_rows_not_sent_are_counted(
 def test_a_release_without_references_says_how_to_get_them(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     freeze(store, "v1")
-    with pytest.raises(RefusedError, match="goldset import answers FILE"):
+    with pytest.raises(RefusedError, match="goldgrade import answers FILE"):
         scored(store, source(tmp_path, {"kettle": "x"}))
 
 
@@ -228,7 +228,7 @@ def test_answers_on_a_sealed_part_are_a_sealed_evaluation_with_a_reason(many: St
 
 
 def pooled(store: Store, kit: Path) -> list[tuple[str, str]]:
-    """Bring in what `goldset answers to-grade` wrote; the pairs to grade, one id for each text."""
+    """Bring in what `goldgrade answers to-grade` wrote; the pairs to grade, one id for each text."""
     import_corpus(store, kit / "corpus.jsonl")
     import_queries(store, kit / "queries.jsonl")
     import_run(store, kit / "answers.trec", "answers")
@@ -237,7 +237,7 @@ def pooled(store: Store, kit: Path) -> list[tuple[str, str]]:
 
 
 def graded_project(folder: Path, kit: Path, guide: str, grades: dict[str, int]) -> Path:
-    """What `goldset answers to-grade` wrote, graded by two people, settled and frozen as `graded`."""
+    """What `goldgrade answers to-grade` wrote, graded by two people, settled and frozen as `graded`."""
     store = new_project(folder / f"{guide}.duckdb")
     with store.transaction() as cursor:
         store_guide(cursor, read_guide(ROOT / "labeling_guides" / guide))

@@ -157,7 +157,7 @@ def test_all_that_is_wrong_with_the_request_is_named(gold: Store, tmp_path: Path
 def test_an_altered_document_is_not_searched(gold: Store, tmp_path: Path) -> None:
     with gold.transaction() as cursor:
         cursor.execute("UPDATE documents SET body = 'other' WHERE document_id = 'violin-1'")
-    with pytest.raises(RefusedError, match=r"violin-1.*goldset verify v1"):
+    with pytest.raises(RefusedError, match=r"violin-1.*goldgrade verify v1"):
         write_baselines(gold, "v1", ["bm25"], tmp_path / "runs")
 
 

@@ -275,7 +275,7 @@ def test_documents_without_text_go_in_only_where_that_is_said_and_are_counted(st
 
 
 def test_a_project_without_corpus_says_what_to_do(store):
-    with store.reading() as cursor, pytest.raises(RefusedError, match="goldset import corpus PATH"):
+    with store.reading() as cursor, pytest.raises(RefusedError, match="goldgrade import corpus PATH"):
         current_corpus(cursor)
 
 

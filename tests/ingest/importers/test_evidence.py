@@ -116,7 +116,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(corpus: St
         load(corpus, tmp_path, *rows)
     expected = "line 2: grade 0 takes no evidence; by the guide only grades from 2 on do"
     assert list(refused.value.problems) == [expected]
-    assert "`goldset guide use FILE` puts another guide in force" in str(refused.value)
+    assert "`goldgrade guide use FILE` puts another guide in force" in str(refused.value)
     assert all_rows(corpus) == before
 
 

@@ -190,7 +190,7 @@ def test_an_unknown_id_is_never_a_query(corpus, write, contents):
         import_judgments(corpus, path)
     assert "line 3: the project has no query 'f37' (on 2 lines)" in str(refused.value)
     assert "line 5: the project has no query 'f38'" in str(refused.value)
-    assert "goldset import queries" in str(refused.value)
+    assert "goldgrade import queries" in str(refused.value)
     assert contents() == before
     result = import_judgments(corpus, path, skip_unknown=True)
     assert (result.judgments, result.added_queries) == (1, 0)
@@ -336,7 +336,7 @@ def test_bad_input_is_refused_in_sentences_and_changes_nothing(
 
 
 def test_without_a_corpus_judgments_are_refused_with_what_to_do(store, write):
-    with pytest.raises(RefusedError, match="goldset import corpus PATH"):
+    with pytest.raises(RefusedError, match="goldgrade import corpus PATH"):
         import_judgments(store, write("j.csv", HEAD + "a,d1,x,1\n"))
 
 

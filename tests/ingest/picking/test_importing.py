@@ -147,7 +147,7 @@ def test_a_bad_file_is_told_in_words_of_the_page(project: Store, request_for: Re
     assert found.problems
     text = "\n".join([*(f"{one.place} {one.found}" for one in found.problems), found.way_out])
     assert re.search(expected, text, re.DOTALL), text
-    assert not re.search(r"secret-folder|`|--\w|jq |goldset", text), text
+    assert not re.search(r"secret-folder|`|--\w|jq |goldgrade", text), text
     for one in found.problems:
         assert one.found[0] in f"'{file[0]}" or not one.found[0].islower(), one.found
 

@@ -181,7 +181,7 @@ def test_the_bounded_stream_has_the_same_bytes(content: bytes, size: int) -> Non
 
 def test_a_sentence_is_short_whatever_the_file_put_into_it() -> None:
     """A name of 20 MB made a sentence of 20 MB."""
-    error = CurationError("a" * 20_000_000, command="goldset verify")
+    error = CurationError("a" * 20_000_000, command="goldgrade verify")
     assert error.found == "a" * LONGEST_SENTENCE + "…"
     many = CurationError("\n".join(["line"] * 10_000))
     assert len(many.found.splitlines()) == 61

@@ -300,20 +300,20 @@ def test_a_file_without_the_named_field_is_refused_with_the_fields_it_has(
 
 
 def test_the_command_lists_and_decides(judged: Store, tmp_path: Path) -> None:
-    def goldset(*words: str) -> dict:
+    def goldgrade(*words: str) -> dict:
         return json.loads(invoke(["--project", str(judged.path), "adjudicate", *words, "--json"]).stdout)
 
-    listed = goldset("list", "--limit", "1")
+    listed = goldgrade("list", "--limit", "1")
     assert (listed["total"], len(listed["disputes"]), listed["disputes"][0]["document_id"]) == (3, 3, "far")
-    decided = goldset("decide", "q", "far", "--grade", "2", "--reason", "why")
+    decided = goldgrade("decide", "q", "far", "--grade", "2", "--reason", "why")
     assert (decided["grade"], decided["reviewer"]) == (2, "command line")
-    assert goldset("decide", "q", "near", "--unjudgeable", "--reason", "cut off")["grade"] is None
+    assert goldgrade("decide", "q", "near", "--unjudgeable", "--reason", "cut off")["grade"] is None
     path = tmp_path / "final.csv"
     path.write_text("query,document,grade,why\nq,three ways,1,half of it\n", encoding="utf-8")
-    decided = goldset("decide", "--file", str(path), "--reason-field", "why")
+    decided = goldgrade("decide", "--file", str(path), "--reason-field", "why")
     assert (decided["decided"], decided["left_out"]) == (1, {})
     assert (decided["fields"]["reason"], decided["fields"]["columns"][-1]) == ("why", "why")
-    assert goldset("list")["total"] == 0
+    assert goldgrade("list")["total"] == 0
 
 
 @pytest.mark.parametrize(

@@ -249,13 +249,13 @@ def test_a_question_needs_words_and_a_reviewer(disputed: tuple[Store, tuple[str,
 def test_the_commands_send_back_and_list_questions(disputed: tuple[Store, tuple[str, str]]) -> None:
     store, pair = disputed
 
-    def goldset(*words: str) -> dict:
+    def goldgrade(*words: str) -> dict:
         result = invoke(["--project", str(store.path), *words, "--json"])
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 
-    assert goldset("adjudicate", "send-back", *pair)["round"] == "first"
-    assert goldset("adjudicate", "list")["total"] == 0
-    question = goldset("adjudicate", "unclear", *pair, "--question", "Do parts count?")
-    (listed,) = goldset("guide", "questions")["questions"]
+    assert goldgrade("adjudicate", "send-back", *pair)["round"] == "first"
+    assert goldgrade("adjudicate", "list")["total"] == 0
+    question = goldgrade("adjudicate", "unclear", *pair, "--question", "Do parts count?")
+    (listed,) = goldgrade("guide", "questions")["questions"]
     assert (listed["question_id"], listed["author"]) == (question["question_id"], "command line")

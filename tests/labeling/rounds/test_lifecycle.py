@@ -109,7 +109,7 @@ def test_a_change_that_makes_no_sense_is_refused_with_a_way_out(opened: Store) -
         reopen_round(opened, "first")
     close_round(opened, "first")
     for turn in (close_round, pause_round, resume_round):
-        with pytest.raises(RefusedError, match="goldset round reopen first"):
+        with pytest.raises(RefusedError, match="goldgrade round reopen first"):
             turn(opened, "first")
     with pytest.raises(NotFoundError, match=r"no round 'second'\. Rounds of this project: first"):
         close_round(opened, "second")
@@ -131,7 +131,7 @@ def test_a_round_opened_by_mistake_is_deleted_before_anybody_answered(opened: St
 def test_a_round_with_an_answer_is_not_deleted(opened: Store) -> None:
     item = next_showings(opened, "ada").showings[0].presentation_id
     assert grade(opened, item, "a client key", kind="later").status == "saved"
-    with pytest.raises(RefusedError, match=r"somebody has answered already.*goldset round close first"):
+    with pytest.raises(RefusedError, match=r"somebody has answered already.*goldgrade round close first"):
         delete_round(opened, "first")
     add_names(opened, "lea", role="annotator")
     with pytest.raises(RefusedError, match="This is for the lead"):

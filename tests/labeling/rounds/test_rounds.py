@@ -257,7 +257,7 @@ def test_a_layout_without_people_says_that_and_nothing_of_the_overlap() -> None:
 def test_a_round_without_candidates_names_the_next_step(store: Store) -> None:
     add_pairs(store, {"query": []})
     add_people(store, "ada")
-    with pytest.raises(RefusedError, match="goldset pool"):
+    with pytest.raises(RefusedError, match="goldgrade pool"):
         open_round(store, "first", ["ada"], overlap=1)
 
 

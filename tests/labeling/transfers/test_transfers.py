@@ -454,7 +454,7 @@ def test_moving_work_is_the_leads_and_is_on_record(opened: Store) -> None:
 
 def test_nothing_moves_in_a_closed_round_or_a_pilot(opened: Store) -> None:
     close_round(opened, "first")
-    with pytest.raises(RefusedError, match="goldset round reopen first"):
+    with pytest.raises(RefusedError, match="goldgrade round reopen first"):
         reassign(opened, "first", "ada")
     add_pairs(opened, {"fresh": ["f0", "f1"]})
     open_round(opened, "pilot", ["ada", "grace"], kind="pilot")

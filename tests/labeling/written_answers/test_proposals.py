@@ -134,7 +134,7 @@ def test_a_model_that_proposed_before_another_one_did_can_be_called_again(
     project: Store, model: ServedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("first", "second", "first"):
-        monkeypatch.setenv("GOLDSET_LLM_MODEL", name)
+        monkeypatch.setenv("GOLDGRADE_LLM_MODEL", name)
         assert propose(project, "--query", "q-violin", "--send")["proposed"] == {"q-violin": 2}
     stored = "SELECT model FROM nugget_proposals ORDER BY proposed_at"
     assert rows_of(project, stored) == [("first",), ("second",)]

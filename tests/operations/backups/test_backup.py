@@ -121,7 +121,7 @@ def test_a_backup_is_its_owners_alone_and_in_the_audit_trail(store: Store, tmp_p
 
 
 def test_what_any_command_writes_is_its_owners_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["goldset", "--project", str(store.path), "guide", "show"])
+    monkeypatch.setattr(sys, "argv", ["goldgrade", "--project", str(store.path), "guide", "show"])
     former = os.umask(0o000)
     try:
         with pytest.raises(SystemExit, match="0"):
@@ -205,7 +205,7 @@ def test_a_backup_names_the_project_that_is_damaged_and_what_to_do(store: Store,
             back_up(Store(store.path), tmp_path / f"{block}.duckdb")
         assert ".new-" not in str(refused.value)
         refusals.append(str(refused.value))
-    assert any(f"{store.path}: " in one and "goldset --project NEW restore FILE" in one for one in refusals)
+    assert any(f"{store.path}: " in one and "goldgrade --project NEW restore FILE" in one for one in refusals)
 
 
 def test_restoring_makes_the_backup_the_project_and_keeps_the_former_one(
@@ -275,14 +275,14 @@ def test_a_damaged_project_is_moved_aside_with_its_log(store: Store, tmp_path: P
     assert restored.kept.stat().st_size == 20_000
 
 
-def test_a_backup_of_a_newer_goldset_is_refused_before_anything_is_moved(
+def test_a_backup_of_a_newer_goldgrade_is_refused_before_anything_is_moved(
     store: Store, tmp_path: Path
 ) -> None:
     newer = new_project(tmp_path / "newer.duckdb")
     with newer.transaction() as cursor:
         cursor.execute("INSERT INTO migrations VALUES ('9999_future', now()::TIMESTAMP)")
     newer.close()
-    with pytest.raises(StoreVersionError, match="newer goldset"):
+    with pytest.raises(StoreVersionError, match="newer goldgrade"):
         restore(newer.path, store.path, replace=True)
     assert not list(store.path.parent.glob("*.before-restore-*"))
 

@@ -175,7 +175,7 @@ def test_files_of_a_left_corpus_that_changed_or_are_gone_are_named(store: Store,
     named = [one for one in examine(store.path).findings if one.what == "corpus"]
     files = [str(folder / f"{name}.json") for name in ("b", "c", "d")]
     assert [one.sentence.split(": ")[0] for one in named] == files
-    assert {one.command for one in named} == {f"goldset import corpus {folder} --leave"}
+    assert {one.command for one in named} == {f"goldgrade import corpus {folder} --leave"}
     leave_corpus(store, folder / "a.json")
     assert said(examine(store.path), "corpus") == ""
 
@@ -190,5 +190,5 @@ def test_the_command_ends_with_1_where_somebody_must_act(store: Store) -> None:
 
 
 def test_a_project_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="no goldset project"):
+    with pytest.raises(NotFoundError, match="no goldgrade project"):
         examine(tmp_path / "none.duckdb")

@@ -37,7 +37,7 @@ class Webhook(HTTPServer):
         super().__init__(("127.0.0.1", 0), _Hook)
         self.answers: list[int] = []
         self.got: list[str] = []
-        self.environment = {"GOLDSET_WEBHOOK": f"http://127.0.0.1:{self.server_port}/T0/secret"}
+        self.environment = {"GOLDGRADE_WEBHOOK": f"http://127.0.0.1:{self.server_port}/T0/secret"}
 
 
 class _Hook(BaseHTTPRequestHandler):
@@ -48,7 +48,7 @@ class _Hook(BaseHTTPRequestHandler):
         status = self.server.answers.pop(0) if self.server.answers else 200
         self.send_response(status)
         if status == 302:
-            self.send_header("Location", self.server.environment["GOLDSET_WEBHOOK"])
+            self.send_header("Location", self.server.environment["GOLDGRADE_WEBHOOK"])
         self.end_headers()
         if status == 200:
             self.server.got.append(body["text"])
@@ -97,12 +97,12 @@ def failed(store: Store) -> None:
 
 def test_each_is_sent_once_and_says_no_more_than_rounds_and_counts(project: Store, webhook: Webhook) -> None:
     failed(project)
-    environment = {**webhook.environment, "GOLDSET_URL": "https://gold.example.org"}
+    environment = {**webhook.environment, "GOLDGRADE_URL": "https://gold.example.org"}
     assert send_due(project, environment, NOW) == 3
     assert sorted(webhook.got) == [
-        "goldset: 1 pair waits for a decision.\nhttps://gold.example.org",
-        "goldset: Round first &lt;!channel&gt; is done.\nhttps://gold.example.org",
-        "goldset: The job “pool” came to nothing. Its page says why.\nhttps://gold.example.org",
+        "goldgrade: 1 pair waits for a decision.\nhttps://gold.example.org",
+        "goldgrade: Round first &lt;!channel&gt; is done.\nhttps://gold.example.org",
+        "goldgrade: The job “pool” came to nothing. Its page says why.\nhttps://gold.example.org",
     ]
     with project.reading():
         version = project.data_version
@@ -131,7 +131,9 @@ def test_a_quarter_left_half_done_is_noticed_once_closed_early_or_open_past_its_
     assert send_due(store, webhook.environment, winter) == (not closed)
     reopen_round(store, "2026-Q4") if closed else close_round(store, "2026-Q4")
     assert send_due(store, webhook.environment, winter + timedelta(days=1)) == 0
-    assert webhook.got == ["goldset: The re-labeling of 2026-Q4 is left half done: 0 of 2 pairs are judged."]
+    assert webhook.got == [
+        "goldgrade: The re-labeling of 2026-Q4 is left half done: 0 of 2 pairs are judged."
+    ]
 
 
 def test_nothing_is_sent_unless_a_lead_wants_it_nor_what_was_before(project: Store, webhook: Webhook) -> None:
@@ -187,7 +189,7 @@ def test_a_test_says_why_it_was_not_sent(webhook: Webhook) -> None:
     webhook.answers = [500]
     assert send_test(webhook.environment) == "it answered HTTP 500"
     assert send_test(webhook.environment) == ""
-    nobody = {"GOLDSET_WEBHOOK": "http://127.0.0.1:1/"}
+    nobody = {"GOLDGRADE_WEBHOOK": "http://127.0.0.1:1/"}
     assert send_test(nobody) == "it was not reached, or gave no answer in time"
     assert send_test({}) is None
 
@@ -195,10 +197,10 @@ def test_a_test_says_why_it_was_not_sent(webhook: Webhook) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("GOLDSET_WEBHOOK", "http://hooks.example.org/secret"),
-        ("GOLDSET_WEBHOOK", "https://me:secret@hooks.example.org"),
-        ("GOLDSET_WEBHOOK", "file:///secret"),
-        ("GOLDSET_SMTP", "secret"),
+        ("GOLDGRADE_WEBHOOK", "http://hooks.example.org/secret"),
+        ("GOLDGRADE_WEBHOOK", "https://me:secret@hooks.example.org"),
+        ("GOLDGRADE_WEBHOOK", "file:///secret"),
+        ("GOLDGRADE_SMTP", "secret"),
     ],
 )
 def test_a_wrong_value_is_named_and_not_repeated(name: str, value: str) -> None:
@@ -207,7 +209,7 @@ def test_a_wrong_value_is_named_and_not_repeated(name: str, value: str) -> None:
     assert "secret" not in str(refused.value)
 
 
-def test_a_notice_that_an_older_goldset_tried_to_send_is_not_sent_again() -> None:
+def test_a_notice_that_an_older_goldgrade_tried_to_send_is_not_sent_again() -> None:
     """Before 0040, each attempt at a notice was a row of its own, and some went by e-mail."""
     connection = duckdb.connect()
     steps = migrations.shipped()

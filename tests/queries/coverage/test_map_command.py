@@ -1,4 +1,4 @@
-"""`goldset coverage map`: a page without results, and what it refuses."""
+"""`goldgrade coverage map`: a page without results, and what it refuses."""
 
 from __future__ import annotations
 

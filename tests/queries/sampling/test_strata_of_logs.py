@@ -151,7 +151,7 @@ def test_an_unknown_tag_is_refused_and_a_tag_of_ones_own_makes_strata_and_top_up
     with pytest.raises(InputError, match="no tag 'qestion'; did you mean 'question'"):
         draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("tag:qestion",)))
     plan = SamplingPlan(strata=("tag:shop-talk",))
-    with store.reading() as cursor, pytest.raises(InputError, match="goldset tags declare"):
+    with store.reading() as cursor, pytest.raises(InputError, match="goldgrade tags declare"):
         STEPS["sample"].check(cursor, DrawRequest(plan=plan, size=1))
     declare_tags(store, ["shop-talk", "traffic"])
     draw_sample(store, 10, seed=0)

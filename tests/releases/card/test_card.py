@@ -144,7 +144,7 @@ def test_limits_that_do_not_hold_are_not_claimed(tmp_path: Path) -> None:
 def test_what_was_replaced_in_the_log_is_counted(drawn: Opened) -> None:
     told = section(Card(drawn), "Personal data")
     assert "Replaced by placeholders: email in 1 row." in told
-    assert "goldset does not search them" in told
+    assert "goldgrade does not search them" in told
     assert "ada@example.org" not in "".join(map(str, drawn.texts.values()))
 
 

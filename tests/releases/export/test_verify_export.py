@@ -87,7 +87,9 @@ def test_a_manifest_that_is_none_any_more_is_told(copy: Path, text: str, problem
 
 
 def test_a_folder_that_is_no_export_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no manifest.json: expected a folder that `goldset export` wrote"):
+    with pytest.raises(
+        InputError, match=r"no manifest.json: expected a folder that `goldgrade export` wrote"
+    ):
         verify_export(tmp_path)
 
 

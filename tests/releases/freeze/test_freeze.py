@@ -405,12 +405,12 @@ def test_a_turn_brings_rows_only_and_their_meaning_is_worked_out_without_the_fil
 
 
 def test_without_a_split_the_way_out_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match=r"goldset split --dev 0.7 --test 0.3"):
+    with pytest.raises(RefusedError, match=r"goldgrade split --dev 0.7 --test 0.3"):
         freeze(labelled(tmp_path), "v1")
 
 
 def test_without_a_corpus_the_way_out_is_named(store: Store) -> None:
-    with pytest.raises(RefusedError, match="goldset import corpus"):
+    with pytest.raises(RefusedError, match="goldgrade import corpus"):
         freeze(store, "v1")
 
 
@@ -422,7 +422,7 @@ def test_labels_given_since_the_split_that_tie_its_parts_together_stop_the_freez
     test = next(query for query, part in parts.items() if part == "test")
     shared = ImportedJudgment(test, f"{dev.removeprefix('q-')}-1", "zoe.miller", 3)
     add_judgments(store, [shared], "later.csv")
-    with pytest.raises(RefusedError, match=r"1 tie now crosses its parts.*shared document.*goldset split"):
+    with pytest.raises(RefusedError, match=r"1 tie now crosses its parts.*shared document.*goldgrade split"):
         freeze(store, "v1")
     make_split(store, PARTS, 1, LEXICAL)
     assert freeze(store, "v1").created
@@ -456,7 +456,7 @@ def test_a_name_with_spaces_or_line_ends_is_refused(store: Store, name: str) -> 
 
 def test_an_unknown_release_is_answered_with_those_there_are(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
-    with pytest.raises(NotFoundError, match="goldset freeze NAME"):
+    with pytest.raises(NotFoundError, match="goldgrade freeze NAME"):
         verify(store, "v1")
     freeze(store, "v1")
     with pytest.raises(NotFoundError, match=r"no release 'v2'. It has v1"):

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import goldset
+import goldgrade
 from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.core.text import plain
 from curation.evaluation.evaluate_runs import evaluate_runs
@@ -44,7 +44,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = tmp_path_factory.mktemp("packed")
     store = evaluated_project(folder)
     run = write_run(folder / "run.trec", ranked("run"))
-    return Project(store, pack_release(store, "v1", folder / "v1.goldset").file, run)
+    return Project(store, pack_release(store, "v1", folder / "v1.goldgrade").file, run)
 
 
 @pytest.fixture
@@ -54,17 +54,17 @@ def nowhere(tmp_path: Path) -> Store:
 
 
 def test_the_same_release_gives_the_same_bytes(project: Project, tmp_path: Path) -> None:
-    again = pack_release(project.store, "v1", tmp_path / "v1.goldset")
+    again = pack_release(project.store, "v1", tmp_path / "v1.goldgrade")
     assert again.file.read_bytes() == project.packed.read_bytes()
     other = evaluated_project(tmp_path)
-    assert pack_release(other, "v1", tmp_path / "o.goldset").sha256 == again.sha256
+    assert pack_release(other, "v1", tmp_path / "o.goldgrade").sha256 == again.sha256
     other.close()
 
 
 def test_the_full_export_of_the_page_is_the_packed_release(project: Project, tmp_path: Path) -> None:
     export_zip(project.store, "v1", "full", tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["v1.goldset"]
-    assert (tmp_path / "v1.goldset").read_bytes() == project.packed.read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["v1.goldgrade"]
+    assert (tmp_path / "v1.goldgrade").read_bytes() == project.packed.read_bytes()
 
 
 def test_without_a_project_and_on_a_disk_that_is_only_read_the_figures_are_the_projects(
@@ -73,24 +73,24 @@ def test_without_a_project_and_on_a_disk_that_is_only_read_the_figures_are_the_p
     store, there = sampled_release(tmp_path), tmp_path / "only-read"
     there.mkdir()
     shutil.move(tmp_path / "near.trec", there)
-    pack_release(store, "v1", there / "v1.goldset")
+    pack_release(store, "v1", there / "v1.goldgrade")
     there.chmod(0o500)
     runs = named_runs([str(there / "near.trec")])
     expected = evaluate_runs(store, "v1", runs)
     store.close()
-    found = evaluate_runs(nowhere, str(there / "v1.goldset"), runs)
+    found = evaluate_runs(nowhere, str(there / "v1.goldgrade"), runs)
     assert plain(found) == plain(expected)
     assert found.runs[0].traffic
-    assert [path.name for path in sorted(there.iterdir())] == ["near.trec", "v1.goldset"]
+    assert [path.name for path in sorted(there.iterdir())] == ["near.trec", "v1.goldgrade"]
     there.chmod(0o700)
 
 
 def test_python_reads_a_file_without_a_project(project: Project, tmp_path: Path) -> None:
-    release = goldset.release(project.packed, tmp_path / "none.duckdb")
-    expected = goldset.release("v1", project.store.path)
+    release = goldgrade.release(project.packed, tmp_path / "none.duckdb")
+    expected = goldgrade.release("v1", project.store.path)
     assert (release.id, release.qrels("dev")) == (expected.id, expected.qrels("dev"))
     assert list(release.documents()) == list(expected.documents())
-    with pytest.raises(goldset.Error, match="has no grades of test"):
+    with pytest.raises(goldgrade.Error, match="has no grades of test"):
         release.qrels("test", reason="why")
 
 
@@ -139,20 +139,22 @@ def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log(
     project: Project, nowhere: Store, tmp_path: Path
 ) -> None:
     with pytest.raises(RefusedError, match="says why"):
-        pack_release(project.store, "v1", tmp_path / "whole.goldset", with_sealed=True)
+        pack_release(project.store, "v1", tmp_path / "whole.goldgrade", with_sealed=True)
     assert not list(tmp_path.iterdir())
-    whole = pack_release(project.store, "v1", tmp_path / "whole.goldset", with_sealed=True, reason="archive")
+    whole = pack_release(
+        project.store, "v1", tmp_path / "whole.goldgrade", with_sealed=True, reason="archive"
+    )
     assert whole.file.stat().st_mode & 0o777 == 0o600
     found = verify(nowhere, str(whole.file))
     assert (found.intact, found.lacking, found.release_id) == (True, (), whole.exported.release_id)
     with pytest.raises(RefusedError, match="a file has no such log"):
         evaluate_runs(nowhere, str(whole.file), named_runs([str(project.run)]), reason="r", **_part("test"))
-    release = goldset.release(whole.file, nowhere.path)
+    release = goldgrade.release(whole.file, nowhere.path)
     assert release.qrels("dev")
     for taken in (lambda: release.qrels("test"), lambda: release.export("csv", tmp_path / "csv")):
-        with pytest.raises(goldset.Error, match="says why, which a packed release cannot log"):
+        with pytest.raises(goldgrade.Error, match="says why, which a packed release cannot log"):
             taken()
-    assert release.qrels("test", reason="archive") == goldset.release("v1", project.store.path).qrels(
+    assert release.qrels("test", reason="archive") == goldgrade.release("v1", project.store.path).qrels(
         "test", reason="compared with the file"
     )
     out = release.export("csv", tmp_path / "csv", reason="archive").out
@@ -197,10 +199,10 @@ def test_a_beginning_that_several_ids_have_is_refused(tmp_path: Path) -> None:
 
 
 def test_another_file_is_never_replaced(project: Project, tmp_path: Path) -> None:
-    (tmp_path / "mine.goldset").write_text("mine")
+    (tmp_path / "mine.goldgrade").write_text("mine")
     with pytest.raises(InputError, match="is there already"):
-        pack_release(project.store, "v1", tmp_path / "mine.goldset")
-    assert (tmp_path / "mine.goldset").read_text() == "mine"
+        pack_release(project.store, "v1", tmp_path / "mine.goldgrade")
+    assert (tmp_path / "mine.goldgrade").read_text() == "mine"
 
 
 def _part(name: str) -> dict[str, object]:
@@ -276,7 +278,7 @@ DAMAGES = {
     _cut: "its end is missing",
     _flip: "is damaged",
     _swell: "more.json unpacks to 1,000,000 bytes",
-    _newer: r"packed by another goldset \(form 9; this one reads 1\)",
+    _newer: r"packed by another goldgrade \(form 9; this one reads 1\)",
     _regrade: "the part queries was altered",
     _repeat: "take hundreds of times its size",
 }
@@ -286,7 +288,7 @@ DAMAGES = {
 def test_a_damaged_file_is_refused_with_a_sentence(
     project: Project, nowhere: Store, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
-    path = tmp_path / "v1.goldset"
+    path = tmp_path / "v1.goldgrade"
     shutil.copy(project.packed, path)
     damage(path)
     with pytest.raises(CurationError, match=DAMAGES[damage]):

@@ -74,7 +74,11 @@ def test_documents_one_at_a_time_are_gone_where_the_answer_is_404(
 @pytest.mark.parametrize(
     ("fault", "times", "said"),
     [
-        (Served(401, f"no {KEY}"), 1, "answered HTTP 401: no [key] to GET /api/search. Check GOLDSET_ENGINE"),
+        (
+            Served(401, f"no {KEY}"),
+            1,
+            "answered HTTP 401: no [key] to GET /api/search. Check GOLDGRADE_ENGINE",
+        ),
         (Served(404, "none"), 1, "answered HTTP 404: none"),
         (Served(302, "", {"Location": "http://127.0.0.1:1/"}), 1, "answered HTTP 302"),
         (Served(400, "bad syntax"), 1, "rejected a request (HTTP 400: bad syntax)"),
@@ -117,9 +121,9 @@ def test_more_than_64_mb_are_not_read(
 def test_an_engine_that_is_away_is_named_by_its_variable(
     client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GOLDSET_ENGINE_SHOP_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("GOLDGRADE_ENGINE_SHOP_URL", "http://127.0.0.1:1")
     away = EngineClient(client.engine, 1e6, QUICK)
-    with pytest.raises(RefusedError, match=r"the server was not reached .* Check GOLDSET_ENGINE_SHOP_URL"):
+    with pytest.raises(RefusedError, match=r"the server was not reached .* Check GOLDGRADE_ENGINE_SHOP_URL"):
         away.search("x", 1)
 
 
@@ -129,8 +133,8 @@ def test_an_engine_that_is_away_is_named_by_its_variable(
 def test_an_address_that_cannot_be_one_is_not_repeated(
     client: EngineClient, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    monkeypatch.setenv("GOLDSET_ENGINE_SHOP_URL", url)
-    with pytest.raises(InputError, match="GOLDSET_ENGINE_SHOP_URL") as caught:
+    monkeypatch.setenv("GOLDGRADE_ENGINE_SHOP_URL", url)
+    with pytest.raises(InputError, match="GOLDGRADE_ENGINE_SHOP_URL") as caught:
         EngineClient(client.engine)
     assert "secret-word" not in str(caught.value)
 

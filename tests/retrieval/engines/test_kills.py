@@ -43,7 +43,7 @@ def shop(tmp_path: Path, store: Store, engine: SearchServer) -> Iterator[Store]:
     store.close()
 
 
-def goldset(store: Store, words: str, engine: SearchServer) -> int:
+def goldgrade(store: Store, words: str, engine: SearchServer) -> int:
     """Run a command; how many requests it sent."""
     engine.requests.clear()
     store.close()
@@ -89,12 +89,12 @@ def test_a_kill_leaves_nothing_half_written_and_the_next_try_comes_to_the_same(
     shop: Store, engine: SearchServer, tmp_path: Path, words: str, first: str, places: tuple[int, ...]
 ) -> None:
     if first:
-        goldset(shop, first, engine)
+        goldgrade(shop, first, engine)
         engine.documents["shoe 1"] = {"title": "other shoes"}
         del engine.documents["shoe 2"]
     before, whole = state(shop), Store(tmp_path / "whole.duckdb")
     shutil.copy(shop.path, whole.path)
-    sent = goldset(whole, words, engine)
+    sent = goldgrade(whole, words, engine)
     expected = state(whole)
     for place in places:
         killed = Store(tmp_path / f"killed {place}.duckdb")
@@ -104,7 +104,7 @@ def test_a_kill_leaves_nothing_half_written_and_the_next_try_comes_to_the_same(
         assert found["pools"] == before["pools"]
         if words != POOL:  # whose run is whole before anything else is drawn
             assert found == before
-        assert goldset(killed, words, engine) <= sent
+        assert goldgrade(killed, words, engine) <= sent
         again = state(killed)
         assert again == expected | {name: again[name] for name in ("corpus_snapshots", "events")}
 
@@ -118,8 +118,8 @@ def test_a_run_of_a_release_goes_on_after_a_kill_and_is_asked_anew_when_it_is_wr
     words = f"run v1 --engine shop --depth 5 --rate 1000 --out {out}"
     kill(store, words, engine, at=4, slowly=True)
     assert not out.exists()
-    assert goldset(store, words, engine) == sent - 3
+    assert goldgrade(store, words, engine) == sent - 3
     assert len((out / "shop.trec").read_text().splitlines()) == 8
     assert rows_of(store, "SELECT count(*) FROM engine_answers") == [(0,)]
-    assert goldset(store, f"{words} --overwrite", engine) == sent
+    assert goldgrade(store, f"{words} --overwrite", engine) == sent
     store.close()

@@ -29,7 +29,7 @@ SHOES = {
 
 
 def client_of(kind: str, values: str, folder: Path, url: str, patch: pytest.MonkeyPatch) -> EngineClient:
-    patch.setenv("GOLDSET_ENGINE_SHOP_URL", url)
+    patch.setenv("GOLDGRADE_ENGINE_SHOP_URL", url)
     template = read_template(kind, template_file(folder, f"values: {values}"))
     return EngineClient(Engine("shop", kind, template), 1e6)
 
@@ -101,7 +101,7 @@ def typesense(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_typesense_is_searched_and_fetched_from(
     typesense: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GOLDSET_ENGINE_SHOP_KEY", KEY)
+    monkeypatch.setenv("GOLDGRADE_ENGINE_SHOP_KEY", KEY)
     values = '{collection: shop, query_by: "title,body"}'
     client = client_of("typesense", values, tmp_path, typesense, monkeypatch)
     assert client.search("red shoes", 2).ids == ["a", "b,2"]

@@ -67,7 +67,7 @@ def lucene(tmp_path: Path) -> Iterator[str]:
 def test_lucene_is_searched_and_fetched_from(
     lucene: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GOLDSET_ENGINE_SHOP_URL", lucene)
+    monkeypatch.setenv("GOLDGRADE_ENGINE_SHOP_URL", lucene)
     file = template_file(tmp_path, TEMPLATE.replace("INDEX", str(tmp_path / "index")))
     client = EngineClient(Engine("shop", "http", read_template("http", file)), 1e6)
     found = client.search("red shoes", 2)
@@ -76,6 +76,6 @@ def test_lucene_is_searched_and_fetched_from(
     assert client.search("nothing of this", 2).ids == []
     brought = {one: fields["doc"] for one, fields in client.documents(["b 2", "gone"])}
     assert brought == {"b 2": TEXTS["b 2"]}
-    monkeypatch.setenv("GOLDSET_ENGINE_SHOP_URL", f"{lucene}/elsewhere")
+    monkeypatch.setenv("GOLDGRADE_ENGINE_SHOP_URL", f"{lucene}/elsewhere")
     with pytest.raises(RefusedError, match="HTTP 404"):
         EngineClient(client.engine, 1e6).search("red", 2)

@@ -41,24 +41,26 @@ def test_an_engine_is_added_pooled_graded_and_fetched_again(
     queries = tmp_path / "queries.csv"
     queries.write_text("id,text\nq1,red shoes\nq2,black hats\n")
 
-    def goldset(*words: str) -> Done:
+    def goldgrade(*words: str) -> Done:
         store.close()
         done = invoke(["--project", str(store.path), *words])
         assert done.exit_code == 0, (done.output, done.exception)
         assert KEY not in done.output
         return done
 
-    goldset("engine", "add", "shop", "--kind", "http", str(template_file(tmp_path)))
-    goldset("import", "queries", str(queries))
-    pool = json.loads(goldset("pool", "--systems", "engine:shop", "--random-negatives", "2", "--json").stdout)
+    goldgrade("engine", "add", "shop", "--kind", "http", str(template_file(tmp_path)))
+    goldgrade("import", "queries", str(queries))
+    pool = json.loads(
+        goldgrade("pool", "--systems", "engine:shop", "--random-negatives", "2", "--json").stdout
+    )
     assert pool["random_negatives"] == 4
-    assert "documents of engines" in goldset("status").stdout
+    assert "documents of engines" in goldgrade("status").stdout
     add_names(store, "ada")
     open_round(store, "first", ["ada"], overlap=1, duplicates=0)
     assert len(grade_next(store, "ada", count=3)) == 3
     [(first,)] = rows_of(store, "SELECT document_id FROM presentations WHERE position = 0")
     engine.documents[first] = {"title": "another text"}
-    refreshed = json.loads(goldset("import", "corpus", "--refresh", "shop", "--json").stdout)
+    refreshed = json.loads(goldgrade("import", "corpus", "--refresh", "shop", "--json").stdout)
     assert (refreshed["changed"], refreshed["gone"]) == (1, 0)
     with store.reading() as cursor:
         changed = {one.pair[1] for one in read_pairs(cursor) if one.read_hash != one.now_hash}

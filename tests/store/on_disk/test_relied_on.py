@@ -1,4 +1,4 @@
-"""What goldset relies on of DuckDB's files, locks and errors, one fact a test.
+"""What goldgrade relies on of DuckDB's files, locks and errors, one fact a test.
 
 A test that fails on another version of DuckDB names what that version changed. Without these facts, a torn
 checkpoint or a damaged log is not seen: compare the new form, extend `file_form` and the log's pattern, then
@@ -117,7 +117,9 @@ def test_a_block_with_another_checksum_is_an_error_of_the_base_class(written: Pa
     assert type(refused.value) is duckdb.Error
 
 
-def test_a_disk_that_is_full_at_a_commit_is_worded_as_goldset_reads_it(written: Path, tmp_path: Path) -> None:
+def test_a_disk_that_is_full_at_a_commit_is_worded_as_goldgrade_reads_it(
+    written: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "file.duckdb"
     path.write_bytes(written.read_bytes())
     engine = start_engine(str(tmp_path))

@@ -1,4 +1,4 @@
-"""A project in a form that goldset does not know: the engine decides, and one line of the log says so."""
+"""A project in a form that goldgrade does not know: the engine decides, and one line of the log says so."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_project_of_another_form_is_written_backed_up_and_examined(
     of_another_form: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = open_store(of_another_form)
-    with caplog.at_level(logging.WARNING, "goldset"):
+    with caplog.at_level(logging.WARNING, "goldgrade"):
         for number in range(40):
             with store.transaction() as cursor:
                 cursor.execute("INSERT INTO settings VALUES (?, ?)", [f"written {number}", "x" * 500])

@@ -2,7 +2,7 @@
 
 import os
 
-if seconds := os.environ.get("GOLDSET_TEST_CLOCK_OFFSET"):
+if seconds := os.environ.get("GOLDGRADE_TEST_CLOCK_OFFSET"):
     import time
 
     import time_machine

@@ -118,7 +118,8 @@ def read_release(
     ------
     InputError: the release has no such part, or no document could be relevant.
     NotFoundError: there is no such release.
-    RefusedError: all its parts are sealed and none was named; it is not as it was frozen, or a newer goldset
+    RefusedError: all its parts are sealed and none was named; it is not as it was frozen, or a newer
+        goldgrade
         froze it.
     """
     release = opened(store, name)

@@ -1,6 +1,6 @@
 """The seconds that a run's queries took.
 
-They are in a JSON file of the same name next to the run file. `goldset run` writes such files. Of any it
+They are in a JSON file of the same name next to the run file. `goldgrade run` writes such files. Of any it
 reads `seconds.queries` (query id → seconds) or `seconds.mean`, and `file.sha256`: where that is not the run
 file's, the times are another run's and are not taken. A JSON file without seconds is no such file.
 """

@@ -377,7 +377,7 @@ class _RunColumns:
         """The command that writes the topics of the release with its own ids."""
         sealed = sealed_parts(self._release.frozen.header) if self._release.frozen else ()
         without = "".join(f" --without-grades {part}" for part in sealed)
-        return f"goldset export {self._release.name} --format trec{without} --out topics"
+        return f"goldgrade export {self._release.name} --format trec{without} --out topics"
 
 
 def _chunks_again(places: _Places, located: LocatedChunks) -> Ints:

@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 PEOPLE = "people"
 """The source of what people wrote in the app."""
 _WAYS_OUT = {
-    UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or leave such rows out with "
+    UNKNOWN_QUERY: "Import the queries first (`goldgrade import queries PATH`), or leave such rows out with "
     "--skip-unknown."
 }
 

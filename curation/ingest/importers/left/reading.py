@@ -191,7 +191,7 @@ def _cut_down(
 
     ends = np.cumsum(row_groups)
     group_of = np.searchsorted(ends, rows, side="right")
-    with tempfile.TemporaryDirectory(prefix="goldset-") as folder, open_parquet(path) as file:
+    with tempfile.TemporaryDirectory(prefix="goldgrade-") as folder, open_parquet(path) as file:
         parts = []
         for group in np.unique(group_of).tolist():
             first = int(ends[group]) - row_groups[group]

@@ -67,5 +67,5 @@ def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
             f"{total:,} different rows of that one, and not all of them can be recognised, because they have "
             "no session or time, or another count. Nothing was imported, for they would count twice. Delete "
             "the earlier log first; or take all rows, if both logs count.",
-            command=f"`goldset import delete-log {earlier[:8]}` deletes it; --known-rows takes all.",
+            command=f"`goldgrade import delete-log {earlier[:8]}` deletes it; --known-rows takes all.",
         )

@@ -134,7 +134,7 @@ def import_log_files(
         return replace(found, files=files_read)
     import_id = digest("traffic files", log_id, new)
     used, counts = known.fields, NOTHING
-    with tempfile.TemporaryDirectory(prefix="goldset-") as folder:
+    with tempfile.TemporaryDirectory(prefix="goldgrade-") as folder:
         paths = [Path(folder) / f"{number}.parquet" for number in range(len(new))]
         for file, path in zip(new, paths, strict=True):
             with storage.on_disk(file.name) as here:
@@ -208,7 +208,7 @@ def _new_files(
             path=storage.address(changed[0]),
             way_out="Put new rows into a new file, and bring this one back. Or delete the log, and import "
             "all of its files again.",
-            command=f"`goldset import delete-log {known.imports[0][:8]}` deletes it.",
+            command=f"`goldgrade import delete-log {known.imports[0][:8]}` deletes it.",
         )
     return new, FilesRead(len(new), len(before), len(before.keys() - there), same)
 

@@ -144,7 +144,7 @@ def resolved_fields(records: Records, asked: TrafficFields) -> TrafficFields:
     if people := {name for name in asked.metadata if name in (used.session, *_SESSIONS)}:
         records.refuse_columns(
             f"{_METADATA} names {', '.join(map(repr, sorted(people)))}, which tells people apart: of that "
-            "goldset keeps a keyed hash alone (--session-field)"
+            "goldgrade keeps a keyed hash alone (--session-field)"
         )
     return replace(used, metadata=tuple(sorted(set(used.metadata))))
 

@@ -59,7 +59,7 @@ class LogStatement(NamedTuple):
     @property
     def sentences(self) -> tuple[str, str]:
         """The statement, and a comment that says what to do with its result."""
-        return self.sql, f"-- goldset import traffic RESULT.parquet {self.options}".rstrip()
+        return self.sql, f"-- goldgrade import traffic RESULT.parquet {self.options}".rstrip()
 
 
 def log_statement(

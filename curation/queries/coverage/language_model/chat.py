@@ -83,7 +83,7 @@ def _ask(
     endpoint: ModelEndpoint, messages: Sequence[Mapping[str, str]], seconds: float
 ) -> ModelReply | Fault:
     """One request: a reply, or why there was none."""
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "goldset"}
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "goldgrade"}
     if key := endpoint.key.get_secret_value():
         headers["Authorization"] = f"Bearer {key}"
     body = json.dumps({"model": endpoint.model, "messages": list(messages)}).encode()

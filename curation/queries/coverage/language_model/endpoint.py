@@ -1,9 +1,9 @@
 """The endpoint of a language model: where it is, which model, and the key, from the environment alone.
 
-    GOLDSET_LLM_URL     such as https://host/v1; /chat/completions is added where it is missing
-    GOLDSET_LLM_MODEL   the model's name, as the endpoint knows it
-    GOLDSET_LLM_KEY     sent as a bearer token; without it none is sent
-    GOLDSET_LLM_PRICES  prices of a million tokens read and written, such as 0.15,0.60
+    GOLDGRADE_LLM_URL     such as https://host/v1; /chat/completions is added where it is missing
+    GOLDGRADE_LLM_MODEL   the model's name, as the endpoint knows it
+    GOLDGRADE_LLM_KEY     sent as a bearer token; without it none is sent
+    GOLDGRADE_LLM_PRICES  prices of a million tokens read and written, such as 0.15,0.60
 
 A project stores the model's name with what the model answered, and neither address nor key.
 """
@@ -20,7 +20,12 @@ from pydantic import SecretStr
 from curation.core.errors import InputError, refuse_problems
 from curation.core.web import address_problems, key_problems
 
-URL, MODEL, KEY, PRICES = "GOLDSET_LLM_URL", "GOLDSET_LLM_MODEL", "GOLDSET_LLM_KEY", "GOLDSET_LLM_PRICES"
+URL, MODEL, KEY, PRICES = (
+    "GOLDGRADE_LLM_URL",
+    "GOLDGRADE_LLM_MODEL",
+    "GOLDGRADE_LLM_KEY",
+    "GOLDGRADE_LLM_PRICES",
+)
 ROUTE = "/chat/completions"
 WAY_OUT = f"{URL} is an address such as https://host/v1, {MODEL} the model's name there."
 

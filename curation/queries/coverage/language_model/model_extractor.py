@@ -65,7 +65,7 @@ class ModelExtractor:
         if waiting:
             raise RefusedError(
                 f"The language model has not read {waiting:,} of {amount(len(calls), 'document')} yet. Its "
-                "answers so far are kept. Ask it for the others: `goldset coverage --extractor llm --send`."
+                "answers so far are kept. Ask it for the others: `goldgrade coverage --extractor llm --send`."
             )
         answers = [known.answer(call) for call in calls]
         unread = {

@@ -160,5 +160,5 @@ def _refuse_unknown_fields(cursor: Cursor, values: dict[str, Any]) -> None:
     refuse_problems(
         problems,
         way_out="Further fields of a log are kept where its import names them.",
-        command="`goldset import traffic … --metadata-field NAME` does.",
+        command="`goldgrade import traffic … --metadata-field NAME` does.",
     )

@@ -129,7 +129,7 @@ def tags_of_traffic(store: Store) -> TrafficTags:
     if not rows:
         raise RefusedError(
             "There is no traffic to tag. Import a log of what people searched for.",
-            command="`goldset import traffic PATH` does.",
+            command="`goldgrade import traffic PATH` does.",
         )
     texts, asked = [row[0] for row in rows], np.array([int(row[1]) for row in rows], np.int64)
     found = {tag: tag_texts(store, tag, texts) for tag in RULE_TAGS}
@@ -148,7 +148,7 @@ def queries_to_tag(cursor: Cursor) -> list[Query]:
     if not queries:
         raise RefusedError(
             "There are no queries to tag yet. Draw a sample, import queries, or write one.",
-            command="`goldset query add` writes one.",
+            command="`goldgrade query add` writes one.",
         )
     return queries
 

@@ -80,7 +80,7 @@ def _query_of(
         records.problems.add(
             line,
             f"no query has the id or text {name!r}{like}" if name else "no query is named",
-            "`goldset tags list` shows the queries in force.",
+            "`goldgrade tags list` shows the queries in force.",
         )
         return None
     return found.query_id

@@ -171,7 +171,7 @@ def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
     if unclear:
         raise InputError([*unclear, *([absent] if missing else [])])
     if missing:
-        raise NotFoundError(absent, command="`goldset tags list` shows those in force.")
+        raise NotFoundError(absent, command="`goldgrade tags list` shows those in force.")
     return list(found)
 
 

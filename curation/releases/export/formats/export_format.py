@@ -158,7 +158,7 @@ class ExportFormat:
 
     Attributes
     ----------
-    name: as `goldset export --format` names it.
+    name: as `goldgrade export --format` names it.
     write: writes its files into a folder.
     note: what the help adds to the name in brackets.
     readers: what reads it, as people choose by.

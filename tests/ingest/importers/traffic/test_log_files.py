@@ -162,7 +162,7 @@ def test_a_file_that_has_changed_is_named_with_what_to_do(log, store, contents):
     with pytest.raises(InputError) as refused:
         import_log_files(store, log)
     assert str(refused.value).startswith(f"{log / '2026-01.csv'}: has changed since it was imported. Nothing")
-    assert f"`goldset import delete-log {logs_of(store)[0].import_id[:8]}`" in str(refused.value)
+    assert f"`goldgrade import delete-log {logs_of(store)[0].import_id[:8]}`" in str(refused.value)
     assert contents() == before
     delete_log(store, logs_of(store)[0].import_id)
     assert import_log_files(store, log).files == (2, 0, 0, {})
@@ -198,7 +198,7 @@ def test_a_log_that_rotates_has_each_of_its_lines_once(tmp_path_factory, reading
 
 def test_a_file_that_was_read_is_known_by_another_name_and_named(log, store):
     (log / "2026-01.csv").write_text("query,count\ntea,10\nhat,5\n")
-    goldset = ["--project", str(store.path), "import", "traffic", str(log)]
+    goldgrade = ["--project", str(store.path), "import", "traffic", str(log)]
     import_log_files(store, log)
     (log / "2026-01.csv").rename(log / "b.csv")
     (log / "c.csv").write_bytes((log / "b.csv").read_bytes())
@@ -206,7 +206,7 @@ def test_a_file_that_was_read_is_known_by_another_name_and_named(log, store):
     assert (found.is_new, found.traffic) == (False, 15)
     assert found.files == (0, 1, 0, dict.fromkeys(("b.csv", "c.csv"), "2026-01.csv"))
     store.close()
-    said = " ".join(invoke(goldset).stdout.split())
+    said = " ".join(invoke(goldgrade).stdout.split())
     assert "b.csv (the same as 2026-01.csv), c.csv (the same as 2026-01.csv)" in said
     assert [one.traffic for one in logs_of(store)] == [15]
 
@@ -246,30 +246,30 @@ def test_a_log_that_left_out_rows_of_another_is_deleted_before_it(log, store, tm
 
 
 def test_files_that_are_gone_keep_their_rows_and_the_command_says_so(log, store):
-    goldset = ["--project", str(store.path), "import"]
+    goldgrade = ["--project", str(store.path), "import"]
     store.close()
-    assert "1 file was read." in invoke([*goldset, "traffic", str(log)]).stdout
+    assert "1 file was read." in invoke([*goldgrade, "traffic", str(log)]).stdout
     (log / "2026-01.csv").unlink()
     write_file(log, "2026-02.csv", lines(PAGES))
-    told = invoke([*goldset, "traffic", str(log)]).stdout
+    told = invoke([*goldgrade, "traffic", str(log)]).stdout
     assert "1 file was read; 1 were read before." in told
     assert "1 file is no longer there; the rows stay." in told
-    assert "│ shop" in invoke([*goldset, "logs"]).stdout
+    assert "│ shop" in invoke([*goldgrade, "logs"]).stdout
 
 
 def test_a_log_in_a_storage_is_read_like_a_folder(bucket: Bucket, store, tmp_path):
     bucket.put("logs/2026/01.csv", (HEADER + "".join(lines(PAGES[:2]))).encode())
     address = f"s3://{bucket.name}/logs"
-    goldset = ["--project", str(store.path), "import", "traffic", address]
+    goldgrade = ["--project", str(store.path), "import", "traffic", address]
     store.close()
-    assert "1 file was read." in invoke(goldset).stdout
+    assert "1 file was read." in invoke(goldgrade).stdout
     columns = zip(*PAGES[2:], strict=True)
     names = ("query", "n", "session", "segment")
     table = pa.table(dict(zip(names, map(list, columns), strict=True)))
     times = pa.array([datetime(2026, 1, 1, 10, 2), datetime(2026, 1, 1, 10, 3)], pa.timestamp("us"))
     pq.write_table(table.append_column("time", times), tmp_path / "02.parquet")
     bucket.put("logs/2026/02.parquet", (tmp_path / "02.parquet").read_bytes())
-    assert "a turned page" in invoke(goldset).stdout
+    assert "a turned page" in invoke(goldgrade).stdout
     assert logs_of(store)[0].source == address
     bucket.put("logs/2026/01.csv", HEADER.encode() + b"tea,,,\n")
-    assert f"{address}/2026/01.csv: has changed since it was imported" in str(invoke(goldset).exception)
+    assert f"{address}/2026/01.csv: has changed since it was imported" in str(invoke(goldgrade).exception)

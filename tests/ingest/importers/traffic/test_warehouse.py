@@ -142,7 +142,7 @@ def test_the_command_prints_the_statement_and_how_its_result_is_imported():
     done = invoke([*command.split(), "--metadata-field", "device"])
     assert "FROM shop.searches AS log" in done.stdout
     assert done.stdout.splitlines()[-1] == (
-        "-- goldset import traffic RESULT.parquet --metadata-field device "
+        "-- goldgrade import traffic RESULT.parquet --metadata-field device "
         "--repeat-minutes 0 --bot-per-minute 0 --bot-per-day 0"
     )
     assert "FROM log AS log" in invoke(["import", "traffic", "--print-sql", "trino"]).stdout

@@ -137,7 +137,7 @@ def test_an_answer_of_more_bytes_than_any_has_is_none(model: ServedModel) -> Non
 def test_an_endpoint_that_is_not_there_ends_the_work_after_a_few_calls(
     store: Store, model: ServedModel
 ) -> None:
-    gone = {**model.environment, "GOLDSET_LLM_URL": "http://127.0.0.1:9/v1"}
+    gone = {**model.environment, "GOLDGRADE_LLM_URL": "http://127.0.0.1:9/v1"}
     asking = model.asking()._replace(endpoint=find_endpoint(gone))
     found = ask(store, calls(3 * IN_A_ROW), check, asking)
     assert found.answered == 0
@@ -294,7 +294,7 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
 
 
 def test_without_a_key_none_is_sent(store: Store, model: ServedModel) -> None:
-    keyless = {name: value for name, value in model.environment.items() if name != "GOLDSET_LLM_KEY"}
+    keyless = {name: value for name, value in model.environment.items() if name != "GOLDGRADE_LLM_KEY"}
     ask(store, calls(1), check, model.asking()._replace(endpoint=find_endpoint(keyless)))
     assert model.keys == [None]
 
@@ -302,17 +302,17 @@ def test_without_a_key_none_is_sent(store: Store, model: ServedModel) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("GOLDSET_LLM_URL", "", "GOLDSET_LLM_URL is not set"),
-        ("GOLDSET_LLM_MODEL", "", "GOLDSET_LLM_MODEL is not set"),
-        ("GOLDSET_LLM_URL", "ftp://host/v1", "no address of http or https"),
-        ("GOLDSET_LLM_URL", "file:///etc/passwd", "no address of http or https"),
-        ("GOLDSET_LLM_URL", "https://[host", "is no address"),
-        ("GOLDSET_LLM_URL", f"https://me:{KEY}@host/v1", "has a name, a password or parameters"),
-        ("GOLDSET_LLM_URL", f"https://host/v1?key={KEY}", "has a name, a password or parameters"),
-        ("GOLDSET_LLM_KEY", f"{KEY}\nX-Other: 1", "holds characters that no key has"),
-        ("GOLDSET_LLM_KEY", f"{KEY}\u00e9", "holds characters that no key has"),
-        ("GOLDSET_LLM_PRICES", "cheap", "expected two prices of a million tokens"),
-        ("GOLDSET_LLM_PRICES", "-1,2", "expected two prices of a million tokens"),
+        ("GOLDGRADE_LLM_URL", "", "GOLDGRADE_LLM_URL is not set"),
+        ("GOLDGRADE_LLM_MODEL", "", "GOLDGRADE_LLM_MODEL is not set"),
+        ("GOLDGRADE_LLM_URL", "ftp://host/v1", "no address of http or https"),
+        ("GOLDGRADE_LLM_URL", "file:///etc/passwd", "no address of http or https"),
+        ("GOLDGRADE_LLM_URL", "https://[host", "is no address"),
+        ("GOLDGRADE_LLM_URL", f"https://me:{KEY}@host/v1", "has a name, a password or parameters"),
+        ("GOLDGRADE_LLM_URL", f"https://host/v1?key={KEY}", "has a name, a password or parameters"),
+        ("GOLDGRADE_LLM_KEY", f"{KEY}\nX-Other: 1", "holds characters that no key has"),
+        ("GOLDGRADE_LLM_KEY", f"{KEY}\u00e9", "holds characters that no key has"),
+        ("GOLDGRADE_LLM_PRICES", "cheap", "expected two prices of a million tokens"),
+        ("GOLDGRADE_LLM_PRICES", "-1,2", "expected two prices of a million tokens"),
     ],
 )
 def test_an_environment_that_cannot_be_used_is_refused_without_its_key(
@@ -325,7 +325,7 @@ def test_an_environment_that_cannot_be_used_is_refused_without_its_key(
 
 def test_the_route_is_added_once_and_prices_are_two_numbers(model: ServedModel) -> None:
     for url in (model.url, f"{model.url}/", f"{model.url}/chat/completions"):
-        found = find_endpoint({**model.environment, "GOLDSET_LLM_URL": url})
+        found = find_endpoint({**model.environment, "GOLDGRADE_LLM_URL": url})
         assert found.url == f"{model.url}/chat/completions"
-    assert prices_set({"GOLDSET_LLM_PRICES": "0.15, 0.60"}) == (0.15, 0.60)
+    assert prices_set({"GOLDGRADE_LLM_PRICES": "0.15, 0.60"}) == (0.15, 0.60)
     assert prices_set({}) is None

@@ -113,7 +113,7 @@ def test_nothing_is_sent_without_the_option(project: Store, model: ServedModel) 
 def test_the_command_sends_resumes_and_says_what_it_cost(
     project: Store, model: ServedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GOLDSET_LLM_PRICES", "1000,2000")
+    monkeypatch.setenv("GOLDGRADE_LLM_PRICES", "1000,2000")
     first = invoke(command(project, "--extractor", "llm", "--send", "--calls", "10"))
     assert "has not read 8 of 18 documents yet" in str(first.exception)
     assert "10 requests sent: 1,000 tokens read and 200 written, 1.4000 by the prices set" in first.stderr
@@ -158,4 +158,4 @@ def test_a_wrong_key_is_a_sentence(project: Store, model: ServedModel) -> None:
     model.faults = [Fault(401, "{}")] * 4
     refused = invoke(command(project, "--extractor", "llm", "--send"))
     assert refused.exit_code == 1
-    assert "answered HTTP 401. Check GOLDSET_LLM_URL" in str(refused.exception)
+    assert "answered HTTP 401. Check GOLDGRADE_LLM_URL" in str(refused.exception)

@@ -60,7 +60,7 @@ def test_the_case_of_the_support_team(store: Store, tmp_path: Path) -> None:
     assert "printf 'query,tag\\ne42 blinking,error-code\\n'" in CASE.read_text(encoding="utf-8")
     command(store, "import", "queries", written(tmp_path, "q.csv", "text\ne42 blinking\n"))
     tags = written(tmp_path, "t.csv", "query,tag\ne42 blinking,error-code\n")
-    with pytest.raises(InputError, match=r"(?s)there is no tag 'error-code'.*`goldset tags declare NAME`"):
+    with pytest.raises(InputError, match=r"(?s)there is no tag 'error-code'.*`goldgrade tags declare NAME`"):
         command(store, "tags", "import", tags)
     assert "2 tags added, 0 known before" in command(store, "tags", "declare", "error-code", "device")
     assert "1 added" in command(store, "tags", "import", tags)

@@ -1,12 +1,12 @@
-"""goldset in Python: do the steps of a project, read its releases, and evaluate systems on them.
+"""goldgrade in Python: do the steps of a project, read its releases, and evaluate systems on them.
 
-    import goldset
+    import goldgrade
 
-    project = goldset.open("data/shop.duckdb")
+    project = goldgrade.open("data/shop.duckdb")
     project.sample(60, seed=7)
     project.pool(["bm25"], depth=10)
 
-    release = goldset.release("v1")
+    release = goldgrade.release("v1")
     release.qrels("dev")                                     # {"q1": {"d7": 3, "d9": 0}, …}
     release.evaluate({"mine": {"q1": {"d7": 12.5}}})         # figures with their intervals
 
@@ -18,33 +18,32 @@ imported when it is called.
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from curation.core.errors import CurationError as Error
-    from goldset.projects import Project
-    from goldset.releases import Release
+    from goldgrade.projects import Project
+    from goldgrade.releases import Release
 
 __all__ = ["Error", "Project", "Release", "create", "open", "release"]
-_LATER = {"Error": "curation.core.errors:CurationError", "Project": "goldset.projects:Project"}
-_LATER["Release"] = "goldset.releases:Release"
+_LATER = {"Error": "curation.core.errors:CurationError", "Project": "goldgrade.projects:Project"}
+_LATER["Release"] = "goldgrade.releases:Release"
 
 
 def create(path: str | Path, guide: str | Path | None = None) -> Project:
-    """Make a project with a guide: a file, or one of goldset's by name, such as "binary"."""
+    """Make a project with a guide: a file, or one of goldgrade's by name, such as "binary"."""
     from curation.operations.project import init_project
-    from goldset.projects import Project
+    from goldgrade.projects import Project
 
     return Project(init_project(Path(path), None if guide is None else Path(guide)).store)
 
 
 def open(path: str | Path | None = None) -> Project:
-    """The project in a file; by default that of $GOLDSET_PROJECT, else data/goldset.duckdb."""
+    """The project in a file; by default that of $GOLDGRADE_PROJECT, else data/goldgrade.duckdb."""
     from curation.store import open_store
-    from goldset.projects import Project
+    from goldgrade.projects import Project
 
     return Project(open_store(_path(path)))
 
@@ -55,13 +54,15 @@ def release(name: str | Path, project: str | Path | None = None) -> Release:
     A packed release needs no project.
     """
     from curation.store import store_at
-    from goldset.releases import Release
+    from goldgrade.releases import Release
 
     return Release(store_at(_path(project)), str(name))
 
 
 def _path(given: str | Path | None) -> Path:
-    return Path(given or os.environ.get("GOLDSET_PROJECT") or "data/goldset.duckdb")
+    from curation.core.named_project import named_project
+
+    return Path(given) if given else named_project()
 
 
 def __getattr__(name: str) -> Any:

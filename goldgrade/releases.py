@@ -37,7 +37,7 @@ class Release:
         self._store, self.name = store, name
 
     def __repr__(self) -> str:
-        return f"goldset.release({self.name!r}, {str(self._store.path)!r})"
+        return f"goldgrade.release({self.name!r}, {str(self._store.path)!r})"
 
     @property
     def id(self) -> str:
@@ -96,7 +96,7 @@ class Release:
 
         Parameters
         ----------
-        runs: system → its run: {query id: {document id: score}}, or a file as `goldset evaluate` reads.
+        runs: system → its run: {query id: {document id: score}}, or a file as `goldgrade evaluate` reads.
         measures: such as ["ndcg_exp@10", "recall@100"], or a single one; by: strata, tags or fields with
             figures of their own.
         relevant: least grade of a relevant document.

@@ -12,7 +12,7 @@ from curation.core.operation import filled, flat, read_request
 from curation.core.progress import silent
 from curation.operations.registry import STEPS
 from curation.store import COMMAND_LINE, Store
-from goldset.releases import Release
+from goldgrade.releases import Release
 
 if TYPE_CHECKING:
     from curation.agreement.report.report import AgreementReport
@@ -35,7 +35,7 @@ class Project:
         self._store = store
 
     def __repr__(self) -> str:
-        return f"goldset.open({str(self._store.path)!r})"
+        return f"goldgrade.open({str(self._store.path)!r})"
 
     def import_file(
         self, what: str, path: str | Path, *, fields: Mapping[str, Any] | None = None, **options: Any
