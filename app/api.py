@@ -205,8 +205,8 @@ async def history(request: Request) -> Any:
     wanted = HistoryFilter.model_validate(dict(request.query_params))
     who = request.state.annotator
     found = await run_in_threadpool(history_page, project_store(), who, wanted, image_hosts())
-    grades = [one._asdict() for one in found.grades]
-    return {**found._asdict(), "answers": [_answered(one) for one in found.answers], "grades": grades}
+    grades = [grade._asdict() for grade in found.grades]
+    return {**found._asdict(), "answers": [_answered(answer) for answer in found.answers], "grades": grades}
 
 
 @answered
@@ -295,15 +295,15 @@ def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
 
     The outcome gets the id of that line as `request`.
     """
-    for one in outcomes:
-        if one["status"] == "refused":
-            one["request"] = request_id()
+    for outcome in outcomes:
+        if outcome["status"] == "refused":
+            outcome["request"] = request_id()
             log.write(
                 logging.WARNING,
-                f"An answer was refused: {log.without_content(one['message'])}",
-                request=one["request"],
+                f"An answer was refused: {log.without_content(outcome['message'])}",
+                request=outcome["request"],
                 annotator=annotator,
-                presentation=one.get("presentation_id"),
+                presentation=outcome.get("presentation_id"),
             )
 
 
@@ -328,7 +328,7 @@ def _questions(annotator: str, asked: AskedQuestion | None) -> list[dict[str, An
     store = project_store()
     if asked is not None:
         ask_at_item(store, annotator, asked.words, asked.presentation_id)
-    return [one._asdict() for one in readable_questions(store, annotator)]
+    return [readable_question._asdict() for readable_question in readable_questions(store, annotator)]
 
 
 def validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], list[dict[str, str]]]:

@@ -66,8 +66,11 @@ async def dispute(request: Request) -> Any:
 async def case_context(request: Request) -> Any:
     """GET: the query's other decided documents with their grades, and the comments on the pair."""
     found = await run_in_threadpool(context_of_case, project_store(), *_who_and_pair(request))
-    said = [{**one._asdict(), "commented_at": f"{one.commented_at.isoformat()}Z"} for one in found.comments]
-    return {"anchors": [one._asdict() for one in found.anchors], "comments": said}
+    said = [
+        {**comment._asdict(), "commented_at": f"{comment.commented_at.isoformat()}Z"}
+        for comment in found.comments
+    ]
+    return {"anchors": [anchor._asdict() for anchor in found.anchors], "comments": said}
 
 
 @answered
@@ -110,8 +113,8 @@ def _record(reviewer: str, asked: Decisions) -> dict[str, Any]:
 
 
 def _queue(reviewer: str, asked: Asked) -> dict[str, Any]:
-    found: CaseQueue = next_cases(project_store(), reviewer, asked.limit, asked.holding, image_hosts())
-    return {**found._asdict(), "showings": [_case(one) for one in found.showings]}
+    case_queue: CaseQueue = next_cases(project_store(), reviewer, asked.limit, asked.holding, image_hosts())
+    return {**case_queue._asdict(), "showings": [_case(showing) for showing in case_queue.showings]}
 
 
 def _case(case: CaseShowing) -> dict[str, Any]:

@@ -60,9 +60,9 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
     path = static / "index.html"
     head = _Head()
     head.feed(path.read_text(encoding="utf-8"))
-    scripts = [one for one in head.tags if one[1].get("type") == "module"]
-    styles = [one for one in head.tags if one[1].get("rel") == "stylesheet"]
-    ahead = [one for one in head.tags if one[1].get("rel") in {"preload", "modulepreload"}]
+    scripts = [tag for tag in head.tags if tag[1].get("type") == "module"]
+    styles = [tag for tag in head.tags if tag[1].get("rel") == "stylesheet"]
+    ahead = [tag for tag in head.tags if tag[1].get("rel") in {"preload", "modulepreload"}]
     named = [_address(one[1]) for one in (*scripts, *styles, *ahead)]
     missing = [name for name in named if not name or not (static / name).is_file()]
     if len(scripts) != 1 or not styles or missing or "root" not in head.ids:
@@ -87,8 +87,8 @@ def fetched_ahead(static: Path = STATIC) -> str:
 
 def font() -> str:
     """The address of the app's font, which Streamlit's index page fetches first; '' where it fetches none."""
-    found = re.search(r'"([^"]+\.woff2)"', fetched_ahead())
-    return found[1] if found else ""
+    match = re.search(r'"([^"]+\.woff2)"', fetched_ahead())
+    return match[1] if match else ""
 
 
 def _address(attributes: _Attributes) -> str:
@@ -113,8 +113,8 @@ def _soon(static: Path, entry: str) -> list[str]:
     chunks = json.loads(f"[{listed[1]}]")
     needed: list[str] = []
     for name in SOON:
-        found = re.search(rf"import\(`\./{name}\.[^`]+`\),__vite__mapDeps\(\[([\d,]+)\]", text)
-        places = found[1].split(",") if found else []
+        match = re.search(rf"import\(`\./{name}\.[^`]+`\),__vite__mapDeps\(\[([\d,]+)\]", text)
+        places = match[1].split(",") if match else []
         needed += [chunks[int(place)] for place in places if int(place) < len(chunks)]
     folder = entry.rpartition("/")[0]
     paths = [f"{folder}/{name.removeprefix('./')}" for name in dict.fromkeys(needed)]

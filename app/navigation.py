@@ -27,8 +27,12 @@ ROW = 6
 def all_pages() -> tuple[AppPage, ...]:
     """The record `PAGE` of every module in `app.views`, or of a folder's module `…_page`, by position."""
     modules = [
-        import_module(f"{found.name}.{found.name.rpartition('.')[2]}_page" if found.ispkg else found.name)
-        for found in iter_modules(views.__path__, f"{views.__name__}.")
+        import_module(
+            f"{iter_module.name}.{iter_module.name.rpartition('.')[2]}_page"
+            if iter_module.ispkg
+            else iter_module.name
+        )
+        for iter_module in iter_modules(views.__path__, f"{views.__name__}.")
     ]
     return tuple(sorted(module.PAGE for module in modules))
 
@@ -55,7 +59,7 @@ def place_in_menus(role: str, title: str) -> int | None:
     menus = menus_of(role)
     links = len(menus.get("", ()))
     groups = [members for group, members in menus.items() if group]
-    return next((links + n for n, found in enumerate(groups) if title in {one.title for one in found}), None)
+    return next((links + n for n, group in enumerate(groups) if title in {one.title for one in group}), None)
 
 
 def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:

@@ -272,8 +272,10 @@ def changed_words(blocks: Iterable[TextBlock]) -> None:
 def _changed(blocks: Iterable[TextBlock]) -> str:
     tags = {"removed": "del", "added": "ins"}
     said = " ".join(
-        f"<{tags[one.kind]}>{escape(one.text)}</{tags[one.kind]}>" if one.kind in tags else escape(one.text)
-        for one in blocks
+        f"<{tags[block.kind]}>{escape(block.text)}</{tags[block.kind]}>"
+        if block.kind in tags
+        else escape(block.text)
+        for block in blocks
     )
     return _AROUND_BREAKS.sub(r"\1", said)
 
@@ -289,9 +291,9 @@ def section(found: Section, words: bool = False) -> None:
         quiet(found.remark)
 
 
-def folded(found: Iterable[Section], opened: int = 0, words: bool = False) -> None:
+def folded(sections: Iterable[Section], opened: int = 0, words: bool = False) -> None:
     """Sections of a report below their headings, folded but for the first `opened`."""
-    for number, one in enumerate(found):
+    for number, one in enumerate(sections):
         with st.expander(one.heading, expanded=number < opened):
             section(one, words)
 

@@ -57,20 +57,20 @@ class Project:
 
     def sample(self, size: int, *, seed: int = 0, **options: Any) -> SampleReport:
         """Draw queries from the traffic; each is stored with its probability of being drawn."""
-        found: SampleReport = self._step("sample", size=size, seed=seed, **options)
-        return found
+        report: SampleReport = self._step("sample", size=size, seed=seed, **options)
+        return report
 
     def pool(
         self, systems: Sequence[str] = ("bm25",), *, depth: int = 10, seed: int = 0, **options: Any
     ) -> PoolReport:
         """Find the documents to judge: the first `depth` of each system, and random ones."""
-        found: PoolReport = self._step("pool", systems=systems, depth=depth, seed=seed, **options)
-        return found
+        report: PoolReport = self._step("pool", systems=systems, depth=depth, seed=seed, **options)
+        return report
 
     def coverage(self, **options: Any) -> CoverageReport:
         """Measure which regions of the corpus the queries cover; needs the packages of the extra `dense`."""
-        found: CoverageReport = self._step("coverage", **options)
-        return found
+        report: CoverageReport = self._step("coverage", **options)
+        return report
 
     def agreement(self, round: str | None = None) -> AgreementReport:
         """How well the annotators agree with each other and with themselves."""
@@ -86,13 +86,13 @@ class Project:
         `paraphrase=None` needs no embedding model.
         """
         given = {} if parts is None else {"parts": tuple(parts.items())}
-        found: SplitReport = self._step("split", seed=seed, **given, **options)
-        return found
+        report: SplitReport = self._step("split", seed=seed, **given, **options)
+        return report
 
     def freeze(self, name: str, **options: Any) -> Frozen:
         """Freeze what is graded now under a name; `release_id` of the result is the hash of its content."""
-        found: Frozen = self._step("freeze", name=name, **options)
-        return found
+        frozen: Frozen = self._step("freeze", name=name, **options)
+        return frozen
 
     def release(self, name: str) -> Release:
         """A release of this project."""

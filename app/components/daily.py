@@ -47,9 +47,9 @@ def interval(check: GateCheck) -> str:
     )
 
 
-def three_figures(found: PathState, alpha: GateCheck | None, waiting: bool = False) -> str:
+def three_figures(path_state: PathState, alpha: GateCheck | None, waiting: bool = False) -> str:
     """HTML: how much is judged, alpha, and disputes; `waiting`: alpha is being computed."""
-    grades, rounds = found.grades, found.rounds
+    grades, rounds = path_state.grades, path_state.rounds
     judged, of = f"{grades.judged:,}", "pairs judged"
     below = f"{amount(grades.graded, 'query', 'queries')} with a grade"
     if rounds.open:

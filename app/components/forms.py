@@ -47,9 +47,9 @@ class Form(Generic[Request]):
         """The widgets of these fields, one below the other."""
         for name in names:
             self._asked.add(name)
-            found = self._options[name]
+            option = self._options[name]
             if name not in self._offered or self._offered[name]:
-                self._values[name] = self._widget(found, self._values.get(name, found.default))
+                self._values[name] = self._widget(option, self._values.get(name, option.default))
 
     def offer(self, name: str, values: Sequence[Any]) -> None:
         """What can be chosen for a field, where that depends on what was chosen above."""
@@ -102,28 +102,28 @@ class Form(Generic[Request]):
         return _number(found, found.default if now is None and option.switch else now, common)
 
 
-def _chosen(found: OptionField, offered: Sequence[Any], now: Any, common: Mapping[str, Any]) -> Any:
-    choices = [NOTHING, *offered] if found.optional else list(offered)
+def _chosen(option_field: OptionField, offered: Sequence[Any], now: Any, common: Mapping[str, Any]) -> Any:
+    choices = [NOTHING, *offered] if option_field.optional else list(offered)
     choices = list(dict.fromkeys(NOTHING if choice is None else choice for choice in choices))
     now = NOTHING if now is None else now
-    choices += [now] if now not in (*choices, NOTHING) and not found.option.commas else []
+    choices += [now] if now not in (*choices, NOTHING) and not option_field.option.commas else []
     chosen = st.selectbox(
         options=choices,
         index=choices.index(now) if now in choices else 0,
-        format_func=lambda choice: word_of(found, None if choice == NOTHING else choice),
+        format_func=lambda choice: word_of(option_field, None if choice == NOTHING else choice),
         **common,
     )
-    return None if chosen == NOTHING and found.optional else chosen
+    return None if chosen == NOTHING and option_field.optional else chosen
 
 
-def word_of(found: OptionField, value: Any) -> str:
+def word_of(option_field: OptionField, value: Any) -> str:
     """What a page calls a value of an option."""
-    return found.option.words.get(value, str(value or found.option.unset or "none"))
+    return option_field.option.words.get(value, str(value or option_field.option.unset or "none"))
 
 
-def _number(found: OptionField, now: Any, common: Mapping[str, Any]) -> Any:
+def _number(option_field: OptionField, now: Any, common: Mapping[str, Any]) -> Any:
     """A whole number, or one with a point; an empty field is None; an unchanged one keeps all its digits."""
-    kind, option = found.kind, found.option
+    kind, option = option_field.kind, option_field.option
     low, high = (None if bound is None else kind(bound) for bound in (option.least, option.most))
     value = st.number_input(
         min_value=low,

@@ -37,5 +37,5 @@ def queries(key: str, legend: str, svg: str, bars: Sequence[QueryBar]) -> str:
     """
     data = {"legend": legend, "svg": svg, "bars": bars}
     found = _queries(key=key, data=data, default={"chosen": None}, on_chosen_change=lambda: None)
-    chosen = {one.query_id for one in bars} & {found.chosen}
+    chosen = {bar.query_id for bar in bars} & {found.chosen}
     return str(next(iter(chosen), bars[0].query_id))

@@ -85,9 +85,13 @@ class BoundedConnection(H11Protocol):
 
     def _make_room(self) -> None:
         """Close the stranger that has waited longest, where there are too many of them."""
-        every = [one for one in self.connections if isinstance(one, BoundedConnection) and one._is_stranger]
+        every = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, BoundedConnection) and connection._is_stranger
+        ]
         strangers = [one for one in every if not one.transport.is_closing()]
-        own = [one for one in strangers if one._network == self._network]
+        own = [stranger for stranger in strangers if stranger._network == self._network]
         if len(strangers) > most_strangers():
             _close_longest(strangers)
         elif len(own) > OF_ONE_ADDRESS and not self._is_proxy:

@@ -33,12 +33,12 @@ ROUTES = [Route("/api/palette", found)]
 def _found(words: str, reader: Annotator) -> list[dict[str, str]]:
     with project_store().reading() as cursor:
         return [
-            {"title": one.title, "about": one.kind, "address": _address(one)}
-            for one in find_by_words(cursor, words, reader)
+            {"title": word.title, "about": word.kind, "address": _address(word)}
+            for word in find_by_words(cursor, words, reader)
         ]
 
 
-def _address(one: FoundItem) -> str:
-    if one.kind == "person":
-        return f"/people?{urlencode({'person': one.title})}"
-    return query_address(one.query_id, one.document_id)
+def _address(found_item: FoundItem) -> str:
+    if found_item.kind == "person":
+        return f"/people?{urlencode({'person': found_item.title})}"
+    return query_address(found_item.query_id, found_item.document_id)

@@ -124,4 +124,4 @@ def kept_bytes() -> dict[str, int]:
 def sizes(manager: MemoryUploadedFileManager) -> dict[str, int]:
     """The bytes that a manager of uploads has of each session."""
     kept = tuple(manager.file_storage.items())
-    return {session: sum(len(one.data) for one in tuple(files.values())) for session, files in kept}
+    return {session: sum(len(file.data) for file in tuple(files.values())) for session, files in kept}

@@ -40,20 +40,20 @@ _panel = st.components.v2.component(
 )
 
 
-def guide_json(found: Guide) -> dict[str, Any]:
+def guide_json(guide: Guide) -> dict[str, Any]:
     """A guide as the panel draws it: its text as HTML in which no foreign HTML survives."""
     return {
-        "guide_hash": found.guide_hash,
-        "title": found.title,
-        "scale": [grade.model_dump() for grade in found.scale],
-        "html": html_of(found.body),
-        "evidence": found.evidence and found.evidence.model_dump(),
+        "guide_hash": guide.guide_hash,
+        "title": guide.title,
+        "scale": [grade.model_dump() for grade in guide.scale],
+        "html": html_of(guide.body),
+        "evidence": guide.evidence and guide.evidence.model_dump(),
     }
 
 
-def guide_panel(found: Guide, name: str, wide: bool = False) -> None:
+def guide_panel(guide: Guide, name: str, wide: bool = False) -> None:
     """A guide as annotators read it; `wide` puts its text next to the scale where there is room."""
-    _panel(key=f"guide {name}", data={"guide": guide_json(found), "wide": wide})
+    _panel(key=f"guide {name}", data={"guide": guide_json(guide), "wide": wide})
 
 
 def grading(annotator: str, project: str) -> None:

@@ -82,15 +82,15 @@ def _hashed(token: str) -> bytes:
 
 def _of_project() -> str:
     store = project_store()
-    found = count_project(store)
+    project = count_project(store)
     families: list[tuple[str, str, str, Iterable[tuple[str, float]]]] = [
-        ("judgment_events_total", "counter", "Events of annotators.", _labelled("kind", found.events)),
-        ("open_presentations", "gauge", "Presentations that wait for an answer.", [("", found.open)]),
-        ("jobs_ended_total", "counter", "Jobs that have ended.", _labelled("outcome", found.jobs)),
+        ("judgment_events_total", "counter", "Events of annotators.", _labelled("kind", project.events)),
+        ("open_presentations", "gauge", "Presentations that wait for an answer.", [("", project.open)]),
+        ("jobs_ended_total", "counter", "Jobs that have ended.", _labelled("outcome", project.jobs)),
         ("jobs_at_work", "gauge", "Jobs at work now.", [("", len(jobs_of(store).at_work()))]),
-        ("file_bytes", "gauge", "Size of the project's file.", [("", found.file_bytes)]),
+        ("file_bytes", "gauge", "Size of the project's file.", [("", project.file_bytes)]),
     ]
-    return "".join(_family(*one) for one in families)
+    return "".join(_family(*family) for family in families)
 
 
 def _labelled(label: str, counts: Mapping[str, int]) -> list[tuple[str, float]]:

@@ -103,7 +103,7 @@ async def _account_page(
 
 def _account(name: str) -> tuple[bool, list[OpenSignIn]]:
     with project_store().reading() as cursor:
-        by_password = any(one.password for one in list_accounts(cursor) if one.name == name)
+        by_password = any(account.password for account in list_accounts(cursor) if account.name == name)
         return by_password, list_sign_ins(cursor, name)
 
 

@@ -19,7 +19,7 @@ from curation.people.identities import sign_in_as
 async def start(request: Request) -> Response:
     """GET: send the browser to the provider that `provider` names."""
     name = request.query_params.get("provider", "")
-    provider = next((found for found in providers() if found.name == name), None)
+    provider = next((provider for provider in providers() if provider.name == name), None)
     if provider is None:
         return RedirectResponse("/sign-in", 303)
     target = own_path(request.query_params.get("next", "/"))

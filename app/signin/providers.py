@@ -53,8 +53,8 @@ def auth_settings() -> AuthSettings:
     RefusedError: a provider is configured, but a package for it is not installed.
     """
     if not st.secrets.load_if_toml_exists():
-        if found := [name for name in st.get_option("secrets.files") if Path(name).is_file()]:
-            raise InputError(f"{found[0]} cannot be read as TOML, so nobody could sign in as it says")
+        if option := [name for name in st.get_option("secrets.files") if Path(name).is_file()]:
+            raise InputError(f"{option[0]} cannot be read as TOML, so nobody could sign in as it says")
         return AuthSettings()
     settings = read_auth(st.secrets.to_dict().get("auth", {}))
     if settings.providers and not (find_spec("authlib") and find_spec("httpx2")):

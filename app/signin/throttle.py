@@ -108,16 +108,18 @@ class LoginThrottle:
             else:
                 self._failures.pop(one.key, None)
 
-    def _found(self, one: Tried, now: float) -> Failures:
-        found = self._failures.get(one.key, Failures())
+    def _found(self, tried: Tried, now: float) -> Failures:
+        found = self._failures.get(tried.key, Failures())
         return found if now - found.last < self.FORGOTTEN_AFTER else Failures()
 
-    def _failed(self, one: Tried, now: float) -> None:
+    def _failed(self, tried: Tried, now: float) -> None:
         """Count a wrong password; beyond `COUNTS_KEPT` counts the one that grew longest ago is dropped."""
-        count = self._found(one, now).number + 1
-        wait = min(one.longest_wait, 4.0 * 2.0 ** min(count - one.free, 30)) if count >= one.free else 0.0
-        self._failures.pop(one.key, None)
-        self._failures[one.key] = Failures(count, now + wait, now)
+        count = self._found(tried, now).number + 1
+        wait = (
+            min(tried.longest_wait, 4.0 * 2.0 ** min(count - tried.free, 30)) if count >= tried.free else 0.0
+        )
+        self._failures.pop(tried.key, None)
+        self._failures[tried.key] = Failures(count, now + wait, now)
         if len(self._failures) > self.COUNTS_KEPT:
             del self._failures[next(iter(self._failures))]
 

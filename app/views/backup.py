@@ -44,7 +44,7 @@ def show(annotator: Annotator) -> None:
     with right:
         _schedule(context)
         ui.heading("State")
-        ui.sentences("\n".join(one.sentence for one in look_at_backups(context.store)))
+        ui.sentences("\n".join(at_backup.sentence for at_backup in look_at_backups(context.store)))
         ui.quiet("To restore one, stop the app. The project that was there is kept.")
         st.code("goldgrade restore FILE --replace", language=None)
         ui.quiet("A restore drill changes nothing: it restores the newest one to a temporary place.")

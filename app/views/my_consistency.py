@@ -98,13 +98,17 @@ def _differences(found: MyDifferences, guide: Guide) -> None:
         st.info(f"Nothing so far. A pair comes here once it is settled with another grade than yours. {WHEN}")
         return
     names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
-    rows = [_row(one, names) for one in found.differences[:SHOWN]]
+    rows = [_row(difference, names) for difference in found.differences[:SHOWN]]
     more = "" if len(found.differences) <= SHOWN else f", the last {SHOWN} of {len(found.differences):,}"
     ui.table(f"Your grade and what was settled{more}", COLUMNS, rows, words=True)
     ui.quiet("A settled grade is not always right, and the reason may show what the guide means.")
 
 
-def _row(one: Difference, names: dict[int, str]) -> tuple[object, ...]:
-    mine = "Cannot tell" if one.mine is None else names.get(one.mine, str(one.mine))
-    settled = "No grade can be given" if one.settled is None else names.get(one.settled, str(one.settled))
-    return (one.query, one.title, mine, settled, one.how, one.reason or "")
+def _row(difference: Difference, names: dict[int, str]) -> tuple[object, ...]:
+    mine = "Cannot tell" if difference.mine is None else names.get(difference.mine, str(difference.mine))
+    settled = (
+        "No grade can be given"
+        if difference.settled is None
+        else names.get(difference.settled, str(difference.settled))
+    )
+    return (difference.query, difference.title, mine, settled, difference.how, difference.reason or "")

@@ -153,7 +153,7 @@ def gate_of(
     others = [one for one in consistency if one.annotator in uninformative and one.n]
     check = _consistency(counting, all_imported, demand.consistency)
     if others:
-        left = NOT_COUNTED.format(repeats=sum(one.n for one in others), people=len(others))
+        left = NOT_COUNTED.format(repeats=sum(other.n for other in others), people=len(others))
         check = check._replace(why=f"{check.why}; {left}" if check.why and counting else left)
     if demand.single_judge and judges <= 1:
         none = GateCheck(ALPHA, demand.alpha, None, None, None, 0, "not asked for", SINGLE)

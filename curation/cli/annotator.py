@@ -203,11 +203,11 @@ def annotator_sign_ins(
         return
     with store.reading() as cursor:
         require_annotators(cursor, [name] if name else [])
-        found = list_sign_ins(cursor, name)
+        sign_ins = list_sign_ins(cursor, name)
     columns = ["id", "name", "browser", "network", "since", "last used"]
     at = "{:%d %b %H:%M}".format
-    rows = [(one[0][:8], one[1], *one[3:5], at(one.since), at(one.last_used)) for one in found]
-    listed = {"sign_ins": [one._asdict() for one in found]}
+    rows = [(one[0][:8], one[1], *one[3:5], at(one.since), at(one.last_used)) for one in sign_ins]
+    listed = {"sign_ins": [one._asdict() for one in sign_ins]}
     emit(as_json, listed, lambda: table("Open sign-ins (UTC)", columns, rows))
 
 
@@ -223,9 +223,9 @@ def annotator_list(as_json: Json = False) -> None:
     from curation.people.accounts import list_accounts
 
     with project_store().reading() as cursor:
-        found = list_accounts(cursor)
-    listed = [{**one._asdict(), "active": one.active} for one in found]
-    rows = [(one.name, one.role, one.ways) for one in found]
+        accounts = list_accounts(cursor)
+    listed = [{**account._asdict(), "active": account.active} for account in accounts]
+    rows = [(account.name, account.role, account.ways) for account in accounts]
     emit(as_json, {"annotators": listed}, lambda: table("Annotators", ["name", "role", "signs in"], rows))
 
 

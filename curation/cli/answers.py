@@ -129,7 +129,7 @@ def answers_list(as_json: Json = False) -> None:
     from curation.labeling.written_answers.tasks import list_answer_tasks
 
     with project_store().reading() as cursor:
-        found = list_answer_tasks(cursor)
+        answer_tasks = list_answer_tasks(cursor)
     columns = ["name", "opened (UTC)", "writers", "writers of a query", "state"]
     rows = [
         (
@@ -139,9 +139,9 @@ def answers_list(as_json: Json = False) -> None:
             task.parameters["overlap"],
             "closed" if task.closed else "open",
         )
-        for task in found
+        for task in answer_tasks
     ]
-    emit(as_json, {"tasks": found}, lambda: table("Answer tasks", columns, rows))
+    emit(as_json, {"tasks": answer_tasks}, lambda: table("Answer tasks", columns, rows))
 
 
 @answers.command("close")
@@ -327,16 +327,16 @@ def _show_opened(opened: AnswerTaskOpened) -> None:
     left_out(opened.left_out, "queries")
 
 
-def _show_disputes(found: AnswerDisputes) -> None:
+def _show_disputes(answer_disputes: AnswerDisputes) -> None:
     columns = ["task", "query", "query id", "answers", "why"]
     table(
         "Disputed answers",
         columns,
-        [(one.task, one.query, one.query_id, one.answers, one.why) for one in found.waiting],
+        [(one.task, one.query, one.query_id, one.answers, one.why) for one in answer_disputes.waiting],
     )
-    if found.own:
-        say(f"{found.own:,} more wait for another reviewer, who was not asked to write there.")
-    if found.waiting:
+    if answer_disputes.own:
+        say(f"{answer_disputes.own:,} more wait for another reviewer, who was not asked to write there.")
+    if answer_disputes.waiting:
         say(
             "Next: goldgrade answers show TASK QUERY_ID, goldgrade answers decide TASK QUERY_ID --reason "
             '"..."'

@@ -60,13 +60,14 @@ def chunks(
     emit(as_json, found, lambda: _show(found))
 
 
-def _show(found: ChunkMap) -> None:
-    counts = found.counts
+def _show(chunk_map: ChunkMap) -> None:
+    counts = chunk_map.counts
     say(
-        f"{amount(counts.chunks - counts.not_found, 'chunk')} of {amount(found.documents, 'document')} of "
-        f"{found.release} in {found.file}."
+        f"{amount(counts.chunks - counts.not_found, 'chunk')} of {amount(chunk_map.documents, 'document')} "
+        "of "
+        f"{chunk_map.release} in {chunk_map.file}."
     )
     say(*counts.sentences())
-    if found.overlapping:
-        say(f"{amount(found.overlapping, 'chunk')} begin before the one before them ends.")
-    say(f"release id: {found.release_id}")
+    if chunk_map.overlapping:
+        say(f"{amount(chunk_map.overlapping, 'chunk')} begin before the one before them ends.")
+    say(f"release id: {chunk_map.release_id}")

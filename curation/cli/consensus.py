@@ -133,7 +133,7 @@ def _show_pairs(listed: Sequence[Mapping[str, Any]]) -> None:
 
 def _show_consensus(
     counts: ConsensusCounts,
-    found: AnnotatorErrors | None,
+    annotator_errors: AnnotatorErrors | None,
     listed: Sequence[Mapping[str, Any]],
     replaced: str,
 ) -> None:
@@ -146,8 +146,8 @@ def _show_consensus(
     by_rule = counts.majority + counts.ruled
     row = (counts.rule, counts.pairs, by_rule, counts.single, counts.adjudicated, counts.disputed)
     table("Consensus", columns, [(*row, counts.unjudgeable)])
-    if found is not None:
-        show_sections([error_section(found)])
+    if annotator_errors is not None:
+        show_sections([error_section(annotator_errors)])
     if listed:
         _show_pairs(listed)
         say_withheld(sum(pair["settled_by"] == SEALED for pair in listed))

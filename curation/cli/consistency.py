@@ -60,8 +60,13 @@ def _show_consistency(shown: list[AnnotatorMetrics]) -> None:
     show_sections([feedback_section(shown)])
 
 
-def _details_row(one: AnnotatorMetrics) -> tuple[object, ...]:
-    own, control, agreement, bias = one.consistency, one.control_items, one.agreement, one.bias
+def _details_row(metrics: AnnotatorMetrics) -> tuple[object, ...]:
+    own, control, agreement, bias = (
+        metrics.consistency,
+        metrics.control_items,
+        metrics.agreement,
+        metrics.bias,
+    )
     assert own is not None
     assert control is not None
     consistency = (None if own.too_few else own.identical, own.n, control.share, control.answered)
@@ -69,4 +74,4 @@ def _details_row(one: AnnotatorMetrics) -> tuple[object, ...]:
     compared: tuple[object, ...] = (None, None, None, 0, None)
     if bias is not None:
         compared = (bias.bias, bias.low, bias.high, bias.grades, p_cell(bias.trend_p))
-    return (one.annotator, *consistency, *others, *compared, len(one.feedback))
+    return (metrics.annotator, *consistency, *others, *compared, len(metrics.feedback))

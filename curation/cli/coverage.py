@@ -293,25 +293,25 @@ def _evaluated(
 
 
 def _show_written(
-    found: Sequence[CoverageQuery], verdicts: Mapping[str, str], tasks: Sequence[BatchProgress]
+    queries: Sequence[CoverageQuery], verdicts: Mapping[str, str], tasks: Sequence[BatchProgress]
 ) -> None:
     from curation.queries.coverage.writing.progress import batch_table
 
     show_tables(batch_table(tasks))
     table(
-        f"{amount(len(found), 'query', 'queries')} written for coverage",
+        f"{amount(len(queries), 'query', 'queries')} written for coverage",
         ["query", "source", "writer", "region", "document", "style", "unanswerable"],
         [
             (
-                one.text,
-                one.source,
-                one.writer,
-                one.cluster,
-                one.document_id,
-                one.style,
-                verdicts.get(one.query_id, ""),
+                query.text,
+                query.source,
+                query.writer,
+                query.cluster,
+                query.document_id,
+                query.style,
+                verdicts.get(query.query_id, ""),
             )
-            for one in found
+            for query in queries
         ],
     )
 
@@ -363,9 +363,9 @@ def _show(report: CoverageReport, limit: int) -> None:
     left_out(report.left_out)
 
 
-def _measure_row(name: str, found: CoverageMeasures) -> tuple[object, ...]:
-    shares = (found.msc, found.msc_by_mass, found.msc_by_traffic, found.scc)
-    return name, found.clusters, *shares, found.zqc
+def _measure_row(name: str, measures: CoverageMeasures) -> tuple[object, ...]:
+    shares = (measures.msc, measures.msc_by_mass, measures.msc_by_traffic, measures.scc)
+    return name, measures.clusters, *shares, measures.zqc
 
 
 def _show_gaps(gaps: Sequence[CoverageGap], limit: int) -> None:

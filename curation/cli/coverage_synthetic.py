@@ -138,29 +138,32 @@ def _drawn(drawn: JudgedShare) -> str:
     return f"People judge {drawn.drawn:,} of {of}; the others are withheld."
 
 
-def _show_written(found: SyntheticQueries) -> None:
-    rows = [(row.query_id, row.text, row.cluster, row.document_id, row.style) for row in found.written]
+def _show_written(queries: SyntheticQueries) -> None:
+    rows = [(row.query_id, row.text, row.cluster, row.document_id, row.style) for row in queries.written]
     table(
-        f"{amount(len(rows), 'query', 'queries')} by {found.model}",
+        f"{amount(len(rows), 'query', 'queries')} by {queries.model}",
         ["id", "query", "region", "document", "style"],
         rows,
     )
-    say(f"Regions to write for: {found.gaps:,} before, {found.gaps_left:,} now, counting queries withheld.")
-    if found.written:
-        say(_drawn(found.drawn))
+    say(
+        f"Regions to write for: {queries.gaps:,} before, {queries.gaps_left:,} now, counting queries "
+        "withheld."
+    )
+    if queries.written:
+        say(_drawn(queries.drawn))
         say("Next: goldgrade pool and goldgrade round open take those in force with all other queries.")
-    if found.ended:
-        say(f"Ended before all were written: {found.ended}. The same command goes on.")
-    left_out({**found.refused, **found.left_out})
+    if queries.ended:
+        say(f"Ended before all were written: {queries.ended}. The same command goes on.")
+    left_out({**queries.refused, **queries.left_out})
 
 
-def _show_origins(found: list[JudgedOrigins]) -> None:
-    if not found:
+def _show_origins(originses: list[JudgedOrigins]) -> None:
+    if not originses:
         say("No language model has written a query.")
         return
     rows = [
         (*counts, "–" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}")
-        for *counts, interval in found
+        for *counts, interval in originses
     ]
     columns = ["model", "in force", "withheld", "document judged", "relevant", "share relevant, 95 %"]
     table("Synthetic queries, and the documents that they were written for", columns, rows)

@@ -43,8 +43,11 @@ def doctor(
 
     def show() -> None:
         signs = {"fine": "  ok    ", "note": "  note  ", "problem": "PROBLEM "}
-        for one in found.findings:
-            say(f"{signs[one.level]}{one.what}: {one.sentence}{f' ({one.command})' if one.command else ''}")
+        for finding in found.findings:
+            say(
+                f"{signs[finding.level]}{finding.what}: "
+                f"{finding.sentence}{f' ({finding.command})' if finding.command else ''}"
+            )
         for what, why in found.not_checked.items():
             say(f"not checked: {what}, because {why}")
         say(f"Problems: {found.problems:,}." if found.problems else "Nothing asks for action.")

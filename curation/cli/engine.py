@@ -80,14 +80,20 @@ def engine_try(
     emit(as_json, found, lambda: _show(found))
 
 
-def _show(found: EngineTrial) -> None:
-    hits, documents = found.hits, found.documents
-    say(f"{found.request.method} {found.request.path}", *filter(None, [found.request.body]))
+def _show(engine_trial: EngineTrial) -> None:
+    hits, documents = engine_trial.hits, engine_trial.documents
+    say(
+        f"{engine_trial.request.method} {engine_trial.request.path}",
+        *filter(None, [engine_trial.request.body]),
+    )
     titles = {one: document.text[:BEGINS] for one, document in documents.items()}
     scores = dict(zip(hits.ids, hits.scores or (), strict=False))
     rows = [(place, one, scores.get(one), titles.get(one)) for place, one in enumerate(hits.ids, 1)]
-    table(f"Hits of {found.host}, {hits.seconds:.3f} s", ["place", "id", "score", "document"], rows)
-    say(*filter(None, [hits.left_out]), *(f"{count:,} × {why}." for why, count in found.left_out.items()))
+    table(f"Hits of {engine_trial.host}, {hits.seconds:.3f} s", ["place", "id", "score", "document"], rows)
+    say(
+        *filter(None, [hits.left_out]),
+        *(f"{count:,} × {why}." for why, count in engine_trial.left_out.items()),
+    )
     if first := next(iter(documents.values()), None):
         kept = [(f"metadata {name}", str(value)) for name, value in json.loads(first.metadata).items()]
         fields = [*zip(first._fields[2:-1], first[2:-1], strict=True), *kept]

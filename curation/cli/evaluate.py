@@ -215,15 +215,22 @@ def evaluate(
         request,
         release=name,
         of_runs=replace(request.of_runs, baseline=baseline),
-        runs=tuple((one.name, str(one.path)) for one in sources),
-        answers=tuple((one.name, str(one.path)) for one in named_answers(answers or [])),
+        runs=tuple((source.name, str(source.path)) for source in sources),
+        answers=tuple(
+            (named_answer.name, str(named_answer.path)) for named_answer in named_answers(answers or [])
+        ),
     )
     read = [store.path, *([Path(name)] if is_file(name) else []), *(source.path for source in sources)]
     read += [
         path for path in (request.of_runs.subtopics, request.topics, request.chunk_map) if path is not None
     ]
     refuse_no_files(
-        report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read, summaries
+        report,
+        tables or (),
+        per_query,
+        list(dict.fromkeys(source.name for source in sources)),
+        read,
+        summaries,
     )
     if answers and run:
         _refuse_ambiguous(given)
@@ -285,7 +292,7 @@ def _emit_headlines(headlines: Sequence[HeadlineEvaluation], as_json: bool) -> N
 
 
 def _emit(
-    found: Evaluation,
+    evaluation: Evaluation,
     further: Mapping[str, Any],
     checked: Sequence[CheckedCondition],
     written: Sequence[Path],
@@ -299,13 +306,17 @@ def _emit(
     from curation.evaluation.report.page import evaluation_report, report_details
     from curation.releases.card.limits import synthetic_sentence
 
-    page = evaluation_report(found, further["answers"], further["judge"])
+    page = evaluation_report(evaluation, further["answers"], further["judge"])
     if report is not None:
         write_page(report, page.html, option="--html")
-    if found.synthetic:  # a reader of a terminal meets this before any figure
-        first = synthetic_sentence(found.synthetic, found.queries)
-        page = replace(page, findings=(first, *(one for one in page.findings if one != first)))
-    written = [*written, *([report] if report else []), *write_summaries(summaries, page, found, checked)]
+    if evaluation.synthetic:  # a reader of a terminal meets this before any figure
+        first = synthetic_sentence(evaluation.synthetic, evaluation.queries)
+        page = replace(page, findings=(first, *(finding for finding in page.findings if finding != first)))
+    written = [
+        *written,
+        *([report] if report else []),
+        *write_summaries(summaries, page, evaluation, checked),
+    ]
     if None in summaries.values():
         return
     asked = {name: value for name, value in further.items() if value is not None}
@@ -314,20 +325,20 @@ def _emit(
     sections = [*pooled_sections(further["to_pool"]), *condition_sections(checked)]
     emit(
         as_json,
-        plain(found) | asked if as_json else {},
-        lambda: _show(page, sections, written, report_details(found)),
+        plain(evaluation) | asked if as_json else {},
+        lambda: _show(page, sections, written, report_details(evaluation)),
     )
 
 
-def _emit_answers(found: AnswerEvaluation | None, report: Path | None, as_json: bool) -> None:
+def _emit_answers(evaluation: AnswerEvaluation | None, report: Path | None, as_json: bool) -> None:
     """Print an evaluation of answers alone, and write its page where one was asked for."""
     from curation.evaluation.report.page import answers_report
 
-    assert found is not None  # there is a file of either kind
-    page = answers_report(found)
+    assert evaluation is not None  # there is a file of either kind
+    page = answers_report(evaluation)
     if report is not None:
         write_page(report, page.html, option="--html")
-    emit(as_json, {"answers": found}, lambda: _show(page))
+    emit(as_json, {"answers": evaluation}, lambda: _show(page))
 
 
 def _show(
@@ -339,7 +350,7 @@ def _show(
     """The report without its details, what was asked for besides, and the files that the figures are in."""
     from curation.core.reports.terminal import show_report
 
-    sections = [one for one in page.sections if one.heading not in details]
+    sections = [section for section in page.sections if section.heading not in details]
     show_report(page.title, page.findings, [*sections, *further], page.remark, page.lead)
     if details:
         say(f"The page of --html has also: {', '.join(details)}.")

@@ -33,7 +33,7 @@ def with_baseline(
     """
     from curation.evaluation.scoring.inputs.run_sources import named_runs
 
-    names = [one.name for one in sources]
+    names = [source.name for source in sources]
     if baseline is None or baseline in names or not sources:
         return sources, baseline
     [own] = named_runs([baseline])
@@ -75,7 +75,10 @@ def read_summaries(texts: Sequence[str], as_json: bool, conditions: bool) -> Sum
 
 
 def write_summaries(
-    summaries: Summaries, page: EvaluationReport, found: Evaluation, conditions: Sequence[CheckedCondition]
+    summaries: Summaries,
+    page: EvaluationReport,
+    evaluation: Evaluation,
+    conditions: Sequence[CheckedCondition],
 ) -> list[Path]:
     """Write the summaries, and return the paths of their files; one without a file is printed.
 
@@ -86,7 +89,7 @@ def write_summaries(
     from curation.evaluation.report.summary import summary
 
     for kind, path in summaries.items():
-        text = summary(kind, page, found, conditions)
+        text = summary(kind, page, evaluation, conditions)
         if path is None:
             print(text, end="")
         else:
@@ -136,32 +139,35 @@ def _query_paths(path: Path | None, systems: Sequence[str]) -> list[Path]:
     return [path.with_name(f"{path.stem}.{name}{path.suffix}") for name in systems]
 
 
-def write_files(found: Evaluation, tables: Sequence[Path], per_query: Path | None) -> list[Path]:
+def write_files(evaluation: Evaluation, tables: Sequence[Path], per_query: Path | None) -> list[Path]:
     """Write the files that were asked for, and return their paths.
 
     Raises
     ------
     InputError: one of them cannot be written.
     """
-    files = [*_tables(found, tables), *(_queries(found, per_query) if per_query is not None else ())]
+    files = [
+        *_tables(evaluation, tables),
+        *(_queries(evaluation, per_query) if per_query is not None else ()),
+    ]
     for path, option, text in files:
         write_page(path, text, option=option, what="file")
     return [path for path, _, _ in files]
 
 
-def _tables(found: Evaluation, paths: Sequence[Path]) -> Iterator[tuple[Path, str, str]]:
+def _tables(evaluation: Evaluation, paths: Sequence[Path]) -> Iterator[tuple[Path, str, str]]:
     from curation.core.reports.table_files import csv_table, writer_for
     from curation.evaluation.report.files import system_figures, system_table
 
     for path in paths:
         writer = writer_for(path, TABLE)
-        made = system_figures(found) if writer is csv_table else system_table(found)
+        made = system_figures(evaluation) if writer is csv_table else system_table(evaluation)
         yield path, TABLE, writer(made)
 
 
-def _queries(found: Evaluation, path: Path) -> Iterator[tuple[Path, str, str]]:
+def _queries(evaluation: Evaluation, path: Path) -> Iterator[tuple[Path, str, str]]:
     from curation.evaluation.report.files import trec_lines
 
-    paths = _query_paths(path, [system.name for system in found.runs])
-    for own, system in zip(paths, found.runs, strict=True):
-        yield own, PER_QUERY, "".join(trec_lines(found, system))
+    paths = _query_paths(path, [system.name for system in evaluation.runs])
+    for own, system in zip(paths, evaluation.runs, strict=True):
+        yield own, PER_QUERY, "".join(trec_lines(evaluation, system))

@@ -80,15 +80,16 @@ def _show_frozen(frozen: Frozen, outcome: StepOutcome) -> None:
 
 
 def _show_coverage(frozen: Frozen) -> None:
-    found = frozen.coverage
-    if found is None:
+    coverage = frozen.coverage
+    if coverage is None:
         return
-    if found.map_id is None:
-        say(f"Without clusters of its queries: {found.why_not}")
+    if coverage.map_id is None:
+        say(f"Without clusters of its queries: {coverage.why_not}")
         return
     say(
-        f"coverage map: {found.map_id[:12]}…; {found.queries:,} of "
+        f"coverage map: {coverage.map_id[:12]}…; {coverage.queries:,} of "
         f"{amount(sum(frozen.queries.values()), 'query', 'queries')} "
-        f"are in a cluster, {found.regions_asked:,} of {amount(found.regions, 'region')} have a query, and "
-        f"{amount(found.in_grid, 'query has', 'queries have')} a cell of the grid"
+        f"are in a cluster, {coverage.regions_asked:,} of {amount(coverage.regions, 'region')} have a "
+        "query, and "
+        f"{amount(coverage.in_grid, 'query has', 'queries have')} a cell of the grid"
     )

@@ -101,7 +101,7 @@ def guide_check(
     guide = read_guide(file)
     with project_store().reading() as cursor:
         uses = field_uses(cursor, guide.presentation)
-    values = {"guide_hash": guide.guide_hash, "title": guide.title, "fields": [one._asdict() for one in uses]}
+    values = {"guide_hash": guide.guide_hash, "title": guide.title, "fields": [use._asdict() for use in uses]}
 
     def show() -> None:
         say(f"{guide.title} ({guide.guide_hash[:8]}) is a guide with {amount(len(guide.scale), 'grade')}.")
@@ -190,8 +190,8 @@ def guide_diff(
 
     def show() -> None:
         say(*found.summary)
-        for one in found.changed_grades:
-            for mark, grade in (("-", one.before), ("+", one.after)):
+        for changed_grade in found.changed_grades:
+            for mark, grade in (("-", changed_grade.before), ("+", changed_grade.after)):
                 if grade is not None:
                     say(f"{mark} {grade.value} {grade.name} (key {grade.key}): {grade.definition}")
         for block in found.body:
@@ -264,11 +264,20 @@ def _effects_json(effects: GuideEffects) -> dict[str, object]:
     }
 
 
-def _difference_json(found: GuideDifference) -> dict[str, object]:
-    grades = [{"value": one.value, "kind": one.kind, "changed": one.changed} for one in found.grades]
-    blocks = [block._asdict() for block in found.body]
-    names = {"before": found.before.guide_hash, "after": found.after.guide_hash}
-    return {**names, "summary": found.summary, "grades": grades, "body": blocks, "other": found.other}
+def _difference_json(guide_difference: GuideDifference) -> dict[str, object]:
+    grades = [
+        {"value": grade.value, "kind": grade.kind, "changed": grade.changed}
+        for grade in guide_difference.grades
+    ]
+    blocks = [block._asdict() for block in guide_difference.body]
+    names = {"before": guide_difference.before.guide_hash, "after": guide_difference.after.guide_hash}
+    return {
+        **names,
+        "summary": guide_difference.summary,
+        "grades": grades,
+        "body": blocks,
+        "other": guide_difference.other,
+    }
 
 
 def _show_change(change: GuideChange) -> None:

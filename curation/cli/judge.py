@@ -89,27 +89,31 @@ def _show_judges(judges: list[StoredJudge]) -> None:
     table("Judges", columns, rows)
 
 
-def _show_agreement(found: JudgeAgreement) -> None:
-    where = f"the release {found.release}, {', '.join(found.parts)}" if found.release else "the project"
+def _show_agreement(judge_agreement: JudgeAgreement) -> None:
+    where = (
+        f"the release {judge_agreement.release}, {', '.join(judge_agreement.parts)}"
+        if judge_agreement.release
+        else "the project"
+    )
     columns = ["statistic", "judge", "low", "high", "people", "low", "high", "note"]
     rows = []
-    for one in found.figures.values():
-        rows.append((one.label, *_numbers(one.judge), *_numbers(one.people), _note(one.judge)))
-    table(f"{found.judge} against the consensus of {where}; people among each other", columns, rows)
-    _show_confusion(found)
+    for figure in judge_agreement.figures.values():
+        rows.append((figure.label, *_numbers(figure.judge), *_numbers(figure.people), _note(figure.judge)))
+    table(f"{judge_agreement.judge} against the consensus of {where}; people among each other", columns, rows)
+    _show_confusion(judge_agreement)
     parts = []
-    for part in (*found.types, *found.boundaries):
+    for part in (*judge_agreement.types, *judge_agreement.boundaries):
         figures = (*_numbers(part.alpha), _numbers(part.raw)[0])
         parts.append((f"{part.kind}: {part.name}", *figures, part.alpha.units, part.queries))
     columns = ["part", "alpha", "low", "high", "same", "pairs", "queries"]
     table("By query type and grade boundary", columns, parts)
-    _show_coverage(found)
+    _show_coverage(judge_agreement)
 
 
-def _show_confusion(found: JudgeAgreement) -> None:
+def _show_confusion(judge_agreement: JudgeAgreement) -> None:
     columns = [
         "people",
-        *(f"judge {value}" for value in found.scale),
+        *(f"judge {value}" for value in judge_agreement.scale),
         "same",
         "low",
         "high",
@@ -118,16 +122,16 @@ def _show_confusion(found: JudgeAgreement) -> None:
     ]
     rows = [
         (grade.grade, *counts, *_numbers(grade.same), _numbers(grade.lower)[0], _numbers(grade.higher)[0])
-        for grade, counts in zip(found.grades, found.confusion, strict=True)
+        for grade, counts in zip(judge_agreement.grades, judge_agreement.confusion, strict=True)
     ]
     table("Pairs by people's grade and the judge's, and shares of each row", columns, rows)
-    mean, low, high = _numbers(found.difference)
+    mean, low, high = _numbers(judge_agreement.difference)
     if mean is not None and low is not None:
         say(f"The judge's grade less people's: {mean:+.3f} steps (95 % interval {low:+.3f} to {high:+.3f}).")
 
 
-def _show_coverage(found: JudgeAgreement) -> None:
-    counts = found.coverage
+def _show_coverage(judge_agreement: JudgeAgreement) -> None:
+    counts = judge_agreement.coverage
     say(
         f"Compared: {amount(counts.compared, 'pair')} of {amount(counts.queries, 'query', 'queries')}. The "
         f"judge judged {amount(counts.judged, 'pair')}; {counts.ungraded:,} of them no person did. People's "
@@ -139,7 +143,7 @@ def _show_coverage(found: JudgeAgreement) -> None:
         "judged by the judge in another version of the document": counts.older,
         "a release seals the grades of their query (--release, --part and --reason)": counts.sealed,
         "their query is in none of these parts": counts.elsewhere,
-        **found.left_out,
+        **judge_agreement.left_out,
     }
     left_out({reason: count for reason, count in reasons.items() if count}, "pairs")
     if counts.other_guide:

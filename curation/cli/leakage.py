@@ -62,24 +62,24 @@ def leakage_groups(
     emit(as_json, found, lambda: _show_groups(found, dict(inputs.queries)))
 
 
-def _show_groups(found: Overview, texts: dict[str, str]) -> None:
+def _show_groups(overview: Overview, texts: dict[str, str]) -> None:
     from curation.splits.refusals import chain_lines, edge_sentence, remaining_lines
 
     say(
-        f"{found.queries:,} graded queries form {sum(found.sizes.values()):,} leakage groups; "
-        f"{amount(found.sizes.get(1, 0), 'query is', 'queries are')} tied to no other."
+        f"{overview.queries:,} graded queries form {sum(overview.sizes.values()):,} leakage groups; "
+        f"{amount(overview.sizes.get(1, 0), 'query is', 'queries are')} tied to no other."
     )
-    rows = [[kind, found.found[kind], found.methods[kind]] for kind in found.found]
+    rows = [[kind, overview.found[kind], overview.methods[kind]] for kind in overview.found]
     table("Ties", ["kind", "ties", "searched"], rows)
-    left_out(found.left_out)
-    for group in found.groups:
+    left_out(overview.left_out)
+    for group in overview.groups:
         share = percent(group.share, 1)
         say(
             f"A group of {amount(len(group.queries), 'query', 'queries')} ({share}), from one far end to "
             "the other:"
         )
         say(*chain_lines(group.chain, texts))
-    for edge in found.cut:
+    for edge in overview.cut:
         say(f"cut: {edge_sentence(edge, texts)}")
-    for pair in found.remaining_ties:
+    for pair in overview.remaining_ties:
         say(*remaining_lines(pair, texts))

@@ -219,13 +219,13 @@ def _interval(low: float | None, high: float | None) -> str:
 
 
 def _show_negatives(report: HardNegatives, limit: int) -> None:
-    found = report.queries
+    queries = report.queries
     _limited(
         f"{report.negatives:,} hard negatives",
         ["query", "document", "title", "rank", "system", "score", "systems", "margin", "kind"],
         [
             (q.text, n.document_id, n.title, n.rank, n.system, n.score, len(n.systems), n.margin, n.kind)
-            for q in found
+            for q in queries
             for n in q.negatives
         ],
         limit,
@@ -233,20 +233,20 @@ def _show_negatives(report: HardNegatives, limit: int) -> None:
     _limited(
         f"{report.near_duplicates:,} more are near-duplicates of a relevant document, and excluded",
         ["query", "document", "relevant", "similarity"],
-        [(q.text, *near) for q in found for near in q.near_duplicates],
+        [(q.text, *near) for q in queries for near in q.near_duplicates],
         limit,
     )
     _limited(
         f"{report.suspects:,} suspects to judge first: systems rank them above a relevant document",
         ["query", "document", "title", "systems: rank < relevant"],
-        [(q.text, s.document_id, s.title, _above(s.above)) for q in found for s in q.suspects],
+        [(q.text, s.document_id, s.title, _above(s.above)) for q in queries for s in q.suspects],
         limit,
     )
     _limited(
-        f"{len(found) - report.enough:,} of {amount(len(found), 'query', 'queries')}: fewer than "
+        f"{len(queries) - report.enough:,} of {amount(len(queries), 'query', 'queries')}: fewer than "
         f"{report.want} hard negatives",
         ["query", "relevant", "hard negatives", "still wanted"],
-        [(q.text, q.positives, len(q.negatives), q.missing) for q in _needy(found)],
+        [(q.text, q.positives, len(q.negatives), q.missing) for q in _needy(queries)],
         limit,
     )
     for reason, count in report.left_out.items():
@@ -254,8 +254,8 @@ def _show_negatives(report: HardNegatives, limit: int) -> None:
     say_withheld(report.sealed, "query", "queries")
 
 
-def _needy(found: Sequence[QueryNegatives]) -> list[QueryNegatives]:
-    return sorted((q for q in found if q.missing), key=lambda q: (-q.missing, q.query_id))
+def _needy(negativeses: Sequence[QueryNegatives]) -> list[QueryNegatives]:
+    return sorted((q for q in negativeses if q.missing), key=lambda q: (-q.missing, q.query_id))
 
 
 def _above(above: dict[str, tuple[int, int]]) -> str:

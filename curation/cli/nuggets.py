@@ -75,14 +75,21 @@ def nuggets_show(as_json: Json = False) -> None:
     from curation.labeling.written_answers.proposals import read_proposals
 
     with project_store().reading() as cursor:
-        found = read_proposals(cursor)
-    rows = [{"query_id": one.query_id, "model": one.model, "taken": one.taken} for one in found]
+        proposals = read_proposals(cursor)
+    rows = [
+        {"query_id": proposal.query_id, "model": proposal.model, "taken": proposal.taken}
+        for proposal in proposals
+    ]
 
     def show() -> None:
         from curation.labeling.written_answers.proposals import share_sentences
 
-        say(*share_sentences(found) or ["No model has proposed nuggets."])
-        waiting = [(one.query_id, one.model, len(one.proposed)) for one in found if one.written is None]
+        say(*share_sentences(proposals) or ["No model has proposed nuggets."])
+        waiting = [
+            (proposal.query_id, proposal.model, len(proposal.proposed))
+            for proposal in proposals
+            if proposal.written is None
+        ]
         table("Proposals that nobody has reviewed", ["query", "model", "nuggets"], waiting)
 
     emit(as_json, {"proposals": rows}, show)

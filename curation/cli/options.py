@@ -43,7 +43,7 @@ def asks(
         keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
         parameters = [*chain.from_iterable(map(_parameters, offered)), *keyword]
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
-        called.__annotations__ = {one.name: one.annotation for one in parameters}
+        called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         called.__name__, called.__doc__ = command.__name__, command.__doc__
         return called
 
@@ -65,16 +65,16 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _parameters(found: OptionField) -> list[inspect.Parameter]:
+def _parameters(option_field: OptionField) -> list[inspect.Parameter]:
     """The option of a field, and the flag that switches it off."""
-    option, kind, default = found.option, found.kind, found.default
+    option, kind, default = option_field.option, option_field.kind, option_field.default
     made = []
     if option.switch is not None:
         off = typer.Option(option.switch.flag, help=option.switch.help)
-        made.append(_keyword(f"no_{found.name}", bool, False, off))
+        made.append(_keyword(f"no_{option_field.name}", bool, False, off))
         if kind is bool:
             return made
-    flag = option.flag or _flag(found.name)
+    flag = option.flag or _flag(option_field.name)
     more: dict[str, Any] = {}
     if kind is bool and default:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
@@ -84,13 +84,13 @@ def _parameters(found: OptionField) -> list[inspect.Parameter]:
         kind, default = list[str] | None, None
     elif option.read or kind is datetime or get_origin(kind) is Literal:
         kind = str
-    if found.optional and not _is_list(found.kind):
+    if option_field.optional and not _is_list(option_field.kind):
         kind = kind | None
     if option.unset:
         more["show_default"] = option.unset
     if option.metavar:
         more["metavar"] = option.metavar
-    return [_keyword(found.name, kind, default, typer.Option(flag, help=option.help, **more)), *made]
+    return [_keyword(option_field.name, kind, default, typer.Option(flag, help=option.help, **more)), *made]
 
 
 def _keyword(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
@@ -98,19 +98,19 @@ def _keyword(name: str, kind: Any, default: Any, option: Any) -> inspect.Paramet
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _given(found: OptionField, values: dict[str, Any]) -> Any:
+def _given(option_field: OptionField, values: dict[str, Any]) -> Any:
     """A value of the command line as the record takes it, or `UNSET`."""
-    option, value = found.option, values.pop(found.name, None)
-    if option.switch is not None and values.pop(f"no_{found.name}"):
-        if value not in (None, found.default):
-            flag = option.flag or _flag(found.name)
+    option, value = option_field.option, values.pop(option_field.name, None)
+    if option.switch is not None and values.pop(f"no_{option_field.name}"):
+        if value not in (None, option_field.default):
+            flag = option.flag or _flag(option_field.name)
             raise InputError(f"{flag} would change nothing: {option.switch.flag} switches it off.")
-        return False if found.kind is bool else None
+        return False if option_field.kind is bool else None
     if value is None:
         return UNSET
-    if found.kind is datetime:
-        return _time(option.flag or _flag(found.name), value)
-    if _is_list(found.kind):
+    if option_field.kind is datetime:
+        return _time(option.flag or _flag(option_field.name), value)
+    if _is_list(option_field.kind):
         texts = listed(value) if option.commas else value
         return tuple(map(option.read, texts)) if option.read else tuple(texts)
     return option.read(value) if option.read else value

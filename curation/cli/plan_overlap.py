@@ -51,5 +51,8 @@ def _show_plan(plan: OverlapPlan) -> None:
     table(
         f"Judging the {amount(plan.open_pairs, 'pair')} that nobody has judged",
         ["overlap", "judgments", "hours", "doubly judged then", "± then"],
-        [(one.overlap, one.judgments, one.hours, one.doubly_judged, one.half_width) for one in plan.overlaps],
+        [
+            (overlap.overlap, overlap.judgments, overlap.hours, overlap.doubly_judged, overlap.half_width)
+            for overlap in plan.overlaps
+        ],
     )

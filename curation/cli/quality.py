@@ -36,15 +36,15 @@ def quality(name: RoundName, as_json: Json = False) -> None:
     emit(as_json, _as_json(found), show)
 
 
-def _as_json(found: RoundQuality) -> dict[str, object]:
+def _as_json(round_quality: RoundQuality) -> dict[str, object]:
     findings = [
         {"annotator": name, "about": one.about, "sentence": one.sentence, "evidence": one.evidence}
-        for name, one in found.findings
+        for name, one in round_quality.findings
     ]
     return {
-        "round": found.round_name,
-        "not_checked": found.not_checked,
+        "round": round_quality.round_name,
+        "not_checked": round_quality.not_checked,
         "findings": findings,
-        "checks": found.checks,
-        "conclusion": found.conclusion,
+        "checks": round_quality.checks,
+        "conclusion": round_quality.conclusion,
     }

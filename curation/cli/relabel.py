@@ -272,7 +272,7 @@ def _show_sealed(pairs: int) -> None:
         )
 
 
-def _show_status(found: SetStaleness, limit: int) -> None:
+def _show_status(set_staleness: SetStaleness, limit: int) -> None:
     from curation.relabeling.staleness.tables import (
         calendar_table,
         due_sentences,
@@ -282,19 +282,19 @@ def _show_status(found: SetStaleness, limit: int) -> None:
         query_table,
     )
 
-    whose = f"of the release {found.release}" if found.release else "of the project"
-    say(f"{found.quarter}: {amount(len(found.pairs), 'judged pair')} {whose}.")
-    if not found.has_new_traffic:
+    whose = f"of the release {set_staleness.release}" if set_staleness.release else "of the project"
+    say(f"{set_staleness.quarter}: {amount(len(set_staleness.pairs), 'judged pair')} {whose}.")
+    if not set_staleness.has_new_traffic:
         say("No log was imported since the sample was drawn, so traffic now is unknown.")
-    show_tables(calendar_table(found.calendar))
-    if found.calendar.renewed_share is not None:
-        share = percent(found.calendar.renewed_share, 1)
-        say(f"Renewed in the last four quarters: {amount(found.calendar.renewed, 'pair')} ({share}).")
-    say(*due_sentences(found.calendar))
+    show_tables(calendar_table(set_staleness.calendar))
+    if set_staleness.calendar.renewed_share is not None:
+        share = percent(set_staleness.calendar.renewed_share, 1)
+        say(f"Renewed in the last four quarters: {amount(set_staleness.calendar.renewed, 'pair')} ({share}).")
+    say(*due_sentences(set_staleness.calendar))
     show_tables(
-        expected_table(found),
-        query_table(found, limit),
-        pair_table(found, limit),
-        new_query_table(found, limit),
+        expected_table(set_staleness),
+        query_table(set_staleness, limit),
+        pair_table(set_staleness, limit),
+        new_query_table(set_staleness, limit),
     )
-    _show_sealed(found.sealed)
+    _show_sealed(set_staleness.sealed)

@@ -146,27 +146,30 @@ def _show_packed(packed: PackedFile) -> None:
     say(f"sha256: {packed.sha256}", f"release id: {exported.release_id}")
 
 
-def _show_release(found: ShownRelease) -> None:
+def _show_release(shown_release: ShownRelease) -> None:
     from curation.releases.overview import opening_table, override_sentence, part_table, sealed_table
     from curation.releases.stored import half_judged_sentence
 
-    title = f"Release {found.name}, frozen {found.frozen_at:%Y-%m-%d %H:%M} UTC by {found.frozen_by}"
-    show_tables(part_table(title, found))
-    say(*half_judged_sentence(found.half_judged))
-    left_out(found.left_out, "×")
-    if found.changed:
+    title = (
+        f"Release {shown_release.name}, frozen {shown_release.frozen_at:%Y-%m-%d %H:%M} UTC by "
+        f"{shown_release.frozen_by}"
+    )
+    show_tables(part_table(title, shown_release))
+    say(*half_judged_sentence(shown_release.half_judged))
+    left_out(shown_release.left_out, "×")
+    if shown_release.changed:
         one = "grade was given on another version of its document; it is"
         many = "grades were given on another version of their document; they are"
-        say(f"{amount(found.changed, one, many)} marked.")
-    say(*override_sentence(found))
-    if found.also_named:
-        say(f"The same content is also named {', '.join(found.also_named)}.")
-    if not found.sealed:
+        say(f"{amount(shown_release.changed, one, many)} marked.")
+    say(*override_sentence(shown_release))
+    if shown_release.also_named:
+        say(f"The same content is also named {', '.join(shown_release.also_named)}.")
+    if not shown_release.sealed:
         say("No part is sealed.")
-    elif not found.openings:
-        say(f"Nobody has opened the seal ({', '.join(found.sealed)}) yet.")
+    elif not shown_release.openings:
+        say(f"Nobody has opened the seal ({', '.join(shown_release.sealed)}) yet.")
     else:
-        show_tables(opening_table(found.log))
-    if found.sealed_evaluations:
-        show_tables(sealed_table(found.sealed_evaluations))
-    say(f"release id: {found.release_id}")
+        show_tables(opening_table(shown_release.log))
+    if shown_release.sealed_evaluations:
+        show_tables(sealed_table(shown_release.sealed_evaluations))
+    say(f"release id: {shown_release.release_id}")

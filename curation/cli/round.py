@@ -135,10 +135,10 @@ def round_list(as_json: Json = False) -> None:
     from curation.labeling.rounds.lifecycle import all_states
 
     with project_store().reading() as cursor:
-        found = all_states(cursor)
+        states = all_states(cursor)
     columns = ["name", "kind", "opened (UTC)", "state", "open items"]
-    rows = [(r.round, r.kind, r.opened_at, _state_name(r), r.open_items) for r in found]
-    emit(as_json, {"rounds": found}, lambda: table("Rounds", columns, rows))
+    rows = [(r.round, r.kind, r.opened_at, _state_name(r), r.open_items) for r in states]
+    emit(as_json, {"rounds": states}, lambda: table("Rounds", columns, rows))
 
 
 @rounds.command("pause")

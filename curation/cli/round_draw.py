@@ -48,23 +48,27 @@ def round_draw(
     """
     from curation.labeling.rounds.query_draw import open_drawn_round, write_draw
 
-    found = open_drawn_round(
+    drawn_round = open_drawn_round(
         *(project_store(), name, listed(annotators), queries),
         overlap=overlap,
         duplicates=duplicates,
         seed=seed,
     )
     if out is not None:
-        write_draw(found.draw, out)
+        write_draw(drawn_round.draw, out)
 
     def show() -> None:
-        rows = [(one.stratum, one.population, one.drawn, one.probability) for one in found.strata]
+        rows = [(one.stratum, one.population, one.drawn, one.probability) for one in drawn_round.strata]
         table(
-            f"Drew {found.drawn:,} of {amount(found.queries, 'query', 'queries')}",
+            f"Drew {drawn_round.drawn:,} of {amount(drawn_round.queries, 'query', 'queries')}",
             ["stratum", "queries", "drawn", "p"],
             rows,
         )
-        show_opened(found.opened, False)
+        show_opened(drawn_round.opened, False)
 
-    result = {"strata": found.strata, "probabilities": found.draw.probabilities, "opened": found.opened}
-    emit(as_json, {"queries": found.queries, "drawn": sorted(found.draw.drawn), **result}, show)
+    result = {
+        "strata": drawn_round.strata,
+        "probabilities": drawn_round.draw.probabilities,
+        "opened": drawn_round.opened,
+    }
+    emit(as_json, {"queries": drawn_round.queries, "drawn": sorted(drawn_round.draw.drawn), **result}, show)

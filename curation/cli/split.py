@@ -135,16 +135,16 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
     say("Next: goldgrade freeze NAME")
 
 
-def _show_by_time(found: ByTime) -> None:
-    begins = "; ".join(f"{part} from {time:%Y-%m-%d %H:%M:%S}" for part, time in found.begins.items())
+def _show_by_time(by_time: ByTime) -> None:
+    begins = "; ".join(f"{part} from {time:%Y-%m-%d %H:%M:%S}" for part, time in by_time.begins.items())
     say(
-        f"By time: {begins}. {found.spanning:,} groups span a cut and went by their first query, with "
-        f"{amount(found.late, 'query', 'queries')} that were first asked after the next part begins."
+        f"By time: {begins}. {by_time.spanning:,} groups span a cut and went by their first query, with "
+        f"{amount(by_time.late, 'query', 'queries')} that were first asked after the next part begins."
     )
-    if found.undated:
-        say(f"{amount(found.undated, 'query has', 'queries have')} no time and went where --undated says.")
-    if found.against:
+    if by_time.undated:
+        say(f"{amount(by_time.undated, 'query has', 'queries have')} no time and went where --undated says.")
+    if by_time.against:
         say(
-            f"{amount(found.against, 'group stays', 'groups stay')} where a release has them, against "
+            f"{amount(by_time.against, 'group stays', 'groups stay')} where a release has them, against "
             "the cut."
         )

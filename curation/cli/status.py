@@ -27,7 +27,7 @@ def status(as_json: Json = False) -> None:
 
     store = project_store()
     figures = read_figures(store)
-    found, backups = read_path(store, figures), [one.sentence for one in look_at_backups(store)]
+    found, backups = read_path(store, figures), [at_backup.sentence for at_backup in look_at_backups(store)]
     emit(
         as_json,
         {"next": found.next, "steps": found.steps, "backups": backups, "left_out": figures.left_out},
@@ -37,13 +37,13 @@ def status(as_json: Json = False) -> None:
         say(*figures.left_out)
 
 
-def _show(found: ProjectPath, backups: list[str]) -> None:
+def _show(project_path: ProjectPath, backups: list[str]) -> None:
     from curation.operations.workflow.step import WORDS
 
-    rows = [(one.name, WORDS.get(one.state, one.state), one.line) for one in found.steps]
+    rows = [(step.name, WORDS.get(step.state, step.state), step.line) for step in project_path.steps]
     table("The path", ["step", "state", "what"], rows)
     say(*backups)
-    following = next((one for one in found.steps if one.name == found.next), None)
+    following = next((step for step in project_path.steps if step.name == project_path.next), None)
     if following is None:
         say("Nothing waits.")
     else:

@@ -185,7 +185,7 @@ def _emit_set(result: TagsSet, as_json: bool) -> None:
     emit(as_json, result, f"{counts}, {result.unchanged:,} were so already.")
 
 
-def _show_tagged(found: list[TaggedQuery]) -> None:
+def _show_tagged(queries: list[TaggedQuery]) -> None:
     rows = [
         (
             q.query_id,
@@ -193,6 +193,6 @@ def _show_tagged(found: list[TaggedQuery]) -> None:
             q.stratum,
             ", ".join(f"{name}*" if by_person else name for name, by_person in q.tags.items()),
         )
-        for q in found
+        for q in queries
     ]
     table(amount(len(rows), "query", "queries"), ["id", "query", "stratum", "tags (* by people)"], rows)

@@ -147,8 +147,8 @@ def unused(request: Any) -> list[OptionField]:
     ]
 
 
-def _quoted(found: OptionField) -> str:
-    return f"“{found.option.label}”"
+def _quoted(option_field: OptionField) -> str:
+    return f"“{option_field.option.label}”"
 
 
 def refuse_wrong(request: Any, named: Callable[[OptionField], str] = _quoted) -> None:

@@ -28,14 +28,14 @@ def union(spans: Iterable[Span]) -> Spans:
     return tuple(joined)
 
 
-def intersection(one: Iterable[Span], other: Iterable[Span]) -> Spans:
+def intersection(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
     """The characters that both have."""
-    return held_by([one, other], 2)
+    return held_by([spans, other], 2)
 
 
-def difference(one: Iterable[Span], other: Iterable[Span]) -> Spans:
+def difference(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
     """The characters that the first has and the other has not."""
-    first = union(one)
+    first = union(spans)
     edges = [0, *chain.from_iterable(union(other)), max((end for _, end in first), default=0)]
     return intersection(first, zip(edges[::2], edges[1::2], strict=True))
 

@@ -131,7 +131,7 @@ def word_starts(text: str) -> list[int]:
     """Where the words of a text begin, in order; of scripts without spaces each sign is one."""
     if text.isascii():
         return [found.start() for found in _ASCII.finditer(text)]
-    return list(dict.fromkeys(found.start for found in located_words(text)))
+    return list(dict.fromkeys(located_word.start for located_word in located_words(text)))
 
 
 def _runs_of(text: str) -> re.Pattern[str]:

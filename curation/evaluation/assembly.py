@@ -302,7 +302,7 @@ def _remarks(run: SystemRun, measures: Sequence[Measure], sure: float | None) ->
     if sure is not None:
         yield f"Wherever these texts are, {measures[0].name} is at least {decimal(sure)}. {WAY_OUT}"
     yield from _short_lists(run, measures)
-    chunks = run.rows.chunks if any(one.of_chunks for one in measures) else None
+    chunks = run.rows.chunks if any(measure.of_chunks for measure in measures) else None
     if chunks is not None and len(unknown := np.unique(chunks.query[chunks.words == UNKNOWN])):
         yield (
             f"{amount(len(unknown), 'query has', 'queries have')} a chunk whose words are not known, as its "

@@ -127,7 +127,7 @@ def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator)
     texts = dict(zip(results[0]["query_ids"], results[0]["query_texts"], strict=True))
     *first, second = values
     door = shut_door(cursor)
-    both = [name for name in texts if all(found.get(name) is not None for found in values)]
+    both = [name for name in texts if all(value.get(name) is not None for value in values)]
     rows = [QueryValues(name, texts[name], first[0][name] if first else 0.0, second[name]) for name in both]
     shown = [row for row in rows if door.shows(row.query_id)]
     return ByQuery(
@@ -299,13 +299,18 @@ def first_differences(lists: Sequence[Sequence[ListedDocument]], systems: Sequen
     found: dict[str, tuple[int, str]] = {}
     for place, documents in enumerate(lists):
         system, other = systems[place], systems[1 - place]
-        for one in documents:
-            title = f"“{one.title}” ({one.lacking if one.grade is None else f'grade {one.grade}'})"
-            sentence = f"{title} is at rank {one.rank} in {system} and at {one.elsewhere} in {other}."
-            if one.elsewhere is None:
-                why = "; it has none of the query's words" if one.shares_word is False else ""
-                sentence = f"Only {system} has {title} in its first {LISTED}, at rank {one.rank}{why}."
-            if one.elsewhere != one.rank:
-                first = min(one.rank, one.elsewhere or one.rank)
-                found.setdefault(one.document_id, (first, sentence))
+        for document in documents:
+            title = (
+                f"“{document.title}” "
+                f"({document.lacking if document.grade is None else f'grade {document.grade}'})"
+            )
+            sentence = (
+                f"{title} is at rank {document.rank} in {system} and at {document.elsewhere} in {other}."
+            )
+            if document.elsewhere is None:
+                why = "; it has none of the query's words" if document.shares_word is False else ""
+                sentence = f"Only {system} has {title} in its first {LISTED}, at rank {document.rank}{why}."
+            if document.elsewhere != document.rank:
+                first = min(document.rank, document.elsewhere or document.rank)
+                found.setdefault(document.document_id, (first, sentence))
     return [sentence for _, sentence in sorted(found.values())[:EXPLAINED]]

@@ -37,7 +37,11 @@ Link = Callable[[int], str]
 
 
 def map_sections(
-    state: CoverageState, graph: RegionGraph, found: EvaluatedValues | None, system: str | None, link: Link
+    state: CoverageState,
+    graph: RegionGraph,
+    evaluated_values: EvaluatedValues | None,
+    system: str | None,
+    link: Link,
 ) -> list[Section]:
     """The drawings.
 
@@ -47,8 +51,8 @@ def map_sections(
     system: whose values colour the regions.
     link: where more is said of a region, by its number.
     """
-    values: QueryValues = found.systems[system] if found and system else {}
-    measure = f"{found.measure} of {system}" if found and system else NOT_EVALUATED
+    values: QueryValues = evaluated_values.systems[system] if evaluated_values and system else {}
+    measure = f"{evaluated_values.measure} of {system}" if evaluated_values and system else NOT_EVALUATED
     marks = region_marks(state, region_means(state, values), link)
     asked = sum(mark.queries > 0 for mark in marks)
     proportion = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
@@ -66,29 +70,31 @@ def map_sections(
             (region_graph("Regions joined by their documents", measure, marks, graph.places, graph.edges),),
         ),
     ]
-    if found and system:
-        sections.append(_boxes(state, values, f"{found.measure} of {system}", link))
+    if evaluated_values and system:
+        sections.append(_boxes(state, values, f"{evaluated_values.measure} of {system}", link))
     return sections
 
 
-def comparison_sections(state: CoverageState, found: EvaluatedValues, seed: int = 0) -> list[Section]:
+def comparison_sections(
+    state: CoverageState, evaluated_values: EvaluatedValues, seed: int = 0
+) -> list[Section]:
     """Each pair of systems cluster by cluster, and who wins under which aggregation."""
-    systems = list(found.systems)
+    systems = list(evaluated_values.systems)
     if len(systems) < 2:
         return []
     first, second = systems[:2]
-    summary = _summary(state, found, seed)
-    return [_against(state, found, first, second), _win_rates(summary)]
+    summary = _summary(state, evaluated_values, seed)
+    return [_against(state, evaluated_values, first, second), _win_rates(summary)]
 
 
 def region_sections(
     state: CoverageState,
     titles: Mapping[str, str],
-    found: EvaluatedValues | None,
+    evaluated_values: EvaluatedValues | None,
     anchors: Mapping[int, str],
 ) -> list[Section]:
     """Every region: its entities, documents, queries with results, and how to have one written."""
-    return [_region(state, number, titles, found, anchors[number]) for number in state.map.regions]
+    return [_region(state, number, titles, evaluated_values, anchors[number]) for number in state.map.regions]
 
 
 def _boxes(state: CoverageState, values: QueryValues, measure: str, link: Link) -> Section:
@@ -105,8 +111,8 @@ def _boxes(state: CoverageState, values: QueryValues, measure: str, link: Link) 
     return Section("Within regions", sentence, drawings)
 
 
-def _against(state: CoverageState, found: EvaluatedValues, first: str, second: str) -> Section:
-    ones, others = (region_means(state, found.systems[name]) for name in (first, second))
+def _against(state: CoverageState, evaluated_values: EvaluatedValues, first: str, second: str) -> Section:
+    ones, others = (region_means(state, evaluated_values.systems[name]) for name in (first, second))
     points = []
     for number in state.map.regions:
         one, other = ones[number], others[number]
@@ -117,21 +123,24 @@ def _against(state: CoverageState, found: EvaluatedValues, first: str, second: s
     above = sum(point.x > point.y for point in points)
     below = sum(point.x < point.y for point in points)
     sentence = (
-        f"Mean {found.measure} in {amount(len(points), 'region')} with a value for both: {first} is higher "
+        f"Mean {evaluated_values.measure} in {amount(len(points), 'region')} with a value for both: {first} "
+        "is higher "
         f"in {above:,}, {second} in {below:,}, and {len(points) - above - below:,} are level."
     )
     drawing = scatter(f"{first} and {second}, region by region", f"{first}", f"{second}", points)
     return Section("Two systems, region by region", sentence, (drawing,) if points else ())
 
 
-def _summary(state: CoverageState, found: EvaluatedValues, seed: int) -> StrataSummary:
-    query_ids = sorted({query_id for values in found.systems.values() for query_id in values})
+def _summary(state: CoverageState, evaluated_values: EvaluatedValues, seed: int) -> StrataSummary:
+    query_ids = sorted({query_id for values in evaluated_values.systems.values() for query_id in values})
     table = [
         [np.nan if (value := values.get(one)) is None else value for one in query_ids]
-        for values in found.systems.values()
+        for values in evaluated_values.systems.values()
     ]
     facet = region_facet(state, query_ids)
-    return summarise(list(found.systems), found.measure, np.array(table, float), facet, seed=seed)
+    return summarise(
+        list(evaluated_values.systems), evaluated_values.measure, np.array(table, float), facet, seed=seed
+    )
 
 
 def _win_rates(summary: StrataSummary) -> Section:
@@ -139,10 +148,10 @@ def _win_rates(summary: StrataSummary) -> Section:
     for name in AGGREGATIONS:
         figures = {system: of[name] for system, of in summary.figures.items()}
         marks = [
-            Mark(system, one.value, one.low, one.high, "" if one.value is not None else "unknown")
-            for system, one in figures.items()
+            Mark(system, figure.value, figure.low, figure.high, "" if figure.value is not None else "unknown")
+            for system, figure in figures.items()
         ][:6]
-        strata = next((one.strata for one in figures.values()), None)
+        strata = next((figure.strata for figure in figures.values()), None)
         rows.append(DotRow(name if strata is None else f"{name}, {amount(strata, 'region')}", "", marks))
     cells: dict[tuple[str, str], list[object]] = {}
     for rate in summary.win_rates:
@@ -166,10 +175,14 @@ def _win_rates(summary: StrataSummary) -> Section:
 
 
 def _region(
-    state: CoverageState, number: int, titles: Mapping[str, str], found: EvaluatedValues | None, anchor: str
+    state: CoverageState,
+    number: int,
+    titles: Mapping[str, str],
+    evaluated_values: EvaluatedValues | None,
+    anchor: str,
 ) -> Section:
     cluster = state.map.clusters[number]
-    systems = found.systems if found else {}
+    systems = evaluated_values.systems if evaluated_values else {}
     names = [state.map.entities[place].name for place in cluster.entities]
     documents = tuple((name, titles.get(name) or "–") for name in cluster.documents)
     queries: Sequence[tuple[object, ...]] = [
@@ -201,7 +214,7 @@ def _region(
     )
 
 
-def coverage_page(store: Store, found: EvaluatedValues | None = None) -> str:
+def coverage_page(store: Store, evaluated_values: EvaluatedValues | None = None) -> str:
     """The page of the map in force, with the values of systems where a run was evaluated.
 
     Raises
@@ -213,16 +226,16 @@ def coverage_page(store: Store, found: EvaluatedValues | None = None) -> str:
         titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.of_documents))
     graph = region_graph_of(state)
     anchors = {number: f"region-{number}" for number in graph.numbers}
-    system = next(iter(found.systems)) if found else None
-    sections = map_sections(state, graph, found, system, lambda number: f"#{anchors[number]}")
-    if found:
-        sections += comparison_sections(state, found)
+    system = next(iter(evaluated_values.systems)) if evaluated_values else None
+    sections = map_sections(state, graph, evaluated_values, system, lambda number: f"#{anchors[number]}")
+    if evaluated_values:
+        sections += comparison_sections(state, evaluated_values)
     sections.append(state.reach)
-    sections += region_sections(state, titles, found, anchors)
-    return html_page("Coverage of the corpus", _findings(state, found), sections, _about(state))
+    sections += region_sections(state, titles, evaluated_values, anchors)
+    return html_page("Coverage of the corpus", _findings(state, evaluated_values), sections, _about(state))
 
 
-def _findings(state: CoverageState, found: EvaluatedValues | None) -> list[str]:
+def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) -> list[str]:
     regions = state.regions
     share = "unknown" if regions.msc is None else percent(regions.msc)
     sentences = [
@@ -236,8 +249,11 @@ def _findings(state: CoverageState, found: EvaluatedValues | None) -> list[str]:
             "and counted nowhere yet."
         )
     sentences.append(
-        f"Results: {found.measure} of {', '.join(found.systems)} on {found.name}. The first colours the map."
-        if found
+        (
+            f"Results: {evaluated_values.measure} of {', '.join(evaluated_values.systems)} on "
+            f"{evaluated_values.name}. The first colours the map."
+        )
+        if evaluated_values
         else "No run is shown: regions with a query are drawn as empty circles."
     )
     return sentences

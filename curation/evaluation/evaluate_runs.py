@@ -136,8 +136,8 @@ def _measures_and_facets(
             f"{', '.join(release.sealed)} is sealed, and there is nothing by query of a sealed part.",
             command="Leave --per-query out.",
         )
-    for one in measures:
-        release.qrels.lacking(one)  # stops where it needs subtopics and there are none
+    for measure in measures:
+        release.qrels.lacking(measure)  # stops where it needs subtopics and there are none
     return measures, facets
 
 

@@ -127,7 +127,7 @@ class CheckedCondition(NamedTuple):
     @property
     def failed(self) -> tuple[CheckedFigure, ...]:
         """The figures that meet it, or that there is none."""
-        met = tuple(one for one in self.figures if one.met)
+        met = tuple(figure for figure in self.figures if figure.met)
         return met if self.figures else (CheckedFigure(self.condition, why=self.why),)
 
     @property
@@ -156,7 +156,7 @@ def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
 
 def facets_needed(conditions: Iterable[FailCondition]) -> list[str]:
     """The facets that conditions are about."""
-    return list(dict.fromkeys(one.facet for one in conditions if one.facet is not None))
+    return list(dict.fromkeys(condition.facet for condition in conditions if condition.facet is not None))
 
 
 def checked_conditions(
@@ -314,15 +314,29 @@ def _is_met(condition: FailCondition, drop: _Drop) -> bool:
 def _pairs(condition: FailCondition, base: str, evaluation: Evaluation) -> dict[tuple[str, str], _Drop]:
     """System and where → the paired difference from the baseline."""
     found = {}
-    for one in evaluation.comparisons:
-        if one.measure != condition.measure or one.difference is None or base not in (one.system, one.other):
+    for comparison in evaluation.comparisons:
+        if (
+            comparison.measure != condition.measure
+            or comparison.difference is None
+            or base not in (comparison.system, comparison.other)
+        ):
             continue
-        where = OVERALL if one.stratum is None else f"{one.stratum.facet} {one.stratum.value}"
-        ends = (one.difference, one.low, one.high)
-        if one.system == base:
-            ends = (-one.difference, one.high and -one.high, one.low and -one.low)
-        name = one.other if one.system == base else one.system
-        found[name, where] = _Drop(*ends, one.p_corrected, one.distinguished, one.no_verdict)
+        where = (
+            OVERALL
+            if comparison.stratum is None
+            else f"{comparison.stratum.facet} {comparison.stratum.value}"
+        )
+        ends = (comparison.difference, comparison.low, comparison.high)
+        if comparison.system == base:
+            ends = (
+                -comparison.difference,
+                comparison.high and -comparison.high,
+                comparison.low and -comparison.low,
+            )
+        name = comparison.other if comparison.system == base else comparison.system
+        found[name, where] = _Drop(
+            *ends, comparison.p_corrected, comparison.distinguished, comparison.no_verdict
+        )
     return found
 
 

@@ -67,15 +67,15 @@ class EvaluatedValues(NamedTuple):
     systems: Mapping[str, QueryValues]
 
 
-def values_of(found: Evaluation) -> EvaluatedValues:
+def values_of(evaluation: Evaluation) -> EvaluatedValues:
     """The values of an evaluation by nDCG@10, or by its first measure.
 
     Raises
     ------
     RefusedError: a sealed part was evaluated.
     """
-    per_query = {system.name: system.per_query for system in found.runs}
-    return _values(found.release, found.parts, found.measures, found.query_ids, per_query)
+    per_query = {system.name: system.per_query for system in evaluation.runs}
+    return _values(evaluation.release, evaluation.parts, evaluation.measures, evaluation.query_ids, per_query)
 
 
 def stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:

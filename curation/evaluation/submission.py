@@ -96,9 +96,9 @@ class Submitted(NamedTuple):
     evaluation_id: str | None
 
 
-def label_of(found: OptionField) -> str:
+def label_of(option_field: OptionField) -> str:
     """What a page calls an option."""
-    return found.option.label
+    return option_field.option.label
 
 
 def chosen_options(questions: Any, named: Callable[[OptionField], str] = label_of) -> list[str]:

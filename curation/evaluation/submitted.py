@@ -87,11 +87,11 @@ class SubmittedBoard(NamedTuple):
     @property
     def remark(self) -> str:
         """What has to be known before rows are compared."""
-        return said_of_texts({one.row.system: one.run.by_text for one in self.rows})
+        return said_of_texts({row.row.system: row.run.by_text for row in self.rows})
 
 
 def store_submitted(
-    store: Store, found: Evaluation | None, answered: AnswerEvaluation | None, author: str
+    store: Store, evaluation: Evaluation | None, answered: AnswerEvaluation | None, author: str
 ) -> str:
     """Store the evaluation of runs, of answers, or of both for its author; returns its id.
 
@@ -109,9 +109,13 @@ def store_submitted(
     if answered is not None:
         about, report, values["answers"] = answered, answers_report(answered), plain(answered)
         systems += [system.name for system in answered.systems]
-    if found is not None:
-        about, report, values = found, evaluation_report(found, answered), plain(found) | values
-        systems = list(dict.fromkeys([*(system.name for system in found.runs), *systems]))
+    if evaluation is not None:
+        about, report, values = (
+            evaluation,
+            evaluation_report(evaluation, answered),
+            plain(evaluation) | values,
+        )
+        systems = list(dict.fromkeys([*(system.name for system in evaluation.runs), *systems]))
     result, page = json.dumps(values), canonical_json(plain(report))
     with store.transaction(appends=True) as cursor:
         require_author(cursor, author, *EVALUATING)
@@ -122,11 +126,11 @@ def store_submitted(
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         detail = {"evaluation": evaluation_id, "release": about.release_id, "systems": systems}
         record_event(cursor, "submit runs", detail, author)
-        if found is not None:
-            for system, places in found.lists.items():
-                append(cursor, "evaluation_lists", _first_places(evaluation_id, system, places, found))
+        if evaluation is not None:
+            for system, places in evaluation.lists.items():
+                append(cursor, "evaluation_lists", _first_places(evaluation_id, system, places, evaluation))
                 if (chunks := places.chunks) is not None:
-                    columns = _first_places(evaluation_id, system, chunks, found)
+                    columns = _first_places(evaluation_id, system, chunks, evaluation)
                     inside = chunks.rank <= LISTED
                     columns |= {
                         "start_at": chunks.start[inside].tolist(),
@@ -137,10 +141,10 @@ def store_submitted(
 
 
 def _first_places(
-    evaluation_id: str, system: str, places: FirstPlaces | RunChunks, found: Evaluation
+    evaluation_id: str, system: str, places: FirstPlaces | RunChunks, evaluation: Evaluation
 ) -> dict[str, list[Any]]:
     """The first documents or chunks of a system's lists, as columns."""
-    inside, ids = places.rank <= LISTED, found.query_ids or ()
+    inside, ids = places.rank <= LISTED, evaluation.query_ids or ()
     queries = [ids[query] for query in places.query[inside].tolist()]
     return {
         "evaluation_id": [evaluation_id] * len(queries),
@@ -246,8 +250,8 @@ def _sealed(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Submi
         if row.evaluated == list(parts) and row.shown and not (row.of_answers or row.rounded)
     ]
     values: dict[str, dict[str, float | None]] = {}
-    for one in query_values(cursor, [row.evaluation_id for row in found]):
-        values.setdefault(one.evaluation_id, {})[one.query_id] = one.value
+    for query_value in query_values(cursor, [row.evaluation_id for row in found]):
+        values.setdefault(query_value.evaluation_id, {})[query_value.query_id] = query_value.value
     return [
         SubmittedRun(
             *(row.system, row.evaluated_by, row.evaluated_at, first_figure(row.shown)),
@@ -280,7 +284,7 @@ def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> 
             figure = run.figure
             if figure["measure"] == measure and figure["value"] is not None:
                 marks, day = found.setdefault(run.system, []), f"{run.at:%Y-%m-%d}"
-                again = sum(one.name.startswith(day) for one in marks)
+                again = sum(mark.name.startswith(day) for mark in marks)
                 when, about = (
                     f"{day} ({again + 1})" if again else day,
                     f"{name}, {figure['n']:,} queries, {run.by}",
@@ -309,7 +313,7 @@ def _evaluated(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
             values = dict(zip(result["query_ids"], system["per_query"][measure], strict=True))
             figure = {"measure": measure, **system["overall"][measure]}
             counts = [facts.get("chunks") or {} for facts in system["files"]]
-            by_text = any(one.get("twice") for one in counts)
+            by_text = any(count.get("twice") for count in counts)
             found.append(SubmittedRun(system["name"], author, made_at, figure, values, by_text))
     return found
 

@@ -108,14 +108,14 @@ def evaluate(
     return evaluation_tables(evaluate_runs(store, name, _sources(runs), options, reason, author, progress))
 
 
-def evaluation_tables(found: Evaluation) -> EvaluationTables:
+def evaluation_tables(evaluation: Evaluation) -> EvaluationTables:
     """The figures of an evaluation as tables."""
-    queries = None if found.query_ids is None else _table(_queries(found), QUERIES)
+    queries = None if evaluation.query_ids is None else _table(_queries(evaluation), QUERIES)
     return EvaluationTables(
-        evaluation=found,
-        systems=_table(_systems(found), SYSTEMS),
-        strata=_table((row for system in found.runs for row in _strata(system)), STRATA),
-        comparisons=_table(map(_comparison, found.comparisons), COMPARISONS),
+        evaluation=evaluation,
+        systems=_table(_systems(evaluation), SYSTEMS),
+        strata=_table((row for system in evaluation.runs for row in _strata(system)), STRATA),
+        comparisons=_table(map(_comparison, evaluation.comparisons), COMPARISONS),
         queries=queries,
     )
 
@@ -134,8 +134,8 @@ def _table(rows: Iterator[Row], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=schema)
 
 
-def _systems(found: Evaluation) -> Iterator[Row]:
-    for system in found.runs:
+def _systems(evaluation: Evaluation) -> Iterator[Row]:
+    for system in evaluation.runs:
         for measure, figure in system.overall.items():
             row = {"system": system.name, "measure": measure}
             yield row | figure._asdict() | _traffic(system.traffic.get(measure))
@@ -152,10 +152,10 @@ def _strata(system: EvaluatedSystem) -> Iterator[Row]:
                 yield row | {"measure": measure} | figure._asdict()
 
 
-def _comparison(one: Comparison) -> Row:
-    facet, kind = one.stratum or (None, None)
-    row = {name: getattr(one, name) for name in _COMPARED}
-    return row | {"facet": facet, "kind": kind} | _traffic(one.traffic)
+def _comparison(comparison: Comparison) -> Row:
+    facet, kind = comparison.stratum or (None, None)
+    row = {name: getattr(comparison, name) for name in _COMPARED}
+    return row | {"facet": facet, "kind": kind} | _traffic(comparison.traffic)
 
 
 def _traffic(figure: TrafficFigure | None) -> Row:
@@ -163,9 +163,9 @@ def _traffic(figure: TrafficFigure | None) -> Row:
     return {"traffic": value, "traffic_low": low, "traffic_high": high}
 
 
-def _queries(found: Evaluation) -> Iterator[Row]:
-    asked = list(zip(found.query_ids or (), found.query_texts or (), strict=True))
-    for system in found.runs:
+def _queries(evaluation: Evaluation) -> Iterator[Row]:
+    asked = list(zip(evaluation.query_ids or (), evaluation.query_texts or (), strict=True))
+    for system in evaluation.runs:
         for measure, values in (system.per_query or {}).items():
             for query, value in zip(asked, values, strict=True):
                 yield dict(zip(QUERIES.names, (*query, system.name, measure, value), strict=True))

@@ -70,7 +70,7 @@ class GuideDifference:
 
     @property
     def changed_grades(self) -> tuple[GradeChange, ...]:
-        return tuple(one for one in self.grades if one.kind != "same")
+        return tuple(grade for grade in self.grades if grade.kind != "same")
 
     @property
     def body_changes(self) -> tuple[int, int]:
@@ -96,7 +96,7 @@ class GuideDifference:
         said = []
         if self.before.title != self.after.title:
             said.append(f"The title changes from “{self.before.title}” to “{self.after.title}”.")
-        said += [_sentence(one) for one in self.changed_grades]
+        said += [_sentence(changed_grade) for changed_grade in self.changed_grades]
         removed, added = self.body_changes
         if removed or added:
             said.append(f"The text loses {amount(removed, 'word')} and gains {added:,}.")
@@ -129,15 +129,15 @@ def _change(value: int, before: Grade | None, after: Grade | None) -> GradeChang
     return GradeChange(value, before, after, changed)
 
 
-def _sentence(one: GradeChange) -> str:
-    if one.before is None or one.after is None:
-        grade = one.after or one.before
+def _sentence(grade_change: GradeChange) -> str:
+    if grade_change.before is None or grade_change.after is None:
+        grade = grade_change.after or grade_change.before
         assert grade is not None
-        return f"Grade {one.value}, “{grade.name}”, is {one.kind}."
-    name = f"Grade {one.value}, “{one.before.name}”"
-    if "name" in one.changed:
-        name += f", is “{one.after.name}” now"
-    rest = [_SUMMARIES[entry] for entry in one.changed if entry != "name"]
+        return f"Grade {grade_change.value}, “{grade.name}”, is {grade_change.kind}."
+    name = f"Grade {grade_change.value}, “{grade_change.before.name}”"
+    if "name" in grade_change.changed:
+        name += f", is “{grade_change.after.name}” now"
+    rest = [_SUMMARIES[entry] for entry in grade_change.changed if entry != "name"]
     return ", ".join([name, *rest]) + "."
 
 

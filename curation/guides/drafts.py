@@ -88,7 +88,7 @@ def end_draft(cursor: Cursor, author: str) -> None:
 
 def own_draft(cursor: Cursor, author: str) -> GuideDraft | None:
     """The author's draft, if there is one."""
-    return next((one for one in open_drafts(cursor) if one.author == author), None)
+    return next((draft for draft in open_drafts(cursor) if draft.author == author), None)
 
 
 _OPEN = """

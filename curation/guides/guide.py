@@ -170,7 +170,7 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
     ------
     NotFoundError: no guide has this hash.
     """
-    found = cursor.execute(
+    rows = cursor.execute(
         """
         SELECT guide_hash, title, scale, body, coalesce(source, ''), template, ask, from_grade
         FROM guides LEFT JOIN guide_sources USING (guide_hash) LEFT JOIN guide_templates USING (guide_hash)
@@ -179,9 +179,9 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
         """,
         [guide_hash],
     ).fetchall()
-    if not found:
+    if not rows:
         raise NotFoundError(f"The project holds no guide {guide_hash}.")
-    row = found[0]
+    row = rows[0]
     scale = tuple(Grade(**grade) for grade in json.loads(row[2]))
     template = PresentationTemplate.model_validate_json(row[5]) if row[5] else None
     evidence = EvidenceRule(ask=row[6], from_grade=row[7]) if row[6] else None

@@ -101,7 +101,10 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
     """The guide of a whole text; raises as `read_guide` does, naming the path if there is one."""
     problems = guide_problems(source)
     if problems:
-        said = [f"line {one.line}: {one.sentence}" if one.line else one.sentence for one in problems]
+        said = [
+            f"line {problem.line}: {problem.sentence}" if problem.line else problem.sentence
+            for problem in problems
+        ]
         raise InputError(said, path=path, way_out=WAY_OUT)
     parts = split_source(source)
     assert parts is not None  # else there were problems

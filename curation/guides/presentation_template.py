@@ -57,7 +57,7 @@ class PresentationTemplate(BaseModel):
     def names(self) -> list[str]:
         """The fields that the template shows, in order, each once."""
         title = [self.title] if self.title else []
-        return list(dict.fromkeys([*title, *(one.field for one in self.fields)]))
+        return list(dict.fromkeys([*title, *(field.field for field in self.fields)]))
 
 
 AS_BEFORE = PresentationTemplate(fields=tuple(TemplateField(field=one, label="") for one in ("date", "url")))

@@ -113,10 +113,10 @@ def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str |
     with store.transaction(new_data_version=False) as cursor:
         if presentation_id is None:
             return _insert(cursor, current_guide(cursor).guide_hash, None, None, said, annotator)
-        found = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
-        if found is None:
+        row = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
+        if row is None:
             raise NotFoundError("You have no such item.")
-        guide, query_id, document_id = found
+        guide, query_id, document_id = row
         return _insert(cursor, guide, query_id, document_id, said, annotator)
 
 
@@ -146,17 +146,17 @@ def answer_question(
     said = _said(words, "write the answer in a few words", lines=True)
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")
-        found = find_question(cursor, question_id)
-        if (found.answer, found.everyone) != (said, everyone):
-            row = {"question": found.question_id, "words": said, "everyone": everyone, "author": author}
+        question = find_question(cursor, question_id)
+        if (question.answer, question.everyone) != (said, everyone):
+            row = {"question": question.question_id, "words": said, "everyone": everyone, "author": author}
             cursor.execute(_ANSWER, {**row, "now": utc_now()})
             detail = {
-                "question": found.question_id,
+                "question": question.question_id,
                 "everyone": everyone,
-                "changed": found.answer is not None,
+                "changed": question.answer is not None,
             }
             record_event(cursor, "answer guide question", detail, author)
-        return find_question(cursor, found.question_id)
+        return find_question(cursor, question.question_id)
 
 
 def find_question(cursor: Cursor, name: str) -> GuideQuestion:
@@ -167,7 +167,11 @@ def find_question(cursor: Cursor, name: str) -> GuideQuestion:
     InputError: several begin so.
     NotFoundError: none does.
     """
-    found = [one for one in guide_questions(cursor) if name and one.question_id.startswith(name)]
+    found = [
+        guide_question
+        for guide_question in guide_questions(cursor)
+        if name and guide_question.question_id.startswith(name)
+    ]
     if not found:
         raise NotFoundError(
             f"There is no question {name!r} about the guide.",
@@ -235,15 +239,17 @@ def _insert(
     return question_id
 
 
-def question_table(caption: str, found: Sequence[GuideQuestion]) -> Table:
+def question_table(caption: str, questions: Sequence[GuideQuestion]) -> Table:
     """Where people found the guide unclear, with the answers."""
     columns = ("Query", "Document", "What is unclear", "Who", "Answer", "Id")
     rows = (
         (
-            QueryName(one.query or "the whole guide", one.query_id or "", one.document_id or ""),
-            *(one.title or "", one.words, one.author),
-            *(one.answer or "not yet", one.question_id[:8]),
+            QueryName(
+                question.query or "the whole guide", question.query_id or "", question.document_id or ""
+            ),
+            *(question.title or "", question.words, question.author),
+            *(question.answer or "not yet", question.question_id[:8]),
         )
-        for one in found
+        for question in questions
     )
     return Table(caption, columns, tuple(rows), words=True)

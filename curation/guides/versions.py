@@ -66,7 +66,11 @@ def find_version(cursor: Cursor, name: str) -> Guide:
     InputError: several begin so.
     NotFoundError: none does.
     """
-    found = [one for one in guide_versions(cursor) if name and one.guide_hash.startswith(name.lower())]
+    found = [
+        guide_version
+        for guide_version in guide_versions(cursor)
+        if name and guide_version.guide_hash.startswith(name.lower())
+    ]
     if not found:
         raise NotFoundError(
             f"The project has no guide {name!r}.", command="goldgrade guide versions lists them."
@@ -77,15 +81,20 @@ def find_version(cursor: Cursor, name: str) -> Guide:
     return guide_by_hash(cursor, found[0].guide_hash)
 
 
-def version_table(found: Sequence[GuideVersion]) -> Table:
+def version_table(versions: Sequence[GuideVersion]) -> Table:
     """The versions, and the judgments that were given under each."""
     rows = (
         (
-            one.guide_hash[:SHORT] + (", in force" if one.in_force else ""),
-            *(one.title, one.since or "not recorded", one.by or "not recorded", one.reason or "–"),
-            *(one.answers, ", ".join(one.rounds) or "–"),
+            version.guide_hash[:SHORT] + (", in force" if version.in_force else ""),
+            *(
+                version.title,
+                version.since or "not recorded",
+                version.by or "not recorded",
+                version.reason or "–",
+            ),
+            *(version.answers, ", ".join(version.rounds) or "–"),
         )
-        for one in found
+        for version in versions
     )
     columns = ("Version", "Title", "In force since (UTC)", "By", "Why", "Judgments", "Open rounds")
     return Table("Versions of the guide, newest first", columns, tuple(rows), words=True)

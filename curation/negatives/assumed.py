@@ -54,7 +54,7 @@ class Population(NamedTuple):
 
 
 def assumed_negatives(
-    found: Sequence[SystemHits],
+    hitses: Sequence[SystemHits],
     queries: Sequence[Query],
     corpus: Corpus,
     texts: CorpusTexts,
@@ -82,7 +82,7 @@ def assumed_negatives(
     """
     identical = texts.identical
     done = {(query_id, identical.first(document_id)) for query_id, document_id in taken}
-    ranks = _best_ranks(found, queries, random, StandIns(identical, candidates, filters.outside), depth)
+    ranks = _best_ranks(hitses, queries, random, StandIns(identical, candidates, filters.outside), depth)
     known = frozenset(corpus.part(document_id for _, document_id in ranks).ids)
     alike_to_relevant = _near_duplicates(ranks, documents, relevance, threshold)
     strata: dict[str, list[Pair]] = {name: [] for name in STRATA}
@@ -131,7 +131,7 @@ def _near_duplicates(
 
 
 def _best_ranks(
-    found: Sequence[SystemHits],
+    hitses: Sequence[SystemHits],
     queries: Sequence[Query],
     random: Iterable[Pair],
     stand_ins: StandIns,
@@ -140,7 +140,7 @@ def _best_ranks(
     """Pair → the best rank that a system gives it within the depth; None for what chance alone drew."""
     ranks: dict[Pair, int | None] = {}
     asked = {query.query_id for query in queries}
-    for system in found:
+    for system in hitses:
         for query, hits in zip(queries, system.hits, strict=True):
             for rank, hit in enumerate(hits[:depth], 1):
                 pair = (query.query_id, stand_ins.of(query.query_id, hit.document_id))

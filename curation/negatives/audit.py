@@ -155,7 +155,9 @@ def open_audit(
 
     opened = open_over(store, layout, _read, choose)
     chosen, population = choices[-1]
-    named = [one for one in population.near_duplicates if door.shows(one.query_id)]
+    named = [
+        near_duplicate for near_duplicate in population.near_duplicates if door.shows(near_duplicate.query_id)
+    ]
     return AuditOpened(
         opened=opened,
         pool_id=chosen.parameters["pool"],
@@ -213,9 +215,9 @@ def _population(
     engines = Systems(store, names, given.corpus, ask.model)
     if ask.systems is None:
         _refuse_changed(given.pool, engines.settings)
-    found = engines.search(given.queries, ask.depth, progress)
+    match = engines.search(given.queries, ask.depth, progress)
     population = assumed_negatives(
-        found,
+        match,
         given.queries,
         given.corpus,
         read_texts(store, given.corpus),

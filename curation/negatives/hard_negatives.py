@@ -203,7 +203,7 @@ def query_negatives(
     query: Query, ranked: Sequence[Ranked], relevance: Relevance, documents: Iterable[Document]
 ) -> QueryNegatives:
     """The hard negatives of one query; `documents` are those that the corpus has."""
-    shingled = _shingled((one.document_id, one.title, one.body) for one in documents)
+    shingled = _shingled((document.document_id, document.title, document.body) for document in documents)
     known = [row for row in ranked if row.document_id in shingled]
     [pooled] = _by_query([query], known, relevance) or [_Pooled(query, {}, frozenset())]
     return _query_negatives(pooled, relevance, shingled, WANT, NEAR_DUPLICATE)

@@ -43,7 +43,7 @@ class Account(NamedTuple):
             return "no: from imported judgments only"
         if self.deactivated_at is not None:
             return f"no: deactivated on {self.deactivated_at:%d %b %Y}"
-        ways = [*(["by password"] if self.password else []), *(f"as {one}" for one in self.addresses)]
+        ways = [*(["by password"] if self.password else []), *(f"as {address}" for address in self.addresses)]
         if self.link_until is not None:
             ways.append(f"link until {self.link_until:%d %b}")
         return ", ".join(ways) or "not yet"
@@ -56,7 +56,7 @@ class Account(NamedTuple):
 
 def who_signs_in(cursor: Cursor) -> list[Account]:
     """The accounts that can sign in now, by name."""
-    return [one for one in list_accounts(cursor) if one.signs_in]
+    return [account for account in list_accounts(cursor) if account.signs_in]
 
 
 _ACCOUNTS = """
@@ -176,6 +176,10 @@ def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
 def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
     if annotator.role != "lead" or not annotator.active:
         return
-    leads = [one for one in list_annotators(cursor) if one.role == "lead" and one.active and not one.imported]
+    leads = [
+        annotator
+        for annotator in list_annotators(cursor)
+        if annotator.role == "lead" and annotator.active and not annotator.imported
+    ]
     if len(leads) == 1:
         raise RefusedError(f"{annotator.name} is the last lead. Make somebody else lead first.")

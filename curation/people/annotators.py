@@ -127,12 +127,16 @@ def list_annotators(cursor: Cursor) -> list[Annotator]:
 
 def able_to_judge(cursor: Cursor) -> list[Annotator]:
     """Who can be given documents to grade, by name: they can sign in, and their role judges."""
-    return [one for one in list_annotators(cursor) if one.role in JUDGING and one.active and not one.imported]
+    return [
+        annotator
+        for annotator in list_annotators(cursor)
+        if annotator.role in JUDGING and annotator.active and not annotator.imported
+    ]
 
 
 def usual_names(people: Iterable[Annotator]) -> list[str]:
     """The names that a form proposes for work on documents: annotators, neither reviewers nor leads."""
-    return [one.name for one in people if one.role == "annotator"]
+    return [person.name for person in people if person.role == "annotator"]
 
 
 def require_role(annotator: Annotator, *roles: str) -> None:

@@ -68,7 +68,7 @@ class Union(NamedTuple):
 
 
 def unite(
-    found: Sequence[SystemHits],
+    hitses: Sequence[SystemHits],
     queries: Sequence[Query],
     depth: int,
     stand_ins: StandIns,
@@ -78,7 +78,7 @@ def unite(
     merged = set()
     for place, query in enumerate(queries):
         best: dict[tuple[str, str], CandidateSource] = {}
-        for system in found:
+        for system in hitses:
             for rank, hit in enumerate(system.hits[place][:depth], 1):
                 start, end = hit.passage or (None, None)
                 ids = stand_ins.all_of(query.query_id, hit.document_id)
@@ -94,7 +94,7 @@ def unite(
 
 
 def system_reports(
-    found: Sequence[SystemFound], proposals: Iterable[CandidateSource], places: int
+    founds: Sequence[SystemFound], proposals: Iterable[CandidateSource], places: int
 ) -> list[SystemReport]:
     """One report a system; `places` is how many documents each could have proposed for a query.
 
@@ -121,5 +121,5 @@ def system_reports(
             system.no_hit,
             system.no_hit_ids,
         )
-        for system in found
+        for system in founds
     ]

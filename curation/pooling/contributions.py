@@ -115,7 +115,8 @@ def contribution_table(found: Contributions) -> Table:
         *("Judged at 10", "Places"),
     )
     rows = (
-        (*one[:6], ShareCell(one.lost_share), ShareCell(one.judged_at_10), one.top) for one in found.systems
+        (*system[:6], ShareCell(system.lost_share), ShareCell(system.judged_at_10), system.top)
+        for system in found.systems
     )
     queries = amount(found.queries, "query", "queries")
     return Table(f"Pool {found.pool_id[:8]}: {queries} to depth {found.depth:,}", columns, tuple(rows))

@@ -106,7 +106,9 @@ def draw_negatives_outside(
         drawn = {one.query_id: one.document_ids for one in lists}
     else:
         order = RandomOrder(sorted(_lines(ids)), seed)
-        drawn = {one.query_id: order.draw(number, one.query_id, near[one.query_id]) for one in queries}
+        drawn = {
+            query.query_id: order.draw(number, query.query_id, near[query.query_id]) for query in queries
+        }
     drawn = {one: [i for i in found if i not in near[one]][:number] for one, found in drawn.items()}
     bring_missing(store, client, {one for of_query in drawn.values() for one in of_query}, progress)
     return drawn

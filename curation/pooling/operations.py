@@ -42,7 +42,7 @@ def _built(_request: PoolRequest, report: PoolReport) -> StepOutcome:
     sentence = f"The pool has {candidates}; {report.added:,} new to the project."
     if report.built_before:
         sentence = "This pool was built before from the same inputs; nothing was added."
-    systems = tuple((one.system, one.candidates, one.alone) for one in report.systems)
+    systems = tuple((system.system, system.candidates, system.alone) for system in report.systems)
     proposed = Table(f"Pool {report.pool_id[:8]}", ("System", "Candidates", "Of these alone"), systems)
     tables = (proposed, sample_table(report))
     return StepOutcome(sentence, tables, more=tuple(report.sentences))

@@ -302,15 +302,15 @@ def _search(
     filled = defaultdict[str, list[int]](list)
     for start in range(0, len(queries), BATCH):
         asked = queries[start : start + BATCH]
-        found = engines.search(asked, max(REACH, depth), silent if start else progress)
-        union = unite(found, asked, depth, stand_ins)
+        match = engines.search(asked, max(REACH, depth), silent if start else progress)
+        union = unite(match, asked, depth, stand_ins)
         proposals += union.proposals
         merged += union.merged
         if order is not None:
-            draw = draw_negatives(found, asked, order, number, depth, identical, stand_ins)
+            draw = draw_negatives(match, asked, order, number, depth, identical, stand_ins)
             drawn += draw.proposals
             left_out.update(draw.left_out)
-        for system in found:
+        for system in match:
             filled[system.name] += map(len, system.hits)
         progress("pool: search", start + len(asked), len(queries))
     systems = [engines.found_by(name, queries, places) for name, places in filled.items()]
@@ -327,7 +327,7 @@ def _unite(
 ) -> tuple[list[CandidateSource], dict[str, Any], list[PooledPair]]:
     found, union, draw = searched
     seed = parameters["seed"]
-    proposed = [one for one in union.proposals if one[:2] not in outside]
+    proposed = [proposal for proposal in union.proposals if proposal[:2] not in outside]
     within, over = spend(proposed, parameters["budget"], seed)
     pooled: list[PooledPair] = []
     if design is not None:
@@ -350,7 +350,7 @@ def _unite(
         OUTSIDE: len(outside),
         **draw.left_out,
     }
-    random = [one for one in draw.proposals if one[:2] not in outside]
+    random = [proposal for proposal in draw.proposals if proposal[:2] not in outside]
     proposals = sorted([*within, *random], key=lambda proposal: proposal[:3])
     report = {
         "queries": len(given.queries),

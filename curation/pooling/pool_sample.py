@@ -111,7 +111,7 @@ def read_design(bands: str | None, budget: int | None, depth: int) -> SampleDesi
     if bands is None:
         read = [Band(last, None) for last in USUAL_BANDS if last < depth] + [Band(depth, None)]
     else:
-        read = [_band(bands, one.strip()) for one in bands.split(",")]
+        read = [_band(bands, word.strip()) for word in bands.split(",")]
     _check_bands(read, bands, depth)
     if budget is None and any(band.rate is None for band in read):
         raise InputError(

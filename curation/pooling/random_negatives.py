@@ -40,7 +40,7 @@ class Draw(NamedTuple):
 
 
 def draw_negatives(
-    found: Sequence[SystemHits],
+    hitses: Sequence[SystemHits],
     queries: Sequence[Query],
     order: RandomOrder | GivenOrder,
     number: int,
@@ -52,7 +52,7 @@ def draw_negatives(
     proposals, left_out = [], Counter[str]()
     for place, query in enumerate(queries):
         for reach in _reaches(depth):
-            near = {one for system in found for one in ids_of(system.hits[place][:reach])}
+            near = {one for system in hitses for one in ids_of(system.hits[place][:reach])}
             drawn = order.draw(number, query.query_id, identical.all_ids(near))
             if len(drawn) == number:
                 break

@@ -187,7 +187,7 @@ def _refuse_stale(cursor: Cursor, plan: _Plan) -> None:
             raise still_open(work)
         if work.quarter.name == row.quarter and work.round is not None:
             raise RefusedError(f"{row.quarter} was re-labeled already, in the round {work.round!r}.")
-    now = {one.pair: one for one in read_pairs(cursor)}
+    now = {pair.pair: pair for pair in read_pairs(cursor)}
     changed = 0
     for pair in plan.pairs:
         one = now.get((pair.query_id, pair.document_id))
@@ -281,9 +281,9 @@ class _Chooser:
             and row.query_id in active
         ]
         new = [
-            one
-            for one in choose_candidates(rows, active, again=False).candidates
-            if (one.query_id, one.document_id) in proposed
+            candidate
+            for candidate in choose_candidates(rows, active, again=False).candidates
+            if (candidate.query_id, candidate.document_id) in proposed
         ]
         self.pairs = len(again)
         lonely = added - {one.query_id for one in new} - {one.query_id for one in again}

@@ -66,10 +66,10 @@ def _compare(
         rmtree(request.folder, ignore_errors=True)
 
 
-def _compared(request: PastRunsRequest, found: tuple[OrderChange, ...]) -> StepOutcome:
-    runs, kept = amount(len(request.runs), "run"), sum(one.kept for one in found)
+def _compared(request: PastRunsRequest, changes: tuple[OrderChange, ...]) -> StepOutcome:
+    runs, kept = amount(len(request.runs), "run"), sum(change.kept for change in changes)
     on = f"{request.old} and {request.new}"
-    return StepOutcome(f"Compared {runs} on {on}: {kept:,} of {len(found):,} orders are kept.")
+    return StepOutcome(f"Compared {runs} on {on}: {kept:,} of {len(changes):,} orders are kept.")
 
 
 OPERATIONS = {

@@ -52,18 +52,19 @@ def released_coverage(release: Opened) -> ReleasedCoverage | None:
     )
 
 
-def about_map(found: ReleasedCoverage) -> str:
+def about_map(coverage: ReleasedCoverage) -> str:
     """Which map it is, and what of it has a query, in sentences."""
     return (
-        f"Coverage map {found.map_id[:12]}…: {found.regions_asked:,} of {found.regions:,} regions of the "
-        f"corpus have a query. A region has {found.least_documents:,} documents or more; resolution "
-        f"{found.resolution:g}, seed {found.seed}."
+        f"Coverage map {coverage.map_id[:12]}…: {coverage.regions_asked:,} of {coverage.regions:,} regions "
+        "of the "
+        f"corpus have a query. A region has {coverage.least_documents:,} documents or more; resolution "
+        f"{coverage.resolution:g}, seed {coverage.seed}."
     )
 
 
-def about_grid(found: ReleasedCoverage) -> str:
+def about_grid(coverage: ReleasedCoverage) -> str:
     """What the grid is and where it is cut, in sentences; empty where no query has a cell."""
-    figures = {"Δ": found.dispersion, "J": found.alignment}
+    figures = {"Δ": coverage.dispersion, "J": coverage.alignment}
     cut = [f"{name} {at.lower:.3f} and {at.upper:.3f}" for name, at in figures.items() if at]
     if not cut:
         return ""
@@ -73,5 +74,5 @@ def about_grid(found: ReleasedCoverage) -> str:
     return (
         "Dispersion Δ is high where relevant documents share few clusters, alignment J where the query's are "
         "theirs. Δ needs two relevant documents; with one, J alone makes the cell. Thirds end at "
-        f"{', and at '.join(cut)}; relevant is a grade of {found.relevant_grade} or more.{whole}"
+        f"{', and at '.join(cut)}; relevant is a grade of {coverage.relevant_grade} or more.{whole}"
     )

@@ -154,14 +154,19 @@ def show(store: Store, name: str) -> ShownRelease:
     )
 
 
-def override_sentence(found: ShownRelease) -> list[str]:
+def override_sentence(shown_release: ShownRelease) -> list[str]:
     """That it was frozen against the gate, by whom and why; none of a release that was not."""
-    if not (found.mark and found.override):
+    if not (shown_release.mark and shown_release.override):
         return []
-    number = found.override["by"]
+    number = shown_release.override["by"]
     who = "who judged nothing of this release" if number == NO_NUMBER else f"in the release: {number}"
-    by = f"{found.frozen_by} ({who})"
-    return [f"{found.name} was {found.mark}. {by} gave this reason: “{found.override['reason']}”"]
+    by = f"{shown_release.frozen_by} ({who})"
+    return [
+        (
+            f"{shown_release.name} was {shown_release.mark}. {by} gave this reason: "
+            f"“{shown_release.override['reason']}”"
+        )
+    ]
 
 
 class ListedExport(NamedTuple):
@@ -211,9 +216,9 @@ def part_table(caption: str, found: Frozen | ShownRelease) -> Table:
     return Table(title, ("Part", "Queries", "Grades", "Seal"), tuple(rows))
 
 
-def export_table(found: Sequence[ListedExport]) -> Table:
+def export_table(exports: Sequence[ListedExport]) -> Table:
     """Who exported what, and without whose grades."""
-    rows = tuple((*one[:4], ", ".join(one.without) or "–") for one in found)
+    rows = tuple((*export[:4], ", ".join(export.without) or "–") for export in exports)
     return Table(
         "Exports", ("When (UTC)", "Who", "Name", "Format", "Without the grades of"), rows, words=True
     )
@@ -227,10 +232,10 @@ def opening_table(found: Sequence[Opening]) -> Table:
     return Table("Openings of the seal", ("When (UTC)", "Who", "For", "Parts", "Reason"), rows, words=True)
 
 
-def sealed_table(found: Sequence[SealedEvaluation]) -> Table:
+def sealed_table(evaluations: Sequence[SealedEvaluation]) -> Table:
     """Who evaluated what on sealed parts, with the figure of the first measure, and who was refused."""
     columns = ("When (UTC)", "Who", "System", "Parts", "Shown", "Measure", "Value", "Reason")
-    return Table("Sealed evaluations", columns, tuple(map(_sealed_row, found)), words=True)
+    return Table("Sealed evaluations", columns, tuple(map(_sealed_row, evaluations)), words=True)
 
 
 def _sealed_row(row: SealedEvaluation) -> tuple[object, ...]:

@@ -212,7 +212,7 @@ def verified_and_opened(store: Store, name: str, progress: Progress = silent) ->
     rows = () if problems else release.walk("documents")
     pins = [Pin(row["document_id"], row["content_hash"]) for row in rows]
     problems += _document_problems(release, store, pins, progress)
-    found = Verified(
+    verified = Verified(
         name=name if file is None else release.row.name,
         release_id=release.row.release_id,
         intact=not problems,
@@ -222,7 +222,7 @@ def verified_and_opened(store: Store, name: str, progress: Progress = silent) ->
         problems=tuple(problems[:SHOWN]),
         lacking=() if file is None else file.lacking,
     )
-    return found, release
+    return verified, release
 
 
 def _part_problems(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[str]:

@@ -59,8 +59,8 @@ def find_cutter(model: str) -> Cutter:
     source = find_model(model)
     window = _window_in_files(source)
     if window is None:
-        found = open_model(None, source).max_seq_length
-        window = int(found) if found is not None and found < 1_000_000 else None
+        max_seq_length = open_model(None, source).max_seq_length
+        window = int(max_seq_length) if max_seq_length is not None and max_seq_length < 1_000_000 else None
     return Cutter(source, window)
 
 
@@ -180,7 +180,7 @@ def _pieces(tokenizer: Any, texts: Sequence[str]) -> list[list[Span]]:
     if getattr(tokenizer, "is_fast", False):
         options = {"add_special_tokens": False, "return_offsets_mapping": True, "truncation": False}
         offsets = tokenizer(list(texts), verbose=False, **options)["offset_mapping"]
-        return [[(int(start), int(end)) for start, end in found] for found in offsets]
+        return [[(int(start), int(end)) for start, end in offset] for offset in offsets]
     return [
         [word.span() for word in _WORD.finditer(text) for _ in tokenizer.tokenize(word.group())]
         for text in texts

@@ -169,7 +169,10 @@ def compare_with_rank_bm25(
     """
     until = time.monotonic() + seconds
     asked = {term for query in queries for term in searched_terms(query.text, stemmer)}
-    rows = sorted((one.document_id, *_terms(indexed_terms(one.text, stemmer), asked)) for one in documents)
+    rows = sorted(
+        (document.document_id, *_terms(indexed_terms(document.text, stemmer), asked))
+        for document in documents
+    )
     ids = [row[0] for row in rows]
     fields = ([row[1] for row in rows], False), ([row[2] for row in rows], True)
     references = [reference for terms, grams in fields if (reference := _rank_bm25(terms, grams))]
@@ -206,18 +209,18 @@ def _rank_bm25(terms: list[list[str]], grams: bool) -> _Scores | None:
     reference = BM25Okapi(terms, k1=K1, b=B, epsilon=0.0)
     if grams:
         reference.avgdl *= len(terms) / sum(map(bool, terms))
-    found: _Scores = reference
-    return found
+    scores: _Scores = reference
+    return scores
 
 
-def _agree(found: Sequence[Hit], expected: Sequence[Hit], score_of: dict[str, float]) -> bool:
+def _agree(hits: Sequence[Hit], expected: Sequence[Hit], score_of: dict[str, float]) -> bool:
     """Documents whose scores differ in the last digits may change places."""
-    same_scores = len(found) == len(expected) and all(
+    same_scores = len(hits) == len(expected) and all(
         _equal(_score(ours), _score(theirs)) and _equal(_score(ours), score_of.get(ours.document_id, 0.0))
-        for ours, theirs in zip(found, expected, strict=True)
+        for ours, theirs in zip(hits, expected, strict=True)
     )
-    in_order = list(found) == sorted(found, key=lambda hit: (-_score(hit), hit.document_id))
-    return same_scores and in_order and len({hit.document_id for hit in found}) == len(found)
+    in_order = list(hits) == sorted(hits, key=lambda hit: (-_score(hit), hit.document_id))
+    return same_scores and in_order and len({hit.document_id for hit in hits}) == len(hits)
 
 
 def _equal(one: float, other: float) -> bool:

@@ -29,9 +29,9 @@ def _preview(store: Store, request: PreviewRequest, progress: Progress, author: 
     return found
 
 
-def _previewed(_request: PreviewRequest, found: SplitPreview) -> StepOutcome:
-    queries = sum(part.queries for part in found.parts)
-    groups = amount(found.certificate.groups, "leakage group")
+def _previewed(_request: PreviewRequest, split_preview: SplitPreview) -> StepOutcome:
+    queries = sum(part.queries for part in split_preview.parts)
+    groups = amount(split_preview.certificate.groups, "leakage group")
     return StepOutcome(f"Previewed a split of {amount(queries, 'query', 'queries')} in {groups}.")
 
 

@@ -130,18 +130,18 @@ def _traffic(cursor: Cursor) -> dict[str, int]:
 
 
 def _part(
-    name: str, asked: float, found: PreparedSplit, now: Mapping[str, str], traffic: Mapping[str, int]
+    name: str, asked: float, prepared_split: PreparedSplit, now: Mapping[str, str], traffic: Mapping[str, int]
 ) -> PreviewedPart:
-    inside = [query_id for query_id, part in found.checked.parts.items() if part == name]
+    inside = [query_id for query_id, part in prepared_split.checked.parts.items() if part == name]
     drawn = [traffic[query_id] for query_id in inside if query_id in traffic]
-    grades = sum(found.graded.grades.get(query_id, 0) for query_id in inside)
+    grades = sum(prepared_split.graded.grades.get(query_id, 0) for query_id in inside)
     added = sum(query_id not in now for query_id in inside)
     return PreviewedPart(name, asked, len(inside), sum(drawn) if traffic else None, grades, added)
 
 
-def _refusal(found: PreparedSplit) -> str:
+def _refusal(prepared_split: PreparedSplit) -> str:
     try:
-        found.refuse_unfit()
+        prepared_split.refuse_unfit()
     except RefusedError as error:
         return error.found
     return ""

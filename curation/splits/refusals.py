@@ -48,12 +48,12 @@ def remaining_lines(pair: RemainingTies, queries: Mapping[str, str]) -> list[str
 
 
 def refuse_large(
-    found: Sequence[LeakageGroup], inputs: SplitInputs, queries: int, most: float | None
+    groups: Sequence[LeakageGroup], inputs: SplitInputs, queries: int, most: float | None
 ) -> None:
     """Refuse large groups that spoil the split, or have a larger share than `most` where that is given; with
     the chains that made them and what could be cut. `queries`: how many queries there are."""
     allowed = None if most is None else max(SMALL, most * queries)
-    large = [group for group in found if (group.spoils if allowed is None else len(group.queries) > allowed)]
+    large = [group for group in groups if (group.spoils if allowed is None else len(group.queries) > allowed)]
     if not large:
         return
     shown = without_sealed(large[:GROUPS_SHOWN], inputs.sealed)

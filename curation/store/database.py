@@ -235,7 +235,7 @@ class Store:
         number = migration.partition("_")[0]
         kept = self.path.with_name(f"{self.path.stem}.before-{number}{self.path.suffix}")
         copies = (one for one in kept.parent.iterdir() if one.name.startswith(kept.stem))
-        if any(self._file.has_headers_of(one) for one in copies if one.suffix == kept.suffix):
+        if any(self._file.has_headers_of(copy) for copy in copies if copy.suffix == kept.suffix):
             return  # an upgrade that failed or was killed has kept it
         if kept.exists():
             kept = kept.with_name(f"{kept.stem}-{utc_now():%Y%m%d-%H%M%S}{kept.suffix}")

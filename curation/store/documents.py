@@ -160,8 +160,8 @@ def find_document(cursor: Cursor, words: str) -> Document | None:
         SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? AND (d.document_id = ? OR contains(lower(d.title), lower(?))
         OR contains(lower(d.body), lower(?))) ORDER BY d.document_id <> ?, d.document_id LIMIT 1
     """
-    found = fetch(cursor, Document, sql, [get_setting(cursor, "corpus"), *[words] * 4])
-    return found[0] if found else None
+    documents = fetch(cursor, Document, sql, [get_setting(cursor, "corpus"), *[words] * 4])
+    return documents[0] if documents else None
 
 
 def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
@@ -170,8 +170,8 @@ def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Docume
     few = len(wanted) <= FEW
     among = ", ".join("?" * len(wanted)) if few else "SELECT unnest(?::TEXT[])"
     sql = f"SELECT {_COLUMNS} FROM documents d WHERE content_hash IN ({among})"  # noqa: S608  question marks
-    found = fetch(cursor, Document, sql, wanted if few else [wanted]) if wanted else []
-    return {document.content_hash: document for document in found}
+    documents = fetch(cursor, Document, sql, wanted if few else [wanted]) if wanted else []
+    return {document.content_hash: document for document in documents}
 
 
 def version_hashes(cursor: Cursor) -> frozenset[str]:
@@ -280,8 +280,8 @@ def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
             value = f"coalesce({value}, {OWN_FIELDS[name]})"
         counts.append(f"count(*) FILTER (coalesce({value}, '') NOT IN ('', '[]', '{{}}'))")
     sql = f"SELECT {', '.join(counts)} {_IN_SNAPSHOT} = ?"
-    found = cursor.execute(sql, [*pointers, current_snapshot(cursor)]).fetchall()[0]
-    return found[0], list(found[1:])
+    row = cursor.execute(sql, [*pointers, current_snapshot(cursor)]).fetchall()[0]
+    return row[0], list(row[1:])
 
 
 def batches_of_texts(store: Store, hashes: pa.StringArray, size: int) -> Iterator[pa.Table]:

@@ -44,8 +44,8 @@ def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
     That is without `HEALTH_CHECKED` and what was `MEASURED`.
     """
     sql = "SELECT name, value FROM settings WHERE name <> ? AND NOT starts_with(name, ?) ORDER BY name"
-    found = cursor.execute(sql, [HEALTH_CHECKED, MEASURED]).fetchall()
-    return [(str(name), str(value)) for name, value in found]
+    rows = cursor.execute(sql, [HEALTH_CHECKED, MEASURED]).fetchall()
+    return [(str(name), str(value)) for name, value in rows]
 
 
 def put_setting(cursor: Cursor, name: str, value: str) -> None:

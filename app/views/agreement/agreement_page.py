@@ -70,35 +70,35 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, group=QUALITY)
 
 
-def _met(found: tuple[GradesMet, ...]) -> None:
+def _met(mets: tuple[GradesMet, ...]) -> None:
     """The pairs of a cell of the confusion table."""
-    cells = {f"{one.lower} and {one.higher}: {amount(one.pairs, 'pair')}": one for one in found}
+    cells = {f"{met.lower} and {met.higher}: {amount(met.pairs, 'pair')}": met for met in mets}
     chosen = st.pills("Pairs that got both grades", list(cells), key="cell") if cells else None
     if chosen in cells:
-        one = cells[chosen]
+        cell = cells[chosen]
         rows = [
-            (QueryName(pair.text, pair.query_id, pair.document_id), pair.document_id) for pair in one.named
+            (QueryName(pair.text, pair.query_id, pair.document_id), pair.document_id) for pair in cell.named
         ]
-        ui.table(f"{len(rows):,} of {amount(one.pairs, 'pair')}", ["Query", "Document"], rows, words=True)
-        if len(rows) < min(one.pairs, NAMED):
+        ui.table(f"{len(rows):,} of {amount(cell.pairs, 'pair')}", ["Query", "Document"], rows, words=True)
+        if len(rows) < min(cell.pairs, NAMED):
             ui.quiet("The others are of parts that a release seals: they are not named.")
 
 
 def _pairs(queries: tuple[QueryShare, ...]) -> None:
     """The pairs of each query on which grades differ, and who said what."""
-    for one in queries:
+    for query in queries:
         ui.said(
-            QueryName(one.text, one.query_id),
-            f"{percent(one.disagreement, 1)} of the disagreement, {one.disputed:,} of {one.units:,} "
+            QueryName(query.text, query.query_id),
+            f"{percent(query.disagreement, 1)} of the disagreement, {query.disputed:,} of {query.units:,} "
             "pairs differ",
         )
         with st.expander("Pairs on which grades differ"):
             rows = [
                 (
-                    QueryName(pair.document_id, one.query_id, pair.document_id),
+                    QueryName(pair.document_id, query.query_id, pair.document_id),
                     ", ".join(f"{name}: {_grade(grade)}" for name, grade in pair.said),
                 )
-                for pair in one.opinions
+                for pair in query.opinions
             ]
             ui.table("Largest difference first", ["Document", "Who said what"], rows, words=True)
 

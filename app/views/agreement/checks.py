@@ -15,15 +15,15 @@ from curation.operations.jobs.figures import DataState, Figures
 from curation.people.seal_access import withheld
 
 
-def worth_a_look(found: RoundQuality) -> None:
+def worth_a_look(round_quality: RoundQuality) -> None:
     """What to look at in a round, and what could not be checked."""
     ui.heading("Worth a look")
-    for annotator, finding in found.findings:
+    for annotator, finding in round_quality.findings:
         who = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
         st.warning(ui.plain(f"{who}{finding.sentence}"), icon=":material/visibility:")
-    ui.quiet(found.conclusion)
+    ui.quiet(round_quality.conclusion)
     with st.expander("What was checked, and what could not be"):
-        ui.tables(not_checked_table(found))
+        ui.tables(not_checked_table(round_quality))
         labels = CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
         ui.sentences("\n".join(f"{name.capitalize()}: {label}." for name, label in labels.items()))
         ui.sentences(

@@ -188,10 +188,14 @@ def _recent(store: Store, acts: Acts, state: Desk) -> None:
             _line(one, state)
 
 
-def _line(one: DecidedAnswers, state: Desk) -> None:
+def _line(decided_answers: DecidedAnswers, state: Desk) -> None:
     words, button = st.columns([9, 1], vertical_alignment="center")
     with words:
-        ui.said(one.query, *(one.decision.answers or (NOTHING,)), f"Why: {isolated(one.decision.reason)}")
-    at = (one.task, one.decision.query_id)
-    key = f"change {digest(*at)[:12]} {one.decision.revision}"
+        ui.said(
+            decided_answers.query,
+            *(decided_answers.decision.answers or (NOTHING,)),
+            f"Why: {isolated(decided_answers.decision.reason)}",
+        )
+    at = (decided_answers.task, decided_answers.decision.query_id)
+    key = f"change {digest(*at)[:12]} {decided_answers.decision.revision}"
     button.button("Change", key=key, on_click=state.open, args=(at,))

@@ -50,7 +50,7 @@ def show(store: Store, acts: Acts) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         usual = usual_names(people)
-        _form(store, acts, [one.name for one in people], usual, tags)
+        _form(store, acts, [person.name for person in people], usual, tags)
     with right:
         if names:
             _task(store, acts, names)
@@ -132,8 +132,8 @@ def _life(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
 
 def _queries(status: AnswerTaskStatus) -> None:
     rows = [
-        (QueryName(one.query, one.query_id), STATES[one.how], joined(one.answers) or one.why)
-        for one in status.queries
+        (QueryName(query.query, query.query_id), STATES[query.how], joined(query.answers) or query.why)
+        for query in status.queries
     ]
     ui.table("Queries", ["Query", "State", "Reference answers, or why they differ"], rows[:SHOWN], words=True)
     if len(rows) > SHOWN:

@@ -187,21 +187,25 @@ def _own(store: Store, acts: Acts, state: Desk) -> None:
             _line(one, acts, state)
 
 
-def _line(one: OwnAnswer, acts: Acts, state: Desk) -> None:
-    answer = "The corpus does not answer it" if one.answer is None else one.answer
+def _line(own_answer: OwnAnswer, acts: Acts, state: Desk) -> None:
+    answer = "The corpus does not answer it" if own_answer.answer is None else own_answer.answer
     words, buttons = st.columns([3, 1], vertical_alignment="center")
     with words:
-        ui.said(one.query, answer, *(f"Reference answer: {isolated(text)}" for text in one.references or ()))
-    if not one.can_change:
+        ui.said(
+            own_answer.query,
+            answer,
+            *(f"Reference answer: {isolated(text)}" for text in own_answer.references or ()),
+        )
+    if not own_answer.can_change:
         return
-    key = f"{one.assignment_id[:12]} {one.revision}"
+    key = f"{own_answer.assignment_id[:12]} {own_answer.revision}"
     with buttons, st.container(horizontal=True, gap="xsmall"):
-        st.button("Change", key=f"change {key}", on_click=state.open, args=((one.assignment_id,),))
+        st.button("Change", key=f"change {key}", on_click=state.open, args=((own_answer.assignment_id,),))
         back = st.button("Take back", key=f"back {key}", help="The query comes to you again")
 
     def retract() -> None:
-        retract_answer(project_store(), acts.by, one.assignment_id, one.revision)
-        state.open((one.assignment_id,), "Taken back. What you had written is in the field.")
+        retract_answer(project_store(), acts.by, own_answer.assignment_id, own_answer.revision)
+        state.open((own_answer.assignment_id,), "Taken back. What you had written is in the field.")
 
     if back:
         acts.do(acts.form("write answer"), retract)

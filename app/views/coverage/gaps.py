@@ -37,17 +37,17 @@ def show(context: PageContext, state: CoverageState) -> None:
 
 
 def _figures(state: CoverageState) -> None:
-    found = state.regions
+    regions = state.regions
     with st.container(horizontal=True, gap="large"):
-        st.metric("Regions with a query", percent(found.msc), width="content")
-        st.metric("Regions without", f"{found.zqc:,} of {found.clusters:,}", width="content")
-        st.metric("Documents in regions with 5 queries", percent(found.scc), width="content")
-        st.metric("Searches in regions with a query", percent(found.msc_by_traffic), width="content")
-    small = len(state.clusters) - found.clusters
+        st.metric("Regions with a query", percent(regions.msc), width="content")
+        st.metric("Regions without", f"{regions.zqc:,} of {regions.clusters:,}", width="content")
+        st.metric("Documents in regions with 5 queries", percent(regions.scc), width="content")
+        st.metric("Searches in regions with a query", percent(regions.msc_by_traffic), width="content")
+    small = len(state.clusters) - regions.clusters
     ui.quiet(
-        f"{amount(found.documents, 'document')} in {amount(found.clusters, 'region')}; "
+        f"{amount(regions.documents, 'document')} in {amount(regions.clusters, 'region')}; "
         f"{amount(small, 'cluster')} with fewer than {state.map.parameters['least_documents']:,} documents "
-        f"are not counted. {amount(found.queries, 'query is', 'queries are')} about a region, "
+        f"are not counted. {amount(regions.queries, 'query is', 'queries are')} about a region, "
         f"{len(state.nowhere):,} about nothing that the corpus has."
     )
     ui.sentences(state.reach.sentence)
@@ -86,7 +86,7 @@ def _open(context: PageContext, state: CoverageState) -> None:
         queries = st.number_input("Queries", 1, MOST_AT_ONCE, min(12, max(1, len(state.gaps))))
         writers = st.multiselect(
             "Writers",
-            [one.name for one in people],
+            [person.name for person in people],
             default=usual_names(people),
         )
         seed = st.number_input("Seed of documents and styles", value=0, step=1)

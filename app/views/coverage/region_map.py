@@ -47,7 +47,11 @@ def _link(number: int) -> str:
 def _chosen(context: PageContext) -> EvaluatedValues | None:
     """The evaluation whose results are drawn; those of sealed parts have none of single queries."""
     with context.store.reading() as cursor:
-        listed = [one for one in submitted_evaluations(cursor, context.annotator) if not one.sealed]
+        listed = [
+            submitted_evaluation
+            for submitted_evaluation in submitted_evaluations(cursor, context.annotator)
+            if not submitted_evaluation.sealed
+        ]
     if not listed:
         ui.quiet("No run was evaluated on the page Evaluate yet, so the map has no results.")
         return None

@@ -34,13 +34,13 @@ def show_written(context: PageContext, state: CoverageState) -> None:
     names = {cluster.number: cluster.name for cluster in state.map.clusters}
     rows = [
         (
-            QueryName(one.text, one.query_id),
-            f"{one.writer} ({SOURCES[one.source]})",
-            names.get(one.cluster, "") if one.map_id == state.map.map_id else "of another map",
-            one.document_id,
-            one.style,
+            QueryName(query.text, query.query_id),
+            f"{query.writer} ({SOURCES[query.source]})",
+            names.get(query.cluster, "") if query.map_id == state.map.map_id else "of another map",
+            query.document_id,
+            query.style,
         )
-        for one in reversed(queries)
+        for query in reversed(queries)
     ]
     if not rows:
         ui.quiet("Nobody has written a query yet.")

@@ -82,7 +82,9 @@ def show(
     _show_lists(query, found, names, lists, colours, all(chunks))
     for name, documents, listed in zip(names, lists, chunks, strict=True):
         if listed is not None and all(chunks):
-            _show_chunks(query, name, {one.document_id: one for one in documents}, listed, colours)
+            _show_chunks(
+                query, name, {document.document_id: document for document in documents}, listed, colours
+            )
     if any(lists) and annotator.role == "lead":
         _send(store, Acts(annotator), query, [run.system for run in runs], lists)
 

@@ -160,17 +160,21 @@ def _show_result(
     annotator: Annotator,
     place: DeltaGenerator,
     chosen: ChosenPart,
-    found: list[SubmittedEvaluation],
+    evaluations: list[SubmittedEvaluation],
     newest: str | None,
 ) -> None:
     """One of the evaluations that this person may see: at first the newest one on the chosen part."""
-    here = [one for one in found if (one.name, one.parts) == (chosen.release, [chosen.part])]
+    here = [
+        evaluation
+        for evaluation in evaluations
+        if (evaluation.name, evaluation.parts) == (chosen.release, [chosen.part])
+    ]
     with store.reading() as cursor:
         marks = release_marks(cursor)
     at = next((number for number, one in enumerate(here) if one.evaluation_id == newest), 0)
     one = place.selectbox(
         "Evaluation",
-        [*here, *(one for one in found if one not in here)],
+        [*here, *(evaluation for evaluation in evaluations if evaluation not in here)],
         at if here else None,
         format_func=lambda one: _label(one, marks),
         key=f"evaluation {chosen.key} {newest}",
@@ -183,7 +187,7 @@ def _show_result(
     above = mark_sentence(chosen.release, chosen.mark)  # is a warning already
     ui.sentences("\n".join(line for line in (report.lead, *report.findings) if line not in above))
     by_query.show(store, annotator, one, [other for other in here if other != one and one in here])
-    ui.folded((one for one in report.sections if one.heading != QUERY_BY_QUERY), words=True)
+    ui.folded((section for section in report.sections if section.heading != QUERY_BY_QUERY), words=True)
     ui.quiet(report.remark)
     with st.container(horizontal=True):
         icon = ":material/download:"
@@ -192,7 +196,10 @@ def _show_result(
         st.download_button("Download all figures", result, "evaluation.json", "application/json", icon=icon)
 
 
-def _label(one: SubmittedEvaluation, marks: Mapping[str, str]) -> str:
-    systems = ", ".join(one.systems[:4]) + (" …" if len(one.systems) > 4 else "")
-    name = marked(one.name, marks.get(one.name))
-    return f"{one.made_at:%d %b %Y %H:%M} UTC, {one.author}: {systems} on {name}, {', '.join(one.parts)}"
+def _label(evaluation: SubmittedEvaluation, marks: Mapping[str, str]) -> str:
+    systems = ", ".join(evaluation.systems[:4]) + (" …" if len(evaluation.systems) > 4 else "")
+    name = marked(evaluation.name, marks.get(evaluation.name))
+    return (
+        f"{evaluation.made_at:%d %b %Y %H:%M} UTC, {evaluation.author}: {systems} on {name}, "
+        f"{', '.join(evaluation.parts)}"
+    )

@@ -133,9 +133,13 @@ def _chosen(request: EvaluateRequest) -> Callable[[OptionField], str]:
     """An option with its value."""
     values = flat(request)
 
-    def said(found: OptionField) -> str:
-        value = values[found.name]
-        return found.option.label if value is True else f"{found.option.label}: {word_of(found, value)}"
+    def said(option_field: OptionField) -> str:
+        value = values[option_field.name]
+        return (
+            option_field.option.label
+            if value is True
+            else f"{option_field.option.label}: {word_of(option_field, value)}"
+        )
 
     return said
 

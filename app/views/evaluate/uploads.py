@@ -147,7 +147,7 @@ def unmatched_times(runs: Sequence[str], times: Sequence[UploadedBytes]) -> list
     """Sentences about files of times that are of no run file, or of several."""
     known = Counter(_times_name(run) for run in runs)
     found = []
-    for name in (file_name(one.name) for one in times):
+    for name in (file_name(time.name) for time in times):
         if not known[name]:
             expected = ", ".join(sorted(filter(None, known)))
             found.append(f"{name} has the name of no run file; expected {expected or 'none'}.")
@@ -159,7 +159,7 @@ def unmatched_times(runs: Sequence[str], times: Sequence[UploadedBytes]) -> list
 @_room()
 def write_times(runs: Sequence[tuple[str, str]], times: Sequence[UploadedBytes]) -> None:
     """Write files of times next to the run files that they are named as."""
-    sent = {file_name(one.name): one for one in times}
+    sent = {file_name(time.name): time for time in times}
     for _, run in runs:
         times_file = seconds_path(Path(run))
         if times_file is not None and times_file.name in sent:

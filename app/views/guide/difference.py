@@ -12,26 +12,32 @@ from curation.guides.difference import GradeChange, GuideDifference
 from curation.guides.guide import Grade
 
 
-def show_difference(found: GuideDifference) -> None:
-    ui.sentences("\n".join(found.summary))
-    for one in found.changed_grades:
-        _changed_grade(one)
-    if any(found.body_changes) or found.before.title != found.after.title:
+def show_difference(guide_difference: GuideDifference) -> None:
+    ui.sentences("\n".join(guide_difference.summary))
+    for changed_grade in guide_difference.changed_grades:
+        _changed_grade(changed_grade)
+    if any(guide_difference.body_changes) or guide_difference.before.title != guide_difference.after.title:
         ui.heading("Title and text")
-        title = word_blocks(found.before.title.split(), found.after.title.split())
-        ui.text_difference(title, found.changed_body)
+        title = word_blocks(guide_difference.before.title.split(), guide_difference.after.title.split())
+        ui.text_difference(title, guide_difference.changed_body)
 
 
-def _changed_grade(one: GradeChange) -> None:
-    sides = [_chip(grade) for grade in (one.before, one.after) if grade is not None]
-    shown = sides if one.kind == "changed" and {"name", "colour"} & set(one.changed) else sides[-1:]
+def _changed_grade(grade_change: GradeChange) -> None:
+    sides = [_chip(grade) for grade in (grade_change.before, grade_change.after) if grade is not None]
+    shown = (
+        sides
+        if grade_change.kind == "changed" and {"name", "colour"} & set(grade_change.changed)
+        else sides[-1:]
+    )
     arrow = " → "
-    st.html(f'<h3 class="gs-changed-grade">{arrow.join(shown)} <small>{one.summary}</small></h3>')
-    old, new = (grade.definition.split() if grade else [] for grade in (one.before, one.after))
+    st.html(f'<h3 class="gs-changed-grade">{arrow.join(shown)} <small>{grade_change.summary}</small></h3>')
+    old, new = (
+        grade.definition.split() if grade else [] for grade in (grade_change.before, grade_change.after)
+    )
     if old != new:
         ui.changed_words(word_blocks(old, new))
-    if "examples" in one.changed and one.before and one.after:
-        before, after = _examples(one.before), _examples(one.after)
+    if "examples" in grade_change.changed and grade_change.before and grade_change.after:
+        before, after = _examples(grade_change.before), _examples(grade_change.after)
         changes = [f"Example removed: {said}" for said in sorted(before - after)]
         changes += [f"Example added: {said}" for said in sorted(after - before)]
         ui.sentences("\n".join(changes))
@@ -43,4 +49,4 @@ def _chip(grade: Grade) -> str:
 
 
 def _examples(grade: Grade) -> set[str]:
-    return {f"{one.query}: {one.document} ({one.why})" for one in grade.examples}
+    return {f"{example.query}: {example.document} ({example.why})" for example in grade.examples}

@@ -40,7 +40,9 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None, publish: Publish)
     if editor is not None and editor.valid:
         guide = parse_guide(editor.valid)
     held, names = guide.presentation, _names(documents)
-    before = held or PresentationTemplate(fields=tuple(one for one in AS_BEFORE.fields if one.field in names))
+    before = held or PresentationTemplate(
+        fields=tuple(field for field in AS_BEFORE.fields if field.field in names)
+    )
     left, right = st.columns([2, 3], gap="large")
     with left:
         template = _ask(before, names, guide.guide_hash)
@@ -62,10 +64,10 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None, publish: Publish)
 
 def _names(documents: Sequence[Document]) -> list[str]:
     """The fields that documents have, those of most documents first."""
-    found = Counter(name for one in documents for name, value in json.loads(one.metadata).items() if value)
-    found.update({"url": sum(bool(one.url) for one in documents)})
-    found.update({"date": sum(bool(one.published) for one in documents)})
-    return [name for name, count in found.most_common() if count]
+    counter = Counter(name for one in documents for name, value in json.loads(one.metadata).items() if value)
+    counter.update({"url": sum(bool(document.url) for document in documents)})
+    counter.update({"date": sum(bool(document.published) for document in documents)})
+    return [name for name, count in counter.most_common() if count]
 
 
 def _ask(held: PresentationTemplate, names: Sequence[str], version: str) -> PresentationTemplate:
@@ -86,7 +88,7 @@ def _ask(held: PresentationTemplate, names: Sequence[str], version: str) -> Pres
         key=f"body {version}",
     )
     links = st.toggle("Links in the text can be followed", held.links, key=f"links {version}")
-    before = {one.field: one for one in held.fields}
+    before = {field.field: field for field in held.fields}
     key = f"fields {version}"
     st.session_state.setdefault(key, list(before))
     names = list(dict.fromkeys([*before, *names, *st.session_state[key]]))

@@ -27,7 +27,7 @@ HEIGHT = 680
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         drafts, held = open_drafts(cursor), own_draft(cursor, acts.by)
-    others = [one for one in drafts if one.author != acts.by]
+    others = [draft for draft in drafts if draft.author != acts.by]
     if editor is None or held is None:
         ui.quiet("Nothing changes for annotators while you write. Publish the draft when it is ready.")
         start(store, acts, others, None)
@@ -67,9 +67,10 @@ def _head(store: Store, acts: Acts, editor: GuideEditor, others: Sequence[GuideD
             if st.button("Discard the draft", key=f"discard {acts.form(GUIDE).key}"):
                 acts.do(acts.form(GUIDE), lambda: _discarded(store, acts))
         ui.quiet(f"Saved as you write, last at {editor.draft.saved_at:%H:%M:%S} UTC.")
-    for one in others:
+    for other in others:
         ui.quiet(
-            f"{one.author} is writing a draft, too, saved last on {one.saved_at:%d %b at %H:%M} UTC. Start "
+            f"{other.author} is writing a draft, too, saved last on {other.saved_at:%d %b at %H:%M} UTC. "
+            "Start "
             "again from it to go on with that text."
         )
 
@@ -121,11 +122,11 @@ def _preview(editor: GuideEditor) -> None:
 def _problems(problems: Sequence[GuideProblem], source: str) -> None:
     lines = source.splitlines()
     sentences = []
-    for one in problems:
-        said = fields.sentence(one)
-        if one.line and one.location and one.line <= len(lines):
-            said = f"Line {one.line}, {lines[one.line - 1].strip()[:80]}\n{said}"
-        elif one.line:
-            said = f"Line {one.line}: {said}"
+    for problem in problems:
+        said = fields.sentence(problem)
+        if problem.line and problem.location and problem.line <= len(lines):
+            said = f"Line {problem.line}, {lines[problem.line - 1].strip()[:80]}\n{said}"
+        elif problem.line:
+            said = f"Line {problem.line}: {said}"
         sentences.append("  \n".join(map(ui.plain, said.splitlines())))
     st.error("\n\n".join(sentences), icon=":material/error:")

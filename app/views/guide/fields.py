@@ -84,7 +84,7 @@ class _Form:
 
 
 def _problems(source: str) -> dict[tuple[int | str, ...], str]:
-    return {one.location: sentence(one) for one in guide_problems(source)}
+    return {guide_problem.location: sentence(guide_problem) for guide_problem in guide_problems(source)}
 
 
 def _keep(editor: GuideEditor, key: str, change: Callable[[Any], Change]) -> None:
@@ -191,7 +191,7 @@ def _entry_of_example(place: int, number: int, name: str) -> Callable[[Any], Cha
 
 def _without_example(place: int, number: int) -> Change:
     def changed(form: GuideFields) -> GuideFields:
-        left = [one for at, one in enumerate(form.examples(place)) if at != number]
+        left = [example for at, example in enumerate(form.examples(place)) if at != number]
         return form.with_grade(place, examples=left)
 
     return changed

@@ -56,7 +56,7 @@ def _ask(
             "Rounds under way",
             choices,
             format_func=CHOICES.__getitem__,
-            captions=[effects.describe(one) for one in choices],
+            captions=[effects.describe(choice) for choice in choices],
             key=f"open rounds {form.key}",
         )
     if effects.difference.before.guide_hash != started_from:

@@ -62,13 +62,13 @@ def _save(store: Store, editor: GuideEditor | None) -> None:
 def _read(store: Store, acts: Acts) -> None:
     with store.reading() as cursor:
         guide, drafts = current_guide(cursor), open_drafts(cursor)
-        unanswered = sum(one.answer is None for one in guide_questions(cursor))
+        unanswered = sum(guide_question.answer is None for guide_question in guide_questions(cursor))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Download", source_of(guide), "guide.md", "text/markdown", icon=":material/download:"
         )
         said = f"Current version {guide.guide_hash[:8]}. Annotators read it with every item."
-        writing = [one.author for one in drafts if one.author != acts.by]
+        writing = [draft.author for draft in drafts if draft.author != acts.by]
         if writing:
             said += f" {', '.join(writing)} {'is' if len(writing) == 1 else 'are'} writing the next one."
         if unanswered:

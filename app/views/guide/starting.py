@@ -25,8 +25,8 @@ def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideE
     with store.reading() as cursor:
         guide = current_guide(cursor)
     sources: dict[str, Callable[[], str]] = {f"The current guide: {guide.title}": lambda: source_of(guide)}
-    for one in others:
-        sources[f"The draft of {one.author}, {one.saved_at:%d %b %H:%M} UTC"] = _given(one.source)
+    for other in others:
+        sources[f"The draft of {other.author}, {other.saved_at:%d %b %H:%M} UTC"] = _given(other.source)
     for shipped in shipped_guides():
         sources[f"Comes with goldgrade: {shipped.title}"] = _given(shipped.source)
     form = acts.form(GUIDE)

@@ -48,6 +48,9 @@ def _guide(store: Store, name: str, editor: GuideEditor | None) -> Guide:
         return guide_by_hash(cursor, name)
 
 
-def _name(one: GuideVersion) -> str:
-    when = f", {one.since:%d %b %Y}" if one.since else ""
-    return f"{one.guide_hash[:SHORT]}  {one.title}{when}{', current' if one.in_force else ''}"
+def _name(guide_version: GuideVersion) -> str:
+    when = f", {guide_version.since:%d %b %Y}" if guide_version.since else ""
+    return (
+        f"{guide_version.guide_hash[:SHORT]}  "
+        f"{guide_version.title}{when}{', current' if guide_version.in_force else ''}"
+    )

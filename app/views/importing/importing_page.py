@@ -69,22 +69,23 @@ def _is_importing(context: PageContext) -> bool:
 
 def _show_holdings(holdings: list[HeldKind]) -> None:
     lines = "".join(
-        f"<div><dt>{escape(FILE_KINDS[one.what].title)}</dt><dd><b>{one.number:,}</b> {escape(one.unit)}"
-        f"{_since(one)}</dd></div>"
-        for one in holdings
+        f"<div><dt>{escape(FILE_KINDS[holding.what].title)}</dt><dd><b>{holding.number:,}</b> "
+        f"{escape(holding.unit)}"
+        f"{_since(holding)}</dd></div>"
+        for holding in holdings
     )
     st.html(f'<dl class="gs-holdings">{lines}</dl>')
 
 
-def _since(one: HeldKind) -> str:
-    if one.at is None:
+def _since(held_kind: HeldKind) -> str:
+    if held_kind.at is None:
         return ""
-    source = f'<bdi dir="auto">{escape(one.source)}</bdi>, ' if one.source else ""
-    return f"<small>{source}{escape(one.by or '')}, {one.at:%d %b %Y}</small>"
+    source = f'<bdi dir="auto">{escape(held_kind.source)}</bdi>, ' if held_kind.source else ""
+    return f"<small>{source}{escape(held_kind.by or '')}, {held_kind.at:%d %b %Y}</small>"
 
 
 def _choose(holdings: list[HeldKind]) -> FileKind:
-    _follow_address(next((one.what for one in holdings if not one.number), holdings[0].what))
+    _follow_address(next((holding.what for holding in holdings if not holding.number), holdings[0].what))
     chosen = st.segmented_control(
         "What is in the file",
         list(FILE_KINDS),
@@ -94,7 +95,7 @@ def _choose(holdings: list[HeldKind]) -> FileKind:
     )
     kind = FILE_KINDS[chosen or holdings[0].what]
     st.query_params["kind"] = st.session_state[_IN_ADDRESS] = kind.name  # so that a reload stays here
-    held = next(one for one in holdings if one.what == kind.name)
+    held = next(holding for holding in holdings if holding.what == kind.name)
     ui.quiet(f"{kind.about} The project has {held.number:,} {held.unit}.")
     return kind
 

@@ -34,13 +34,13 @@ EACH, COLUMNS, ONE, JUDGE = (
 )
 
 
-def ask_options(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def ask_options(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
     """The request with what else its kind takes."""
     ask = _ASK.get(asked.what)
-    return asked if ask is None else ask(context, asked, found, key)
+    return asked if ask is None else ask(context, asked, file_look, key)
 
 
-def _corpus(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _corpus(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
     add = st.toggle(
         LABELS["--add"],
         key=f"add {key}",
@@ -55,14 +55,14 @@ def _corpus(context: PageContext, asked: ImportRequest, found: FileLook, key: st
             "The file must stay as it is.",
         )
     body = asked.fields.get("body", ())
-    if found.columns and not body:
+    if file_look.columns and not body:
         st.warning(
             "No column is the text: documents would be judged by their title alone. Choose a column as Text.",
             icon=":material/warning:",
         )
         options["titles_only"] = st.toggle(LABELS["--titles-only"], key=f"titles {key}")
     elif body:
-        options["markup"] = _markup(context, markup_of(found.texts_in(body)), key)
+        options["markup"] = _markup(context, markup_of(file_look.texts_in(body)), key)
     return asked._replace(options=options)
 
 
@@ -82,7 +82,7 @@ def _markup(context: PageContext, seen: BodyKind, key: str) -> str:
     )
 
 
-def _traffic(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _traffic(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
     usual = CleaningRules()
     order = None
     with st.expander("Dates and cleaning"):
@@ -121,7 +121,7 @@ def _order(key: str) -> str | None:
     return None if order == NO_ORDER else order
 
 
-def _runs(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _runs(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
     usual = Path(asked.name).name.partition(".")[0]
     name = st.text_input(LABELS["--name"], usual, max_chars=80, key=f"name {key}")
     skip = _skip_unknown(key)
@@ -130,17 +130,19 @@ def _runs(context: PageContext, asked: ImportRequest, found: FileLook, key: str)
     return asked._replace(options=options)
 
 
-def _judgments(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _judgments(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
     fields = dict(asked.fields)
     options: dict[str, Any] = {}
-    usual = EACH if fields.get("annotator") else COLUMNS if found.columns and not fields.get("grade") else ONE
-    ways = [EACH, COLUMNS, ONE, JUDGE] if found.columns else [ONE, JUDGE]
+    usual = (
+        EACH if fields.get("annotator") else COLUMNS if file_look.columns and not fields.get("grade") else ONE
+    )
+    ways = [EACH, COLUMNS, ONE, JUDGE] if file_look.columns else [ONE, JUDGE]
     how = st.selectbox("How the file says who judged", ways, index=ways.index(usual), key=f"how {key}")
     if how != EACH:
         fields["annotator"] = ""
     if how == COLUMNS:
         fields["grade"] = ""
-        options["annotator_columns"] = _people_of_columns(context, found, key)
+        options["annotator_columns"] = _people_of_columns(context, file_look, key)
     elif how == ONE:
         options["annotator"] = st.selectbox(
             LABELS["--annotator"], _names(context), index=None, accept_new_options=True, key=f"who {key}"
@@ -169,13 +171,15 @@ def _judgments(context: PageContext, asked: ImportRequest, found: FileLook, key:
     return asked._replace(fields=fields, options=options)
 
 
-def _people_of_columns(context: PageContext, found: FileLook, key: str) -> dict[str, str]:
+def _people_of_columns(context: PageContext, file_look: FileLook, key: str) -> dict[str, str]:
     """Column → whose grades it has."""
     likely = [
-        name for name in found.columns if any(word in name.lower() for word in ("agent", "rater", "annot"))
+        name
+        for name in file_look.columns
+        if any(word in name.lower() for word in ("agent", "rater", "annot"))
     ]
     columns = st.multiselect(
-        LABELS["--annotator-columns"], found.columns, default=likely, key=f"columns of {key}"
+        LABELS["--annotator-columns"], file_look.columns, default=likely, key=f"columns of {key}"
     )
     names = _names(context)
     whose: dict[str, str] = {}
@@ -191,7 +195,7 @@ def _people_of_columns(context: PageContext, found: FileLook, key: str) -> dict[
     return whose
 
 
-def _decisions(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _decisions(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
     reason = st.text_input(
         "Reason of decisions without one of their own", max_chars=500, key=f"usual reason {key}"
     )
@@ -199,7 +203,7 @@ def _decisions(context: PageContext, asked: ImportRequest, found: FileLook, key:
     return asked._replace(options={"reason": reason, "every_pair": every})
 
 
-def _answers(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _answers(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
     return asked._replace(options={"skip_unknown": _skip_unknown(key)})
 
 
@@ -213,7 +217,7 @@ def _skip_unknown(key: str) -> bool:
 
 def _names(context: PageContext) -> list[str]:
     with context.store.reading() as cursor:
-        return [one.name for one in list_annotators(cursor)]
+        return [annotator.name for annotator in list_annotators(cursor)]
 
 
 _ASK: dict[str, Ask] = {

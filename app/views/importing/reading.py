@@ -55,41 +55,43 @@ def ask_layout(file: HeldFile) -> dict[str, Any]:
     }
 
 
-def show_rows(found: FileLook) -> None:
+def show_rows(file_look: FileLook) -> None:
     """The first rows of the file, as they were read."""
-    read = found.format if found.encoding == "utf-8" else f"{found.format}, {found.encoding}"
+    read = file_look.format if file_look.encoding == "utf-8" else f"{file_look.format}, {file_look.encoding}"
     with st.container(key="rows"):
-        rows = "row" if len(found.rows) == 1 else f"{len(found.rows)} rows"
-        ui.table(f"The first {rows}, read as {read}", found.heads, found.rows)
+        rows = "row" if len(file_look.rows) == 1 else f"{len(file_look.rows)} rows"
+        ui.table(f"The first {rows}, read as {read}", file_look.heads, file_look.rows)
 
 
-def ask_fields(context: PageContext, asked: ImportRequest, found: FileLook, kind: FileKind) -> ImportRequest:
+def ask_fields(
+    context: PageContext, asked: ImportRequest, file_look: FileLook, kind: FileKind
+) -> ImportRequest:
     """The request with the fields that somebody picks, and with what else the kind takes."""
-    asked = asked._replace(encoding=found.encoding)
+    asked = asked._replace(encoding=file_look.encoding)
     key = f"{kind.name} {asked.path}"
-    if found.columns:
-        fields = _pick_all([field for field in kind.fields if not field.rare], found, key)
+    if file_look.columns:
+        fields = _pick_all([field for field in kind.fields if not field.rare], file_look, key)
         if rare := [field for field in kind.fields if field.rare]:
             with st.expander("Further columns"):
-                fields |= _pick_all(rare, found, key)
+                fields |= _pick_all(rare, file_look, key)
         asked = asked._replace(fields=fields)
-    return ask_options(context, asked, found, key)
+    return ask_options(context, asked, file_look, key)
 
 
-def _pick_all(fields: Sequence[FileField], found: FileLook, key: str) -> dict[str, Any]:
+def _pick_all(fields: Sequence[FileField], file_look: FileLook, key: str) -> dict[str, Any]:
     picked: dict[str, Any] = {}
     places = [column for _ in range(0, len(fields), AT_ONCE) for column in st.columns(AT_ONCE)]
     for field, place in zip(fields, places, strict=False):
         with place:
-            picked[field.name] = _pick(field, found, key)
+            picked[field.name] = _pick(field, file_look, key)
     return picked
 
 
-def _pick(field: FileField, found: FileLook, key: str) -> str | list[str]:
+def _pick(field: FileField, file_look: FileLook, key: str) -> str | list[str]:
     label = f"{field.label} (needed)" if field.needed else field.label
-    proposed = found.fields.get(field.name)
+    proposed = file_look.fields.get(field.name)
     if field.several:
-        return st.multiselect(label, found.columns, default=proposed, key=f"{field.name} {key}")
-    choices = [NONE, *found.columns]
+        return st.multiselect(label, file_look.columns, default=proposed, key=f"{field.name} {key}")
+    choices = [NONE, *file_look.columns]
     picked = st.selectbox(label, choices, index=choices.index(proposed or NONE), key=f"{field.name} {key}")
     return "" if picked == NONE else picked

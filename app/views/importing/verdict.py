@@ -30,29 +30,29 @@ _ENCODING = re.compile(r"choose the encoding ([\w-]+)")
 def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | None:
     """The buttons; returns the dry run of exactly this request, if there was one."""
     result = file.folder / f"{asked.key}.json"
-    found = read_findings(result)
+    findings = read_findings(result)
     form = context.acts.form(FORM)
     with st.container(horizontal=True, vertical_alignment="center"):
         checked = st.button(
             "Check the file",
-            type="primary" if found is None else "secondary",
+            type="primary" if findings is None else "secondary",
             key=f"check {form.key}",  # also right after a pick: it is of what is picked by then
             disabled=context.blocked(CHECK) is not None,
         )
-        ready = found is not None and found.outcome is not None and not context.blocked(IMPORT)
+        ready = findings is not None and findings.outcome is not None and not context.blocked(IMPORT)
         wanted = st.button(
             "Import",
-            type="primary" if found else "secondary",
+            type="primary" if findings else "secondary",
             key=f"import {asked.key} {form.key}",
             disabled=not ready,
         )
-        if found is None:
+        if findings is None:
             ui.quiet("This reads the whole file and says what an import would do. It changes nothing.")
     if checked:
         context.acts.do(form, lambda: _check(context, file, asked, result))
     if wanted:
         context.acts.do(form, lambda: _import(context, file, asked))
-    return found
+    return findings
 
 
 def show(context: PageContext, file: HeldFile, asked: ImportRequest, found: DryRun | None) -> None:
@@ -74,11 +74,11 @@ def show_unreadable(error: CurationError, file: HeldFile, asked: ImportRequest) 
 
 
 def _check(context: PageContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
-    found = read_now([file.path], lambda: dry_run(context.store, asked, context.annotator.name))
-    if found is None:
+    now = read_now([file.path], lambda: dry_run(context.store, asked, context.annotator.name))
+    if now is None:
         context.begin(CHECK, {"request": plain(asked._asdict()), "result": str(result)})
     else:
-        write_findings(result, found)
+        write_findings(result, now)
 
 
 def _import(context: PageContext, file: HeldFile, asked: ImportRequest) -> None:
@@ -88,16 +88,16 @@ def _import(context: PageContext, file: HeldFile, asked: ImportRequest) -> None:
     hand_over(context.store.path, context.annotator.name)
 
 
-def _show_outcome(found: ImportOutcome) -> None:
-    (what, count), *others = found.figures.items()
+def _show_outcome(import_outcome: ImportOutcome) -> None:
+    (what, count), *others = import_outcome.figures.items()
     rest = ", ".join(counted(number, name) for name, number in others)
     shown, _, what = counted(count, what).partition(" ")
-    state = f"{what} would be there" if found.changes else f"{what}: nothing would change"
+    state = f"{what} would be there" if import_outcome.changes else f"{what}: nothing would change"
     ui.verdict(shown, state, f"{rest[:1].upper()}{rest[1:]}." if rest else "")
-    if found.left_out:
-        rows = [(f"{number:,}", why) for why, number in found.left_out.items()]
-        ui.table(f"Left out: {found.unit}", ["How many", "Why"], rows, words=True)
-    ui.sentences("\n".join(found.remarks))
+    if import_outcome.left_out:
+        rows = [(f"{number:,}", why) for why, number in import_outcome.left_out.items()]
+        ui.table(f"Left out: {import_outcome.unit}", ["How many", "Why"], rows, words=True)
+    ui.sentences("\n".join(import_outcome.remarks))
 
 
 def _show_problems(found: DryRun, file: HeldFile, asked: ImportRequest) -> None:
@@ -107,7 +107,7 @@ def _show_problems(found: DryRun, file: HeldFile, asked: ImportRequest) -> None:
     ui.sentences(found.way_out)
     for name in _ENCODING.findall(found.way_out):
         st.button(f"Read it as {name}", on_click=_read_as, args=(file, name))
-    rows = [(one.place or NO_PLACE, one.found) for one in found.problems[:SHOWN]]
+    rows = [(problem.place or NO_PLACE, problem.found) for problem in found.problems[:SHOWN]]
     ui.table(
         f"The first {len(rows)} of {count:,}" if count > len(rows) else "Problems",
         ["Where", "What"],
@@ -129,5 +129,7 @@ def problems_csv(found: DryRun) -> str:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["where", "what"])
-    writer.writerows(map(quote_formula, (one.place or NO_PLACE, one.found)) for one in found.problems)
+    writer.writerows(
+        map(quote_formula, (problem.place or NO_PLACE, problem.found)) for problem in found.problems
+    )
     return text.getvalue()

@@ -154,17 +154,17 @@ def _addresses(store: Store, acts: Acts, chosen: Account) -> None:
 
 def _sign_ins(store: Store, acts: Acts, chosen: Account) -> None:
     with store.reading() as cursor:
-        found = list_sign_ins(cursor, chosen.name)
-    if found:
+        sign_ins = list_sign_ins(cursor, chosen.name)
+    if sign_ins:
         ui.heading("Signed in")
     ended = ""
-    for one in found:
+    for one in sign_ins:
         text, button = st.columns([4, 1], vertical_alignment="center")
         with text:
             ui.quiet(f"{one.place}, {one.times}")
         if button.button("End", key=f"end {one.sign_in_id}"):
             ended = one.sign_in_id
-    if ended or (len(found) > 1 and _clicked(acts, "End all")):
+    if ended or (len(sign_ins) > 1 and _clicked(acts, "End all")):
 
         def said(number: int) -> Done:
             return Done(f"{amount(number, 'sign-in')} of {chosen.name} ended.")

@@ -24,12 +24,12 @@ ADDRESS = "/people"
 def show(annotator: Annotator) -> None:
     acts, store = Acts(annotator), project_store()
     with store.reading() as cursor:
-        found = list_accounts(cursor)
+        accounts = list_accounts(cursor)
         loads = workloads(cursor)
-    chosen = next((one for one in found if one.name == st.query_params.get(CHOSEN)), None)
+    chosen = next((account for account in accounts if account.name == st.query_params.get(CHOSEN)), None)
     left, right = st.columns([2, 1], gap="medium")
     with left:
-        ui.table("Everybody", COLUMNS, [_row(one, loads.get(one.name)) for one in found])
+        ui.table("Everybody", COLUMNS, [_row(account, loads.get(account.name)) for account in accounts])
         ui.quiet("Choose a name to change the account. People whom you deactivate keep their judgments.")
     with right:
         _done(changing.forms(acts).result)
@@ -53,12 +53,12 @@ def _done(last: Done | None) -> None:
             st.code(last.link, language=None, wrap_lines=True)
 
 
-def _row(one: Account, load: Workload | None) -> tuple[object, ...]:
+def _row(account: Account, load: Workload | None) -> tuple[object, ...]:
     return (
-        PageLink(one.name, f"{ADDRESS}?{urlencode({CHOSEN: one.name})}"),
-        one.role,
-        one.ways,
+        PageLink(account.name, f"{ADDRESS}?{urlencode({CHOSEN: account.name})}"),
+        account.role,
+        account.ways,
         load.answered if load else 0,
         load.open if load else 0,
-        f"{one.added_at:%d %b %Y}",
+        f"{account.added_at:%d %b %Y}",
     )

@@ -51,7 +51,7 @@ def write(store: Store, acts: Acts, facts: QueryFacts) -> None:
     """The nuggets, to be written or changed."""
     form, found = acts.form(f"nuggets {facts.query_id}"), facts.proposals
     waiting = found.proposed if found is not None and found.written is None else ()
-    held = {one.text for one in facts.nuggets}
+    held = {nugget.text for nugget in facts.nuggets}
     shown = [*facts.nuggets, *(one for one in waiting if one.text not in held)]
     call_id, count = found and found.call_id, f", {len(waiting):,} proposed" if waiting else ""
     with st.popover(f"Nuggets{count}"), st.form(form.key, border=False):
@@ -80,14 +80,17 @@ def ask_why(store: Store, annotator: Annotator, acts: Acts, form: FormState, que
         acts.do(form, lambda: open_door(store, f"read the query {query_id}", reason, acts.by, {query_id}))
 
 
-def send(store: Store, acts: Acts, found: QueryDocuments) -> None:
+def send(store: Store, acts: Acts, query_documents: QueryDocuments) -> None:
     """Chosen documents to a new round."""
-    titles = {one.document.document_id: one.document.title or "Untitled" for one in found.documents}
-    unjudged = [one.document.document_id for one in found.open if one.pair is None]
-    wanted, facts = [] if found.is_sealed else unjudged, found.facts
+    titles = {
+        document.document.document_id: document.document.title or "Untitled"
+        for document in query_documents.documents
+    }
+    unjudged = [one.document.document_id for one in query_documents.open if one.pair is None]
+    wanted, facts = [] if query_documents.is_sealed else unjudged, query_documents.facts
     systems = {
         one.document.document_id: f"{RUN_PREFIX}{name.removesuffix(EVALUATED)}"
-        for one in found.documents
+        for one in query_documents.documents
         for name in one.ranks
         if name.endswith(EVALUATED)
     }
@@ -113,7 +116,7 @@ def send_documents(
     form = acts.form(f"send {query_id}")
     with store.reading() as cursor:
         people, proposed = able_to_judge(cursor), _free_name(cursor, text)
-    names, usual = [one.name for one in people], usual_names(people)
+    names, usual = [person.name for person in people], usual_names(people)
     dialog = st.popover("Send to a round")
     if opened := form.result:  # inside: the popover stays open over the page
         with dialog:
@@ -136,7 +139,7 @@ def send_documents(
         )
         asked = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
     if asked:
-        pairs = {(query_id, one): systems.get(one, "") for one in documents}
+        pairs = {(query_id, document): systems.get(document, "") for document in documents}
         open_over = partial(open_round, store, name.strip(), annotators, again=True, author=acts.by)
         acts.do(form, lambda: open_over(overlap=int(overlap), duplicates=0.0, pairs=pairs))
 

@@ -26,69 +26,87 @@ NO_GRADE = {"disputed": "In dispute", "unjudgeable": "Nobody could tell"}
 OLDER = "The votes are about an older text of this document. Nobody has judged the text of now."
 
 
-def show(found: QueryDocuments, chosen: str) -> None:
+def show(query_documents: QueryDocuments, chosen: str) -> None:
     """The list at the left, the chosen document, or the first, at the right."""
-    if not found.documents:
+    if not query_documents.documents:
         st.info("No system has proposed a document for this query yet. Build a pool.")
         return
-    shown = next((one for one in found.documents if one.document.document_id == chosen), found.documents[0])
+    shown = next(
+        (document for document in query_documents.documents if document.document.document_id == chosen),
+        query_documents.documents[0],
+    )
     left, right = st.columns([6, 5], gap="large")
     with left, st.container(key="candidates"):
-        said = ([], []) if found.is_sealed else (["Grade"], ["Votes"])
-        columns = [*said[0], "Document", *found.systems, *said[1]]
-        rows = [_row(found, one) for one in found.documents]
-        ui.table("Best ranked first", columns, rows, current=found.documents.index(shown))
+        said = ([], []) if query_documents.is_sealed else (["Grade"], ["Votes"])
+        columns = [*said[0], "Document", *query_documents.systems, *said[1]]
+        rows = [_row(query_documents, document) for document in query_documents.documents]
+        ui.table("Best ranked first", columns, rows, current=query_documents.documents.index(shown))
     with right, st.container(key="reading"):
-        _read(found, shown)
+        _read(query_documents, shown)
 
 
-def _row(found: QueryDocuments, one: QueryDocument) -> tuple[object, ...]:
-    document, pair = one.document, one.pair
-    title = query_link(document.title or UNTITLED, found.facts.query_id, document.document_id)
-    marks = [one.mark, "decided" if pair is not None and pair.how == "adjudicated" else ""]
+def _row(query_documents: QueryDocuments, query_document: QueryDocument) -> tuple[object, ...]:
+    document, pair = query_document.document, query_document.pair
+    title = query_link(document.title or UNTITLED, query_documents.facts.query_id, document.document_id)
+    marks = [query_document.mark, "decided" if pair is not None and pair.how == "adjudicated" else ""]
     below = f"<small>{escape(', '.join(filter(None, marks)))}</small>" if any(marks) else ""
-    cells = (Markup(title + below), *(one.ranks.get(name) for name in found.systems))  # noqa: S704  escaped
-    if found.is_sealed:
+    cells = (Markup(title + below), *(query_document.ranks.get(name) for name in query_documents.systems))  # noqa: S704  escaped
+    if query_documents.is_sealed:
         return cells
     votes = [] if pair is None else [grade for grade, number in pair.votes.items() for _ in range(number)]
     unsure = ["?"] * pair.cannot_tell if pair is not None else []
-    return Markup(_chip(one, found.guide)), *cells, " ".join(map(str, [*votes, *unsure]))  # noqa: S704
+    return Markup(_chip(query_document, query_documents.guide)), *cells, " ".join(map(str, [*votes, *unsure]))  # noqa: S704
 
 
-def _chip(one: QueryDocument, guide: Guide) -> str:
+def _chip(query_document: QueryDocument, guide: Guide) -> str:
     """The grade in its colour of the guide, or why there is none."""
-    if one.is_withheld:
+    if query_document.is_withheld:
         return '<span class="gs-grade">yours</span>'
-    if one.pair is None:
+    if query_document.pair is None:
         return '<span class="gs-grade">–</span>'
-    if one.pair.grade is None:
-        return f'<span class="gs-grade">{escape(one.pair.how)}</span>'
-    colour = next((step.colour for step in guide.scale if step.value == one.pair.grade), "currentColor")
-    return f'<span class="gs-grade" style="--grade: {escape(colour)}">{one.pair.grade}</span>'
+    if query_document.pair.grade is None:
+        return f'<span class="gs-grade">{escape(query_document.pair.how)}</span>'
+    colour = next(
+        (step.colour for step in guide.scale if step.value == query_document.pair.grade), "currentColor"
+    )
+    return f'<span class="gs-grade" style="--grade: {escape(colour)}">{query_document.pair.grade}</span>'
 
 
-def _read(found: QueryDocuments, one: QueryDocument) -> None:
-    names = {step.value: f"{step.value} {step.name}" for step in found.guide.scale}
-    if one.is_withheld:
+def _read(query_documents: QueryDocuments, query_document: QueryDocument) -> None:
+    names = {step.value: f"{step.value} {step.name}" for step in query_documents.guide.scale}
+    if query_document.is_withheld:
         ui.quiet(WITHHELD)
-    elif one.pair is not None:
-        ui.heading(_verdict(one.pair, names))
-        if one.pair.changed:
+    elif query_document.pair is not None:
+        ui.heading(_verdict(query_document.pair, names))
+        if query_document.pair.changed:
             ui.quiet(OLDER)
-    if one.decision is not None:
+    if query_document.decision is not None:
         words = (
-            names.get(one.decision.grade or 0) if one.decision.grade is not None else "no grade can be given"
+            names.get(query_document.decision.grade or 0)
+            if query_document.decision.grade is not None
+            else "no grade can be given"
         )
-        outdated = "" if one.pair and one.pair.how == "adjudicated" else " It does not count any more."
-        ui.said(f"{one.decision.reviewer} decided: {words}", f"{one.decision.reason}{outdated}")
-    for vote in one.votes:
+        outdated = (
+            ""
+            if query_document.pair and query_document.pair.how == "adjudicated"
+            else " It does not count any more."
+        )
+        ui.said(
+            f"{query_document.decision.reviewer} decided: {words}",
+            f"{query_document.decision.reason}{outdated}",
+        )
+    for vote in query_document.votes:
         grade = "Cannot tell" if vote.grade is None else names.get(vote.grade, str(vote.grade))
         marks = [*(["flagged"] if vote.flagged else []), *([] if vote.same_text else ["about an older text"])]
         ui.said(f"{vote.annotator or 'Somebody'}: {grade}", *filter(None, (vote.words, ", ".join(marks))))
-    ranks = [f"{name} {rank}" if rank else name for name, rank in one.ranks.items()]
-    document, template = one.document, found.guide.presentation
+    ranks = [f"{name} {rank}" if rank else name for name, rank in query_document.ranks.items()]
+    document, template = query_document.document, query_documents.guide.presentation
     shown = draw(
-        ReadDocument.of(document), found.facts.text, template, longest=None, image_hosts=image_hosts()
+        ReadDocument.of(document),
+        query_documents.facts.text,
+        template,
+        longest=None,
+        image_hosts=image_hosts(),
     )
     facts = (document.document_id, *ranks, shown.url, shown.published)
     ui.document(shown.title, shown.passage, facts, shown.facts)

@@ -59,8 +59,8 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(98, "Query", QUERY, REVIEWERS, show, shows_title=False, listed=None)
 
 
-def _header(found: QueryDocuments) -> None:
-    facts = found.facts
+def _header(query_documents: QueryDocuments) -> None:
+    facts = query_documents.facts
     asked = "searches not known" if facts.searches is None else f"asked {amount(facts.searches, 'time')}"
     about = [SOURCES[facts.source], asked, facts.stratum, facts.part and f"part {facts.part}", facts.query_id]
     labels = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
@@ -82,14 +82,14 @@ def _header(found: QueryDocuments) -> None:
     if facts.proposals is not None:
         ui.quiet(*share_sentences([facts.proposals]))
     with st.container(horizontal=True, gap="large"):
-        shown = found.open
-        st.metric("Documents", f"{len(found.documents):,}", width="content")
-        if not found.is_sealed:
-            st.metric("Judged", f"{len(found.judged):,} of {len(shown):,}", width="content")
-            st.metric("Relevant", f"{found.relevant:,}", width="content")
-            disputed = sum(pair.how == "disputed" for pair in found.judged)
+        shown = query_documents.open
+        st.metric("Documents", f"{len(query_documents.documents):,}", width="content")
+        if not query_documents.is_sealed:
+            st.metric("Judged", f"{len(query_documents.judged):,} of {len(shown):,}", width="content")
+            st.metric("Relevant", f"{query_documents.relevant:,}", width="content")
+            disputed = sum(pair.how == "disputed" for pair in query_documents.judged)
             st.metric("Disputed", f"{disputed:,}", width="content")
-    own = len(found.documents) - len(shown)
+    own = len(query_documents.documents) - len(shown)
     if own:
         ui.quiet(
             f"{amount(own, 'document is', 'documents are')} among your own items: what others said of them "

@@ -15,14 +15,14 @@ from curation.relabeling.staleness.text_changes import text_change
 from curation.store import Store
 
 
-def show_changes(store: Store, found: SetStaleness) -> None:
+def show_changes(store: Store, set_staleness: SetStaleness) -> None:
     ui.heading("Documents that changed")
     changed = Counter(
         (pair.document_id, pair.read_hash, pair.now_hash)
-        for pair in found.pairs
+        for pair in set_staleness.pairs
         if pair.document == CHANGED and pair.read_hash and pair.now_hash
     )
-    if gone := {pair.document_id for pair in found.pairs if pair.document == GONE}:
+    if gone := {pair.document_id for pair in set_staleness.pairs if pair.document == GONE}:
         ui.quiet(
             f"{amount(len(gone), 'judged document is', 'judged documents are')} no longer in the corpus."
         )

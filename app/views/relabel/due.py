@@ -26,20 +26,20 @@ SHOWN = 20
 TRAFFIC = ["Query", "Searches at sampling", "Expected now", "Searches now", "Trend"]
 
 
-def show(store: Store, found: SetStaleness) -> None:
-    _calendar(found)
-    _queries(found)
-    _pairs(found)
-    show_changes(store, found)
-    _traffic(found)
+def show(store: Store, set_staleness: SetStaleness) -> None:
+    _calendar(set_staleness)
+    _queries(set_staleness)
+    _pairs(set_staleness)
+    show_changes(store, set_staleness)
+    _traffic(set_staleness)
 
 
-def _calendar(found: SetStaleness) -> None:
-    calendar, due = found.calendar, found.calendar.due
+def _calendar(set_staleness: SetStaleness) -> None:
+    calendar, due = set_staleness.calendar, set_staleness.calendar.due
     work = calendar.quarters[-1].work
     with st.container(horizontal=True, gap="large"):
-        st.metric("Quarter", found.quarter, width="content")
-        st.metric("Out of date", f"{found.stale:,} of {len(found.pairs):,}", width="content")
+        st.metric("Quarter", set_staleness.quarter, width="content")
+        st.metric("Out of date", f"{set_staleness.stale:,} of {len(set_staleness.pairs):,}", width="content")
         done = due.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
         st.metric("Judged again this quarter", done, width="content")
         st.metric("Renewed in four quarters", percent(calendar.renewed_share), width="content")
@@ -47,17 +47,17 @@ def _calendar(found: SetStaleness) -> None:
     ui.tables(calendar_table(calendar))
 
 
-def _queries(found: SetStaleness) -> None:
+def _queries(set_staleness: SetStaleness) -> None:
     ui.heading("Stalest queries")
-    ui.tables(query_table(found, SHOWN))
+    ui.tables(query_table(set_staleness, SHOWN))
     ui.quiet(
         "A query's score is the mean of its pairs'. A dash: when some of its pairs were judged is unknown."
     )
 
 
-def _pairs(found: SetStaleness) -> None:
+def _pairs(set_staleness: SetStaleness) -> None:
     ui.heading("Stalest pairs")
-    ui.tables(pair_table(found, SHOWN))
+    ui.tables(pair_table(set_staleness, SHOWN))
     weights = ", ".join(f"{name} {percent(weight)}" for name, weight in WEIGHTS.items())
     ui.quiet(
         f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and does not "
@@ -67,12 +67,12 @@ def _pairs(found: SetStaleness) -> None:
     )
 
 
-def _traffic(found: SetStaleness) -> None:
+def _traffic(set_staleness: SetStaleness) -> None:
     ui.heading("Traffic")
-    if not found.has_new_traffic:
+    if not set_staleness.has_new_traffic:
         ui.quiet("No log was imported since the sample was drawn, so traffic now is unknown.")
         return
-    moved = [one for one in found.queries if one.traffic.trend not in (STEADY, UNKNOWN_TREND)]
+    moved = [query for query in set_staleness.queries if query.traffic.trend not in (STEADY, UNKNOWN_TREND)]
     moved.sort(key=lambda one: (-abs((one.traffic.now or 0) - (one.traffic.expected or 0)), one.query_id))
     if moved:
         rows = [_moved(one) for one in moved[:SHOWN]]
@@ -80,13 +80,13 @@ def _traffic(found: SetStaleness) -> None:
         ui.quiet("Expected now: had the query done what the median query did since the sample was drawn.")
     else:
         ui.quiet("No query moved by more than noise, compared with its own past and the median query.")
-    ui.tables(new_query_table(found, SHOWN))
+    ui.tables(new_query_table(set_staleness, SHOWN))
 
 
-def _moved(one: QueryStaleness) -> tuple[object, ...]:
+def _moved(query_staleness: QueryStaleness) -> tuple[object, ...]:
     return (
-        QueryName(one.text, one.query_id),
-        one.traffic.then,
-        None if one.traffic.expected is None else round(one.traffic.expected),
-        *(one.traffic.now, one.traffic.trend),
+        QueryName(query_staleness.text, query_staleness.query_id),
+        query_staleness.traffic.then,
+        None if query_staleness.traffic.expected is None else round(query_staleness.traffic.expected),
+        *(query_staleness.traffic.now, query_staleness.traffic.trend),
     )

@@ -23,12 +23,12 @@ KIND = "plan re-labeling"
 """The kind of job that makes a plan."""
 
 
-def show(context: PageContext, found: SetStaleness) -> None:
+def show(context: PageContext, set_staleness: SetStaleness) -> None:
     problem = job_problem(context.store, KIND)
     left, right = st.columns([2, 3], gap="large")
     with left:
         _form(context, problem)
-        ui.tables(expected_table(found))
+        ui.tables(expected_table(set_staleness))
     plan = _newest(context.store)
     if plan is None:
         with right:

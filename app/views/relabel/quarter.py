@@ -41,7 +41,7 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
         people = able_to_judge(cursor)
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
     usual = usual_names(people)
-    people_offered = [one.name for one in people]
+    people_offered = [person.name for person in people]
     start = QuarterRequest(tuple(usual), plan.plan_id, plan.quarter)
     asks = Form(QuarterRequest, start, offered={"annotators": people_offered, "systems": [*SYSTEMS, *runs]})
     asks.ask("annotators", "name")

@@ -36,25 +36,27 @@ def show(context: PageContext, release: ReleaseRow) -> None:
         show_result(context, context.own(KIND, name=release.name))
 
 
-def _form(found: ShownRelease, format: str) -> Form[ExportRequest]:
+def _form(shown_release: ShownRelease, format: str) -> Form[ExportRequest]:
     """Parts and options of the format."""
     record = FORMATS[format]
-    offered = [part for part in found.queries if not (record.never_sealed and part in found.sealed)]
-    header = {"queries": found.queries, "sealed": list(found.sealed)}
+    offered = [
+        part for part in shown_release.queries if not (record.never_sealed and part in shown_release.sealed)
+    ]
+    header = {"queries": shown_release.queries, "sealed": list(shown_release.sealed)}
     usual = tuple(part for part in offered if part in graded_parts(format, header))
-    start = ExportRequest(found.name, format=format, parts=usual)
-    return Form(ExportRequest, start, f"{found.release_id} {format}", {"parts": offered})
+    start = ExportRequest(shown_release.name, format=format, parts=usual)
+    return Form(ExportRequest, start, f"{shown_release.release_id} {format}", {"parts": offered})
 
 
-def _ask(context: PageContext, found: ShownRelease, format: str) -> None:
-    form, asks = context.acts.form(KIND), _form(found, format)
+def _ask(context: PageContext, shown_release: ShownRelease, format: str) -> None:
+    form, asks = context.acts.form(KIND), _form(shown_release, format)
     asks.ask("parts")
     if FORMATS[format].takes_unjudged:
         asks.ask("unjudged")
     if FORMATS[format].takes_negatives:
         asks.ask("negatives")
     asks.ask("licence")
-    sealed = [part for part in asks.request().parts if part in found.sealed]
+    sealed = [part for part in asks.request().parts if part in shown_release.sealed]
     with st.form(f"export {form.key}", border=False):
         if sealed:
             ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and why are logged.")

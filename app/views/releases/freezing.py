@@ -80,12 +80,17 @@ def _open(name: str) -> None:
     st.session_state[OPENED] = name
 
 
-def _contents(found: ReleaseDraft, without_relevant: Mapping[str, int]) -> None:
+def _contents(release_draft: ReleaseDraft, without_relevant: Mapping[str, int]) -> None:
     ui.heading("What it would hold")
-    part_stacks("What the release would hold, by part", list(found.queries), found.queries, found.grades)
+    part_stacks(
+        "What the release would hold, by part",
+        list(release_draft.queries),
+        release_draft.queries,
+        release_draft.grades,
+    )
     lacking = amount(sum(without_relevant.values()), "query has", "queries have")
     lines = [f"{lacking} no relevant document."] * bool(without_relevant)
-    lines += left_out_sentences(found.left_out)
+    lines += left_out_sentences(release_draft.left_out)
     ui.sentences("\n".join(lines))
 
 

@@ -103,17 +103,23 @@ def _summary(store: Store, release: ReleaseRow) -> None:
     _certificate(store, release)
 
 
-def _parts(found: ShownRelease) -> None:
-    names = [f"{part} (sealed)" if part in found.sealed else part for part in found.queries]
+def _parts(shown_release: ShownRelease) -> None:
+    names = [f"{part} (sealed)" if part in shown_release.sealed else part for part in shown_release.queries]
     ui.quiet(
-        f"Frozen on {found.frozen_at:%d %b %Y %H:%M} UTC by {found.frozen_by}, with "
-        f"{amount(found.documents, 'document')}. Release id {found.release_id}."
+        f"Frozen on {shown_release.frozen_at:%d %b %Y %H:%M} UTC by {shown_release.frozen_by}, with "
+        f"{amount(shown_release.documents, 'document')}. Release id {shown_release.release_id}."
     )
-    part_stacks(f"Parts of {found.name}", names, found.queries, found.grades)
-    lines = [f"The same content is also named {', '.join(found.also_named)}."] if found.also_named else []
-    if found.changed:
-        lines.append(f"Marked: {amount(found.changed, 'grade')} of another version of their document.")
-    lines += [*half_judged_sentence(found.half_judged), *left_out_sentences(found.left_out)]
+    part_stacks(f"Parts of {shown_release.name}", names, shown_release.queries, shown_release.grades)
+    lines = (
+        [f"The same content is also named {', '.join(shown_release.also_named)}."]
+        if shown_release.also_named
+        else []
+    )
+    if shown_release.changed:
+        lines.append(
+            f"Marked: {amount(shown_release.changed, 'grade')} of another version of their document."
+        )
+    lines += [*half_judged_sentence(shown_release.half_judged), *left_out_sentences(shown_release.left_out)]
     ui.sentences("\n".join(lines))
 
 
@@ -172,20 +178,20 @@ def _limit(context: PageContext) -> None:
         context.acts.do(form, lambda: set_monthly_limit(store, int(number), by))
 
 
-def _log(found: Table, nothing: str) -> None:
-    ui.tables(found)
-    if not found.rows:
-        ui.heading(found.caption)
+def _log(table: Table, nothing: str) -> None:
+    ui.tables(table)
+    if not table.rows:
+        ui.heading(table.caption)
         ui.quiet(nothing)
 
 
-def _verdict(found: Verified) -> None:
-    if found.intact:
+def _verdict(verified: Verified) -> None:
+    if verified.intact:
         st.success(
-            f"{ui.plain(found.name)} is what was frozen: {amount(found.parts, 'part')} and "
-            f"{amount(found.documents, 'document')} agree with their sums.",
+            f"{ui.plain(verified.name)} is what was frozen: {amount(verified.parts, 'part')} and "
+            f"{amount(verified.documents, 'document')} agree with their sums.",
             icon=":material/verified:",
         )
         return
-    lines = "\n".join(f"- {ui.plain(problem)}" for problem in found.problems)
-    st.error(f"{ui.plain(found.name)} was altered in {amount(found.altered, 'place')}:\n\n{lines}")
+    lines = "\n".join(f"- {ui.plain(problem)}" for problem in verified.problems)
+    st.error(f"{ui.plain(verified.name)} was altered in {amount(verified.altered, 'place')}:\n\n{lines}")

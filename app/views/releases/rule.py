@@ -120,8 +120,8 @@ def _row(name: str, counts: ConsensusCounts) -> StackRow:
     return StackRow(name, found, amount(counts.pairs, "pair"))
 
 
-def _errors(found: AnnotatorErrors | None) -> None:
-    if found is None:
+def _errors(annotator_errors: AnnotatorErrors | None) -> None:
+    if annotator_errors is None:
         return
     with st.expander("How often people are estimated to give the true grade"):
-        ui.section(error_section(found))
+        ui.section(error_section(annotator_errors))

@@ -27,7 +27,7 @@ def show(store: Store, acts: Acts, annotator: Annotator) -> None:
         rounds = [one for one in list_rounds(cursor) if one.kind != "imported"]
         reason = why_no_round(cursor)
     left, right = st.columns([2, 3], gap="large")
-    names = [one.name for one in people]
+    names = [person.name for person in people]
     with left:
         usual = usual_names(people)
         _form(store, acts, names, usual, len(rounds), reason)
@@ -105,7 +105,10 @@ def _form(
 
 def _newest(store: Store, acts: Acts, name: str) -> None:
     status = round_status(store, name)
-    rows = [(one.annotator, one.presentations, one.duplicates) for one in status.annotators]
+    rows = [
+        (annotator.annotator, annotator.presentations, annotator.duplicates)
+        for annotator in status.annotators
+    ]
     ui.table(f"Round {name}: {amount(status.candidates, 'candidate')}", COLUMNS, rows)
     here: tuple[object, RoundOpened] | None = acts.form("round").result
     if here is not None and here[1].round == name:

@@ -45,7 +45,8 @@ def _follow(store: Store, first: RoundStatus) -> None:
 def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     left, middle, right = st.columns(3, gap="large")
     answered, of = (
-        sum(getattr(one, name) for one in status.annotators) for name in ("answered", "presentations")
+        sum(getattr(annotator, name) for annotator in status.annotators)
+        for name in ("answered", "presentations")
     )
     left.metric("Answered", f"{answered:,} of {of:,}")
     middle.metric("Pairs complete", f"{status.complete:,} of {status.candidates:,}")
@@ -85,7 +86,9 @@ def _day(at: datetime) -> str:
 
 def _practice(store: Store, name: str) -> None:
     with store.reading() as cursor:
-        found = [one for one in practice_statuses(cursor) if one.round == name]
+        found = [
+            practice_status for practice_status in practice_statuses(cursor) if practice_status.round == name
+        ]
     passed = sum(one.waived or bool(one.state.passed) for one in found)
     st.metric("Ready to label", f"{passed:,} of {len(found):,}")
     ui.tables(practice_table(found))

@@ -30,7 +30,10 @@ def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
     _remarks("Flagged", "Answer", flagged)
     ui.sentences(withheld(sealed, "remark"))
     if answers:
-        rows = [(QueryName(one.query, one.query_id), one.yes, one.partly, one.no) for one in answers[:SHOWN]]
+        rows = [
+            (QueryName(answer.query, answer.query_id), answer.yes, answer.partly, answer.no)
+            for answer in answers[:SHOWN]
+        ]
         columns = ["Query", "Yes", "Partly", "No"]
         ui.table(_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
     if questions:
@@ -59,8 +62,12 @@ def _remarks(what: str, column: str, found: list[AnnotatorRemark]) -> None:
     ui.table(_caption(what, len(found)), columns, rows, words=True)
 
 
-def _answer(one: AnnotatorRemark) -> str:
-    return f"cannot tell: {one.reason or 'no reason'}" if one.grade is None else f"grade {one.grade}"
+def _answer(annotator_remark: AnnotatorRemark) -> str:
+    return (
+        f"cannot tell: {annotator_remark.reason or 'no reason'}"
+        if annotator_remark.grade is None
+        else f"grade {annotator_remark.grade}"
+    )
 
 
 def _caption(what: str, n: int) -> str:

@@ -37,7 +37,7 @@ class Managed(NamedTuple):
 def show_people(store: Store, status: RoundStatus, acts: Acts) -> None:
     with store.reading() as cursor:
         able = usual_names(able_to_judge(cursor))
-    inside = [one.annotator for one in status.annotators]
+    inside = [annotator.annotator for annotator in status.annotators]
     outside = [name for name in able if name not in inside]
     if status.kind != "pilot":
         _hand_over(store, status, acts, outside)
@@ -55,7 +55,7 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
     if not (outside or labeling):
         ui.quiet("Every annotator is in this round.")
         return
-    given = sum(one.presentations for one in status.annotators)
+    given = sum(annotator.presentations for annotator in status.annotators)
     form = acts.form(MANAGE)
     place = f"{form.key} {status.round} {given}"
     with st.form(f"extend {place}", width=640):
@@ -84,7 +84,9 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
 
 
 def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
-    people = [one.annotator for one in status.annotators if one.answered < one.presentations]
+    people = [
+        annotator.annotator for annotator in status.annotators if annotator.answered < annotator.presentations
+    ]
     if not people:
         return
     ui.heading("Reassign unstarted items")
@@ -93,7 +95,7 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
     )
     if from_ is None:
         return
-    inside = [one.annotator for one in status.annotators if one.annotator != from_]
+    inside = [annotator.annotator for annotator in status.annotators if annotator.annotator != from_]
     form = acts.form(MANAGE)
     with st.form(f"hand over {form.key} {status.round} {from_}", width=640):
         to = st.multiselect("To", [*inside, *outside], default=inside)

@@ -255,7 +255,7 @@ def _standing_out(grades: Grades, rows: _GradeRows, inside: Mask) -> tuple[str, 
     everyone = {person: totals.shared(person) for person in people}
     besides = {person: one for person, one in everyone.items() if _enough(one)}
     others = {person: totals.others(person, one) for person, one in besides.items()}
-    theirs = {person: found[1] if found is not None else np.inf for person, found in others.items()}
+    theirs = {person: other[1] if other is not None else np.inf for person, other in others.items()}
     compared = {person: _compared(one, others[person]) for person, one in besides.items()}
     agreeing = {person: (p, kappa) for person, (kappa, p) in _defined(compared) if p is not None}
     following = {person for person, (kappa, _) in _defined(compared) if _follows(kappa, theirs[person])}

@@ -118,13 +118,13 @@ def _bias(name: str, query: Ints, at: NDArray[np.datetime64], off: Floats, seed:
     p = mean_p(bias, (sums - numbers * bias) / grades)
     timed = ~np.isnat(at)
     untimed = grades - int(timed.sum())
-    found = AnnotatorBias(name, grades, queries, bias, low, high, p, untimed=untimed)
+    annotator_bias = AnnotatorBias(name, grades, queries, bias, low, high, p, untimed=untimed)
     if timed.sum() < MINIMUM_GRADES or len(np.unique(query[timed])) < MINIMUM_QUERIES:
-        return replace(found, no_trend=NO_TIMES.format(untimed=untimed, grades=grades))
+        return replace(annotator_bias, no_trend=NO_TIMES.format(untimed=untimed, grades=grades))
     if at[timed].min() == at[timed].max():
-        return replace(found, no_trend=ONE_TIME)
+        return replace(annotator_bias, no_trend=ONE_TIME)
     trend, trend_p = _trend(*_by_query(query[timed], off[timed]), seed)
-    return replace(found, trend=trend, trend_p=trend_p)
+    return replace(annotator_bias, trend=trend, trend_p=trend_p)
 
 
 def _by_query(query: Ints, off: Floats) -> tuple[Floats, Floats]:

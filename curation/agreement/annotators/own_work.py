@@ -238,8 +238,8 @@ def _consistency(rows: Sequence[tuple[int, int]]) -> MyConsistency:
 
 
 def _rows(cursor: Cursor, annotator: str, now: datetime | None) -> list[_JudgedPair]:
-    found = cursor.execute(_RELEASED + _MINE, _about(annotator, now)).fetchall()
-    return [_JudgedPair(*row) for row in found]
+    rows = cursor.execute(_RELEASED + _MINE, _about(annotator, now)).fetchall()
+    return [_JudgedPair(*row) for row in rows]
 
 
 def _as_released(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> Votes:

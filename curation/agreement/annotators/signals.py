@@ -154,24 +154,27 @@ def feedback(person: AnnotatorMetrics) -> tuple[Finding, ...]:
 
 def _agreement(person: AnnotatorMetrics) -> Finding | str:
     """Student's t over queries, one-sided; see `OthersAgreement.p`."""
-    one = person.agreement
-    if one is None or one.p is None or one.kappa is None:
-        return (one and one.undefined) or NO_OTHERS
+    agreement = person.agreement
+    if agreement is None or agreement.p is None or agreement.kappa is None:
+        return (agreement and agreement.undefined) or NO_OTHERS
     interval = ""
-    if one.low is not None and one.high is not None:
-        interval = f"95 % interval {ends(one.low, one.high, 2)}, "
+    if agreement.low is not None and agreement.high is not None:
+        interval = f"95 % interval {ends(agreement.low, agreement.high, 2)}, "
     how_far = "far less than theirs with each other"
-    if one.high is not None and one.high < 0:
+    if agreement.high is not None and agreement.high < 0:
         how_far = "less than chance would"
-    elif one.low is None or one.low <= 0:
+    elif agreement.low is None or agreement.low <= 0:
         how_far = "no better than chance would"
     return Finding(
         "agreement",
-        f"Grades agree with the others' on the same pairs {how_far}: weighted kappa {decimal(one.kappa, 2)} "
-        f"({interval}{amount(one.pairs, 'pair')} of {amount(one.queries, 'query', 'queries')}), among the "
-        f"others {decimal(one.others, 2)}. Grade some of these pairs together, with the guide open. A scale "
+        f"Grades agree with the others' on the same pairs {how_far}: weighted kappa "
+        f"{decimal(agreement.kappa, 2)} "
+        f"({interval}{amount(agreement.pairs, 'pair')} of {amount(agreement.queries, 'query', 'queries')}), "
+        "among the "
+        f"others {decimal(agreement.others, 2)}. Grade some of these pairs together, with the guide open. A "
+        "scale "
         "read upside down, or a task that was misunderstood, can do that, too.",
-        one._asdict(),
+        agreement._asdict(),
     )
 
 
@@ -181,16 +184,16 @@ def _one_grade(person: AnnotatorMetrics) -> Finding | str:
     An annotator who follows the others' grades is only more careful than they are, where nearly all pairs
     have one grade.
     """
-    one = person.modal
-    if not isinstance(one, ModalGrade):
-        return one or "no grades were read"
+    modal = person.modal
+    if not isinstance(modal, ModalGrade):
+        return modal or "no grades were read"
     follows = person.agreement is not None and person.agreement.follows
     return Finding(
         "one grade",
-        f"Look at these together: {person.annotator} gave grade {one.grade} to {one.times:,} of "
-        f"{amount(one.pairs, 'pair')}; on these others gave it {one.others_times:,} times of "
-        f"{one.others_grades:,}. A part of the guide that was read differently can do that, too.",
-        one._asdict() | {"p": 1.0 if follows else one.p},
+        f"Look at these together: {person.annotator} gave grade {modal.grade} to {modal.times:,} of "
+        f"{amount(modal.pairs, 'pair')}; on these others gave it {modal.others_times:,} times of "
+        f"{modal.others_grades:,}. A part of the guide that was read differently can do that, too.",
+        modal._asdict() | {"p": 1.0 if follows else modal.p},
     )
 
 
@@ -219,32 +222,32 @@ def _speed(person: AnnotatorMetrics) -> Finding | str:
 
 def _bias(person: AnnotatorMetrics) -> Finding | str:
     """Student's t over queries; see `mean_p`."""
-    one = person.bias
-    if one is None or one.bias is None or one.bias_p is None:
-        return (one and one.undefined) or NO_OTHERS
+    bias = person.bias
+    if bias is None or bias.bias is None or bias.bias_p is None:
+        return (bias and bias.undefined) or NO_OTHERS
     interval = ""
-    if one.low is not None and one.high is not None:
-        interval = f"{ends(one.low, one.high, 2, '+')}, "
-    p = one.bias_p if abs(one.bias) >= REMARKABLE else 1.0
+    if bias.low is not None and bias.high is not None:
+        interval = f"{ends(bias.low, bias.high, 2, '+')}, "
+    p = bias.bias_p if abs(bias.bias) >= REMARKABLE else 1.0
     return Finding(
         "bias",
-        f"Grades are {abs(one.bias):.2f} {'higher' if one.bias > 0 else 'lower'} than the others' or the "
-        f"reviewer's on the same pairs ({interval}{amount(one.grades, 'grade')}). Where does the guide "
+        f"Grades are {abs(bias.bias):.2f} {'higher' if bias.bias > 0 else 'lower'} than the others' or the "
+        f"reviewer's on the same pairs ({interval}{amount(bias.grades, 'grade')}). Where does the guide "
         "allow that?",
-        {"bias": one.bias, "low": one.low, "high": one.high, "grades": one.grades, "p": p},
+        {"bias": bias.bias, "low": bias.low, "high": bias.high, "grades": bias.grades, "p": p},
     )
 
 
 def _drift(person: AnnotatorMetrics) -> Finding | str:
     """A permutation test of the slope over the order of queries."""
-    one = person.bias
-    if one is None or one.trend is None or one.trend_p is None:
-        return (one and one.no_trend) or NO_OTHERS
+    bias = person.bias
+    if bias is None or bias.trend is None or bias.trend_p is None:
+        return (bias and bias.no_trend) or NO_OTHERS
     return Finding(
         "drift",
-        f"Compared with the others, grades have moved by {decimal(one.trend, 2, '+')} from the first query "
-        f"to the last (p {p_text(one.trend_p)}). Has a reading of the guide changed?",
-        {"trend": one.trend, "queries": one.queries, "p": one.trend_p},
+        f"Compared with the others, grades have moved by {decimal(bias.trend, 2, '+')} from the first query "
+        f"to the last (p {p_text(bias.trend_p)}). Has a reading of the guide changed?",
+        {"trend": bias.trend, "queries": bias.queries, "p": bias.trend_p},
     )
 
 

@@ -217,8 +217,8 @@ def _opinions(grades: Grades, units: Ints) -> tuple[PairOpinions, ...]:
     return tuple(sorted(found, key=lambda one: (-_width(one), one.document_id))[:SHOWN])
 
 
-def _width(one: PairOpinions) -> int:
-    given = [grade for _, grade in one.said if grade is not None]
+def _width(pair_opinions: PairOpinions) -> int:
+    given = [grade for _, grade in pair_opinions.said if grade is not None]
     return max(given) - min(given)
 
 

@@ -261,7 +261,7 @@ def figures_of(
 
     def formulas(sums: Floats) -> Floats:
         stacked = Meetings(*sums.reshape(-1, 3, many, many).swapaxes(0, 1))
-        return np.stack([one.formula(stacked) for one in coefficients], axis=1)
+        return np.stack([coefficient.formula(stacked) for coefficient in coefficients], axis=1)
 
     points = formulas(columns.sum(axis=0, keepdims=True))[0]
     drawn = np.empty((0, len(coefficients)))
@@ -277,8 +277,8 @@ def figures_of(
                 level_of_measurement=one.level,
             )
     return {
-        one.name: figure_of(float(points[place]), drawn[:, place], basis.size)
-        for place, one in enumerate(coefficients)
+        coefficient.name: figure_of(float(points[place]), drawn[:, place], basis.size)
+        for place, coefficient in enumerate(coefficients)
     }
 
 

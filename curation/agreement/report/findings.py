@@ -43,12 +43,14 @@ def levels(result: InterAgreement) -> str:
     )
 
 
-def evidence(found: EvidenceAgreement) -> str:
+def evidence(agreement: EvidenceAgreement) -> str:
     """How far marks of two annotators are the same characters."""
-    apart = f"{amount(found.apart, 'pair has', 'pairs have')} marks of two people without a common character."
-    if found.apart:
+    apart = (
+        f"{amount(agreement.apart, 'pair has', 'pairs have')} marks of two people without a common character."
+    )
+    if agreement.apart:
         apart += " With the same grade they wait on Adjudicate, among the disputed pairs."
-    return f"{amount(found.units, 'pair has', 'pairs have')} marks of two annotators or more. {apart}"
+    return f"{amount(agreement.units, 'pair has', 'pairs have')} marks of two annotators or more. {apart}"
 
 
 def cannot_tell(result: InterAgreement) -> str:

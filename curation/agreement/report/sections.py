@@ -96,14 +96,14 @@ def overview(report: AgreementReport) -> tuple[Section, Section, Section]:
     return _overall(report), _within(report.within), _consensus(report)
 
 
-def evidence_sections(found: EvidenceAgreement | None) -> list[Section]:
+def evidence_sections(agreement: EvidenceAgreement | None) -> list[Section]:
     """Agreement on marks; nothing where nobody marked anything."""
-    if found is None:
+    if agreement is None:
         return []
     marks = [
-        mark("F1 of characters", found.f1.value, found.f1, amount(found.f1.pairs, "comparison")),
+        mark("F1 of characters", agreement.f1.value, agreement.f1, amount(agreement.f1.pairs, "comparison")),
     ]
-    return [_figured("Evidence", findings.evidence(found), "Agreement on evidence", marks)]
+    return [_figured("Evidence", findings.evidence(agreement), "Agreement on evidence", marks)]
 
 
 def parts(report: AgreementReport, details: Details) -> dict[str, Section]:
@@ -140,17 +140,17 @@ def mark(name: str, value: float | None, figure: AgreementFigure, size: str = ""
 
 
 def _overall(report: AgreementReport) -> Section:
-    found = report.between
-    figures = [(one.label, found.figures[one.name]) for one in COEFFICIENTS]
+    between = report.between
+    figures = [(one.label, between.figures[one.name]) for one in COEFFICIENTS]
     marks = [mark(label, figure.value, figure, _pairs(figure.units)) for label, figure in figures]
     remark = (
-        f"{amount(found.judgments, 'grade')} of {amount(found.annotators, 'annotator')}. Pairs with one "
+        f"{amount(between.judgments, 'grade')} of {amount(between.annotators, 'annotator')}. Pairs with one "
         "grade only say "
-        f"nothing here: {found.single:,}. {READING}"
-        f"{f' {found.small_set}' if found.small_set else ''}"
+        f"nothing here: {between.single:,}. {READING}"
+        f"{f' {between.small_set}' if between.small_set else ''}"
     )
     title = "Agreement between annotators"
-    return _figured("All coefficients", findings.levels(found), title, marks, remark=remark)
+    return _figured("All coefficients", findings.levels(between), title, marks, remark=remark)
 
 
 def _figured(
@@ -252,23 +252,23 @@ def _annotator_pairs(details: Details) -> tuple[Table, ...]:
     return (Table(caption + few * bool(details.few_shared), columns, rows),) if rows else ()
 
 
-def _queries(found: DisagreementSources) -> tuple[Table, ...]:
+def _queries(sources: DisagreementSources) -> tuple[Table, ...]:
     columns = ("Query", "Of the disagreement", "Of the pairs", "Pairs", "With different grades")
     rows = tuple(
         (
-            QueryName(one.text, one.query_id),
-            percent(one.disagreement, 1),
-            percent(one.pairs, 1),
-            one.units,
-            one.disputed,
+            QueryName(query.text, query.query_id),
+            percent(query.disagreement, 1),
+            percent(query.pairs, 1),
+            query.units,
+            query.disputed,
         )
-        for one in found.queries
+        for query in sources.queries
     )
-    caption = f"{len(rows)} of {amount(found.disagreeing, 'query', 'queries')} with disagreement"
+    caption = f"{len(rows)} of {amount(sources.disagreeing, 'query', 'queries')} with disagreement"
     return (Table(caption, columns, rows, words=True),) if rows else ()
 
 
-def _guide(found: DisagreementSources, report: AgreementReport) -> tuple[Table, ...]:
+def _guide(sources: DisagreementSources, report: AgreementReport) -> tuple[Table, ...]:
     names = dict(zip(report.scale, report.steps, strict=True))
     columns = ("Told apart", "Of the disagreement", "Times", "Pairs", "Decided", "What was said on them")
     rows = tuple(
@@ -280,7 +280,7 @@ def _guide(found: DisagreementSources, report: AgreementReport) -> tuple[Table, 
             _decided(line),
             _said(line),
         )
-        for line in found.lines
+        for line in sources.lines
     )
     caption = "By the two grades between which opinions went apart"
     return (Table(caption, columns, rows, words=True),) if rows else ()
@@ -299,10 +299,10 @@ def _decided(line: GuideLine) -> str:
 
 def _said(line: GuideLine) -> str:
     words = [
-        f"{one.kind}{f' ×{one.times:,}' * (one.times > 1)}: “{isolated(one.words)}”"
-        for one in line.remarks[:3]
+        f"{remark.kind}{f' ×{remark.times:,}' * (remark.times > 1)}: “{isolated(remark.words)}”"
+        for remark in line.remarks[:3]
     ]
-    more = line.unshown + sum(one.times for one in line.remarks[3:])
+    more = line.unshown + sum(remark.times for remark in line.remarks[3:])
     return "; ".join([*words, *[f"{more:,} more"] * bool(more)]) or "nothing"
 
 
@@ -358,7 +358,7 @@ def feedback_section(people: Sequence[AnnotatorMetrics]) -> Section:
 def _sentence(people: Sequence[AnnotatorMetrics]) -> str:
     if not people:
         return "Nobody has items here."
-    named = sum(bool(one.feedback) for one in people)
+    named = sum(bool(person.feedback) for person in people)
     if named:
         found = f"There is something to discuss with {named:,} of {amount(len(people), 'annotator')}."
     else:

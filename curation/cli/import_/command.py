@@ -62,12 +62,12 @@ def import_command(
             *own.values(),
             *_reading(formats),
         ]
-        required = [one for one in parameters if one.default is inspect.Parameter.empty]
-        others = [one for one in parameters if one.default is not inspect.Parameter.empty]
+        required = [parameter for parameter in parameters if parameter.default is inspect.Parameter.empty]
+        others = [parameter for parameter in parameters if parameter.default is not inspect.Parameter.empty]
         command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in [*required, *others]]
         )
-        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command
 
     return decorate

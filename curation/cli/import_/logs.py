@@ -25,13 +25,13 @@ def logs_command(as_json: Json = False) -> None:
     from curation.ingest.importers.traffic.logs import stored_logs
 
     with project_store().reading() as cursor:
-        found = stored_logs(cursor)
+        logs = stored_logs(cursor)
     columns = ["log", "file", "rows", "queries asked", "from", "to", "samples"]
     rows = [
-        (one.import_id[:8], one.source, one.rows, one.traffic, _day(one.first), _day(one.last), one.samples)
-        for one in found
+        (log.import_id[:8], log.source, log.rows, log.traffic, _day(log.first), _day(log.last), log.samples)
+        for log in logs
     ]
-    emit(as_json, {"logs": found}, lambda: table("Logs", columns, rows) if rows else say("No log yet."))
+    emit(as_json, {"logs": logs}, lambda: table("Logs", columns, rows) if rows else say("No log yet."))
 
 
 def delete_log_command(

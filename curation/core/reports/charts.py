@@ -156,11 +156,13 @@ def _labelled(
     x, height = places["x"], places["height"]
     assert isinstance(x, _Scale)
     assert isinstance(height, int)
-    labels = [(one, "middle", height - 8) for one in ticks]
+    labels = [(tick, "middle", height - 8) for tick in ticks]
     height += LINE if references else 0
-    for one in references:
-        near = [other for other in references if 0 < abs(x(one) - x(other)) < _TICK]
-        labels.append((one, "middle" if not near else "end" if one < near[0] else "start", height - 8))
+    for reference in references:
+        near = [other for other in references if 0 < abs(x(reference) - x(other)) < _TICK]
+        labels.append(
+            (reference, "middle" if not near else "end" if reference < near[0] else "start", height - 8)
+        )
     return {**places, "height": height, "labels": labels}
 
 

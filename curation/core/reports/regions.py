@@ -205,12 +205,12 @@ def _boxes(boxes: Sequence[RegionBox], left: int, length: int, drop: int) -> dic
 
 def _named(placed: Sequence[_Placed], wide: int) -> list[_Placed]:
     """The largest regions whose names, so many pixels `wide`, do not run into each other."""
-    found: list[_Placed] = []
+    placeds: list[_Placed] = []
     for one in sorted(placed, key=lambda item: (-item.mark.documents, item.mark.name)):
-        free = all(abs(one.y - item.y) > _NAME_HIGH or abs(one.x - item.x) > wide for item in found)
-        if free and len(found) < _LABELLED:
-            found.append(one)
-    return found
+        free = all(abs(one.y - item.y) > _NAME_HIGH or abs(one.x - item.x) > wide for item in placeds)
+        if free and len(placeds) < _LABELLED:
+            placeds.append(one)
+    return placeds
 
 
 def _log_share(value: float, most: float) -> float:

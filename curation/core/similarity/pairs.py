@@ -76,17 +76,17 @@ def alike(
     label_of = np.zeros(len(times), np.int64)
     if labels is not None:
         label_of = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)[1][first_of]
-    found = Collected(len(class_of), single, apart)
+    collected = Collected(len(class_of), single, apart)
     for links in search(sets, threshold, progress):
-        comparable = found.comparable(first_of[links.first], first_of[links.second])
+        comparable = collected.comparable(first_of[links.first], first_of[links.second])
         first, second, similarity = links.at(comparable & (label_of[links.first] == label_of[links.second]))
         pairs = int((times[first] * times[second]).sum())
         ends = np.sort(np.column_stack((first_of[first], first_of[second])), axis=1)
-        found.add(Links(ends[:, 0], ends[:, 1], similarity), pairs)
+        collected.add(Links(ends[:, 0], ends[:, 1], similarity), pairs)
     twins = np.setdiff1d(order, first_of, assume_unique=True)
     pairs = int((times * (times - 1) // 2).sum())
-    found.add(Links(first_of[class_of[twins]], twins, np.ones(len(twins))), pairs)
-    return Alike(found.links(), found.pairs, EXACTLY if search is exact_links else VERIFIED)
+    collected.add(Links(first_of[class_of[twins]], twins, np.ones(len(twins))), pairs)
+    return Alike(collected.links(), collected.pairs, EXACTLY if search is exact_links else VERIFIED)
 
 
 class Collected:

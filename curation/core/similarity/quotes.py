@@ -136,7 +136,7 @@ def _located(text: str) -> list[LocatedWord]:
 
 def _compared(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:
     """The words compared; no run begins at what a long text has again and again, which bounds the time."""
-    return SequenceMatcher(None, [one.word for one in wanted], [one.word for one in words])
+    return SequenceMatcher(None, [one.word for one in wanted], [word.word for word in words])
 
 
 def _best(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> FoundQuote | None:

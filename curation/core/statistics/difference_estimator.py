@@ -209,11 +209,11 @@ def _freedom(sample: _Sample) -> float:
     return max(1.0, min(free, float(weights.sum() ** 2 / (weights @ weights)) - 1))
 
 
-def _interval(found: _Estimated, free: float, no_interval: str | None) -> MeanInterval:
+def _interval(estimated: _Estimated, free: float, no_interval: str | None) -> MeanInterval:
     if no_interval is not None:
-        return MeanInterval(found.value, None, None)
-    reach = float(stdtrit(free, 0.975)) * sqrt(found.over_samples + found.over_draws)
-    return MeanInterval(found.value, found.value - reach, found.value + reach)
+        return MeanInterval(estimated.value, None, None)
+    reach = float(stdtrit(free, 0.975)) * sqrt(estimated.over_samples + estimated.over_draws)
+    return MeanInterval(estimated.value, estimated.value - reach, estimated.value + reach)
 
 
 def _saved(corrected: _Estimated, alone: _Estimated, sample: _Sample, by_chance: Mask) -> float:

@@ -187,7 +187,7 @@ class _AnswerRows(NamedTuple):
             self._take_answer(record, query.query_id)
 
     def _take_answer(self, record: Record, query_id: str) -> None:
-        _, answer, contexts, citations = (record.fields.get(one or "") for one in self.fields)
+        _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
         given = tuple(filter(None, texts_of(contexts)))
         self.found[query_id] = SystemAnswer(query_id, text_of(answer).strip(), given)
         self.citations.extend(Citation(record.line, query_id, name) for name in cited_names(citations))

@@ -39,7 +39,7 @@ from curation.ingest.readers.values import text_of, whole_number
 
 CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
 CITATION_SCORES = ("citation_precision", "citation_recall")
-_OF_CHUNK = {one.name: one for one in file_fields(ChunkFields)}
+_OF_CHUNK = {file_field.name: file_field for file_field in file_fields(ChunkFields)}
 _WAY_OUT = (
     "Expected ids of the release's documents, chunks such as doc#0-120, or objects with doc_id, start and "
     "end; or name another field, '' for none (--citation-field)."
@@ -103,11 +103,11 @@ def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, proble
                 line, f"cites {name!r}, which is no document of the release or chunk of one{like}", _WAY_OUT
             )
     problems.check()
-    lines = np.array([one.line for one in citations], np.int64)
-    names = texts([one.name for one in citations]).dictionary_encode()
+    lines = np.array([citation.line for citation in citations], np.int64)
+    names = texts([citation.name for citation in citations]).dictionary_encode()
     located = located_chunks(lines, names, {}, bodies, mapped, problems)
     if located is None:  # whole documents alone
-        places = [ChunkPlace(one.name, 0, OPEN) for one in citations]
+        places = [ChunkPlace(citation.name, 0, OPEN) for citation in citations]
     else:
         ids = located.documents.dictionary.to_pylist()
         documents = [ids[code] for code in ints_of(located.documents.indices).tolist()]
@@ -142,7 +142,9 @@ def citation_scores(query_ids: Sequence[str], cited: Cited | None, marked: Marke
             continue
         chunks = cited.get(query_id, frozenset())
         holding = [
-            one for one in chunks if intersection([(one.start, one.end)], documents.get(one.document_id, ()))
+            chunk
+            for chunk in chunks
+            if intersection([(chunk.start, chunk.end)], documents.get(chunk.document_id, ()))
         ]
         hit = {one.document_id for one in holding}
         values[:, place] = len(holding) / max(1, len(chunks)), len(hit) / len(documents)

@@ -336,21 +336,26 @@ def _evaluated(
 
 
 def _system(
-    found: SystemAnswers,
+    system_answers: SystemAnswers,
     values: Mapping[str, Floats],
     evaluated: _Evaluated,
     facets: Sequence[Facet],
     options: AnswerOptions,
 ) -> AnsweringSystem:
     ids = evaluated.release.qrels.query_ids
-    answered = np.array([query_id in found.answers for query_id in ids])
-    empty = np.array([query_id in found.answers and not found.answers[query_id].answer for query_id in ids])
+    answered = np.array([query_id in system_answers.answers for query_id in ids])
+    empty = np.array(
+        [
+            query_id in system_answers.answers and not system_answers.answers[query_id].answer
+            for query_id in ids
+        ]
+    )
     unanswerable = evaluated.unanswerable
     sealed = evaluated.release.sealed_queries
     few = 0 < (unanswerable & sealed).sum() < LEAST
     return AnsweringSystem(
-        name=found.name,
-        source=found.source,
+        name=system_answers.name,
+        source=system_answers.source,
         overall=_protected(_figures(values), evaluated),
         strata={facet.name: _strata(values, facet, evaluated) for facet in facets},
         answered=int((evaluated.known & answered).sum()),
@@ -361,25 +366,27 @@ def _system(
         else _figures({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
         unsent=None if few else int((unanswerable & ~answered).sum()),
         ungraded={
-            name: int(np.isnan(values[_MEASURES.get(name, name)][evaluated.gradable(found, name)]).sum())
+            name: int(
+                np.isnan(values[_MEASURES.get(name, name)][evaluated.gradable(system_answers, name)]).sum()
+            )
             for name in options.grades
         },
-        left_out=found.left_out,
+        left_out=system_answers.left_out,
         per_query=None if evaluated.release.sealed else _per_query(values),
     )
 
 
 def _values(
-    found: SystemAnswers, evaluated: _Evaluated, grades: Mapping[str, AnswerGrades]
+    system_answers: SystemAnswers, evaluated: _Evaluated, grades: Mapping[str, AnswerGrades]
 ) -> dict[str, Floats]:
     """Measure → the value of each query, shape (Q,); NaN where there is none."""
     ids = evaluated.release.qrels.query_ids
     graded = {name: people for name, people in grades.items() if name != SUPPORT}
     values = {name: np.full(len(ids), np.nan) for name in (EXACT, F1, *graded)}
     if evaluated.evidence:
-        values |= citation_scores(ids, found.cited, evaluated.evidence)
+        values |= citation_scores(ids, system_answers.cited, evaluated.evidence)
     for place, query_id in enumerate(ids):
-        given = found.answers.get(query_id)
+        given = system_answers.answers.get(query_id)
         references = evaluated.references.get(query_id)
         if references is not None:
             values[EXACT][place] = exact_match(given.answer, references) if given else 0.0
@@ -388,14 +395,14 @@ def _values(
             for name, people in graded.items():
                 values[name][place] = people.shares.get((query_id, given.answer_id), np.nan)
     if SUPPORT in grades:
-        answers = found.ids_of(ids)
+        answers = system_answers.ids_of(ids)
         scores = scores_of_answers(answers, evaluated.nuggets, grades[SUPPORT].shares)
         values |= dict(zip(NUGGET_SCORES, scores.T, strict=True))
     for name, people in grades.items():
-        column, asked = values[_MEASURES.get(name, name)], evaluated.gradable(found, name)
+        column, asked = values[_MEASURES.get(name, name)], evaluated.gradable(system_answers, name)
         if np.isnan(column[asked] if asked.any() else column).all():
             raise InputError(
-                f"--{name}: none of the answers of {found.name!r} was graded in the release "
+                f"--{name}: none of the answers of {system_answers.name!r} was graded in the release "
                 f"{people.release!r} of {people.project}. `goldgrade answers to-grade` writes the answers "
                 "for "
                 "people to grade."
@@ -417,7 +424,9 @@ def _protected(figures: dict[str, Figure], evaluated: _Evaluated) -> dict[str, F
     """The figures; with sealed queries none of fewer than ten."""
     if not evaluated.release.sealed:
         return figures
-    few = {name: Figure(n=one.n, no_interval=SMALL) for name, one in figures.items() if one.n < LEAST}
+    few = {
+        name: Figure(n=figure.n, no_interval=SMALL) for name, figure in figures.items() if figure.n < LEAST
+    }
     return figures | few
 
 

@@ -42,11 +42,11 @@ def nugget_scores(
     shares: (nugget id, answer id) → grade as a share of the scale. An answer without the grade of each nugget
         has no score: unknown is not zero.
     """
-    names = [one.id_for(query_id) for one in nuggets]
+    names = [nugget.id_for(query_id) for nugget in nuggets]
     given = np.array([0.0 if answer_id is None else shares.get((name, answer_id), np.nan) for name in names])
     if not names or np.isnan(given).any():
         return np.full(len(NUGGET_SCORES), np.nan)
-    vital = np.array([one.vital for one in nuggets])
+    vital = np.array([nugget.vital for nugget in nuggets])
     weights = np.where(vital, 1.0, OKAY_WEIGHT)
     support = np.where((given > 0) & (given < 1), PARTIAL, given)
     found = []

@@ -79,7 +79,7 @@ def compare_scores(
     if not pairs or not places:
         return (), {}
     measures = tuple(scores[0].measures[place].name for place in places)
-    of = SystemValues(names, measures, np.stack([one.values[:, places] for one in scores]))
+    of = SystemValues(names, measures, np.stack([score.values[:, places] for score in scores]))
     shown = [_shown(facet, sealed) for facet in facets]
     strata = {name: mask for values in shown for name, mask in values.items() if not mask.all()}
     compared = compare_systems(

@@ -49,9 +49,13 @@ def leaderboard(values: Mapping[str, float], comparisons: Iterable[Comparison]) 
         tests are not distinguished.
     """
     better: dict[str, set[str]] = {system: set() for system in values}
-    for one in comparisons:
-        if one.distinguished and one.difference:
-            winner, loser = (one.system, one.other) if one.difference > 0 else (one.other, one.system)
+    for comparison in comparisons:
+        if comparison.distinguished and comparison.difference:
+            winner, loser = (
+                (comparison.system, comparison.other)
+                if comparison.difference > 0
+                else (comparison.other, comparison.system)
+            )
             better[winner].add(loser)
     order = sorted(values, key=lambda system: (-values[system], system))
     apart = [(winner, loser) for winner in order for loser in order if loser in better[winner]]

@@ -234,16 +234,16 @@ def compare_systems(
     pairs = system_pairs(of.systems, baseline)
     if not pairs:
         return ()
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for number, measure in enumerate(of.measures):
         asked = _Comparing(of.systems, measure, pairs, deciding, seed, wanted)
         differences = pair_differences(of.values[:, :, number], pairs)
         overall = _Block(None, differences)
         shown = strata if by_stratum is None or number < by_stratum else {}
         parts = [_Block(name, differences[mask]) for name, mask in shown.items()]
-        found += _compared_family([overall], TESTS, asked)
-        found += _compared_family(parts, {"t", "randomisation", deciding}, asked)
-    return tuple(found)
+        comparisons += _compared_family([overall], TESTS, asked)
+        comparisons += _compared_family(parts, {"t", "randomisation", deciding}, asked)
+    return tuple(comparisons)
 
 
 def pair_differences(values: Floats, pairs: Sequence[SystemPair]) -> Floats:

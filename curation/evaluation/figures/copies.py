@@ -62,7 +62,11 @@ def shared_copies(
     runs: Mapping[str, Sequence[RunRows]], release: EvaluatedRelease, measures: Sequence[Measure]
 ) -> dict[str, SharedCopies]:
     """What each system would reach with the grades of copies; only systems that returned any."""
-    scored = [one for one in measures if not one.of_chunks and one.alpha is None and one.kind != "judged"]
+    scored = [
+        measure
+        for measure in measures
+        if not measure.of_chunks and measure.alpha is None and measure.kind != "judged"
+    ]
     if release.bodies is None or release.sealed or not scored:
         return {}
     depth = min(DEEPEST, max(one.depth or DEEPEST for one in scored))

@@ -106,7 +106,7 @@ def hard_negative_effect(
         easy=int((~relevant & easy).sum()),
         unknown=int((~relevant & ~hard & ~easy).sum()),
         queries=int((have_hard & (qrels.relevant_documents > 0)).sum()),
-        systems={name: _system(found, qrels, hard, measures, seed) for name, found in runs.items()},
+        systems={name: _system(run, qrels, hard, measures, seed) for name, run in runs.items()},
     )
 
 

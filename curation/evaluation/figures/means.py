@@ -88,7 +88,7 @@ def mean_figures(
 
 def _run_figures(run: RunScores, chosen: NDArray[np.int64]) -> dict[str, MeasureFigure]:
     values, highest = (
-        np.stack([averaged(one, of[chosen, place]) for place, one in enumerate(run.measures)], axis=1)
+        np.stack([averaged(measure, of[chosen, place]) for place, measure in enumerate(run.measures)], axis=1)
         for of in (run.values, run.highest)
     )
     ends = mean_intervals(values, highest)

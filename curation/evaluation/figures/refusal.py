@@ -233,8 +233,8 @@ def _refused(cases: Floats, controls: Floats, threshold: float, seed: int) -> Fi
     return Figure(value, low, high, len(controls))
 
 
-def _share(found: Mask) -> Figure:
-    if not len(found):
+def _share(mask: Mask) -> Figure:
+    if not len(mask):
         return Figure()
-    count = int(found.sum())
-    return Figure(count / len(found), *wilson(count, len(found)), len(found))
+    count = int(mask.sum())
+    return Figure(count / len(mask), *wilson(count, len(mask)), len(mask))

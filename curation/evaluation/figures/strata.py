@@ -116,7 +116,7 @@ def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) 
     first = kinds[0]
     if len(first) <= MOST_LISTED:
         return list(first), ""
-    shown = [value for value in first if any(one[value].figures for one in kinds)]
+    shown = [value for value in first if any(kind[value].figures for kind in kinds)]
     largest = set(sorted(shown, key=lambda value: -first[value].queries)[:MOST_LISTED])
     smaller = len(shown) - len(largest)
     shown = [value for value in shown if value in largest]
@@ -171,21 +171,21 @@ def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> StrataMean:
     highest: what a query can have at most.
     """
     values = [one[~np.isnan(one)] for one in strata]
-    values = [one for one in values if len(one)]
+    values = [value for value in values if len(value)]
     if not values:
         return StrataMean(None, None, None, 0)
-    mean = float(np.mean([one.mean() for one in values]))
+    mean = float(np.mean([value.mean() for value in values]))
     if len(values) == 1:
         ((ends, _),) = mean_intervals(values[0][:, None], np.full((len(values[0]), 1), highest))
         low, high = ends or (None, None)
         return StrataMean(mean, low, high, 1)
-    if sum(map(len, values)) < MINIMUM_QUERIES or any(len(one) < 2 for one in values):
+    if sum(map(len, values)) < MINIMUM_QUERIES or any(len(value) < 2 for value in values):
         return StrataMean(mean, None, None, len(values))
-    errors = np.array([one.var(ddof=1) / len(one) for one in values])
+    errors = np.array([value.var(ddof=1) / len(value) for value in values])
     if not errors.any():
         return StrataMean(mean, None, None, len(values))
     # Satterthwaite's degrees of freedom of a sum of independent variances
-    free = errors.sum() ** 2 / (errors**2 / np.array([len(one) - 1 for one in values])).sum()
+    free = errors.sum() ** 2 / (errors**2 / np.array([len(value) - 1 for value in values])).sum()
     half = float(stdtrit(free, 0.975)) * sqrt(float(errors.sum())) / len(values)
     return StrataMean(mean, max(0.0, mean - half), min(highest, mean + half), len(values))
 

@@ -78,8 +78,8 @@ def traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, Traffic
     highest = [averaged(measure, scores.highest[:, place]) for place, measure in enumerate(scores.measures)]
     estimates = traffic_estimates(np.stack(columns, axis=1), drawn, np.stack(highest, axis=1))
     return {
-        measure.name: _of_measure(measure, one)
-        for measure, one in zip(scores.measures, estimates, strict=True)
+        measure.name: _of_measure(measure, estimate)
+        for measure, estimate in zip(scores.measures, estimates, strict=True)
     }
 
 

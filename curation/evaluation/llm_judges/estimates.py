@@ -268,12 +268,12 @@ def _system(
     return JudgedSystem(name, overall, traffic)
 
 
-def bounded(found: DifferenceEstimate) -> DifferenceEstimate:
+def bounded(estimate: DifferenceEstimate) -> DifferenceEstimate:
     """With intervals cut at 0 and 1: no measure goes beyond."""
-    return replace(found, estimate=_within(found.estimate), people_alone=_within(found.people_alone))
+    return replace(estimate, estimate=_within(estimate.estimate), people_alone=_within(estimate.people_alone))
 
 
-def _within(one: MeanInterval) -> MeanInterval:
-    if one.low is None or one.high is None:
-        return one
-    return one._replace(low=max(0.0, one.low), high=min(1.0, one.high))
+def _within(mean_interval: MeanInterval) -> MeanInterval:
+    if mean_interval.low is None or mean_interval.high is None:
+        return mean_interval
+    return mean_interval._replace(low=max(0.0, mean_interval.low), high=min(1.0, mean_interval.high))

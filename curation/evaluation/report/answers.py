@@ -43,14 +43,22 @@ _MEANINGS = {
 }
 
 
-def support_findings(found: AnswerEvaluation) -> list[str]:
+def support_findings(evaluation: AnswerEvaluation) -> list[str]:
     """Of support: whose means are too low, and the first systems' scores by a judge whom people correct.
 
     Means have the zeros of all queries without an answer, and values of graded answers alone.
     """
-    low = [one.name for one in found.systems if one.ungraded.get(SUPPORT) and one.missing + one.empty]
+    low = [
+        system.name
+        for system in evaluation.systems
+        if system.ungraded.get(SUPPORT) and system.missing + system.empty
+    ]
     why = "not all answers are graded for support, and queries without an answer count 0"
-    figures = [(one.name, one.overall.get(WEIGHTED)) for one in found.judged.runs[:5]] if found.judged else []
+    figures = (
+        [(run.name, run.overall.get(WEIGHTED)) for run in evaluation.judged.runs[:5]]
+        if evaluation.judged
+        else []
+    )
     return [f"{', '.join(low)}: {why}, so means of nuggets are too low."] * bool(low) + [
         f"{name}: {WEIGHTED} {with_interval(one.estimate)} where people correct the judge's grades, "
         f"{one.sampled:,} of {amount(one.everything, 'answer')} by people."
@@ -59,48 +67,54 @@ def support_findings(found: AnswerEvaluation) -> list[str]:
     ]
 
 
-def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
+def answer_sections(evaluation: AnswerEvaluation | None) -> list[Section]:
     """Exact match, F1 and people's grades by system; none where no answers were named."""
-    if found is None:
+    if evaluation is None:
         return []
-    measures = shown_measures(found)
-    sentence = f"{compared_with(found)} A query that a system did not answer counts 0. {meanings(measures)}"
+    measures = shown_measures(evaluation)
+    sentence = (
+        f"{compared_with(evaluation)} A query that a system did not answer counts 0. {meanings(measures)}"
+    )
     counts = ["answered", "missing", "empty"]
-    if found.unanswerable:
+    if evaluation.unanswerable:
         sentence += (
-            f"\n{amount(found.unanswerable, 'query is', 'queries are')} unanswerable: silence is the share "
+            f"\n{amount(evaluation.unanswerable, 'query is', 'queries are')} unanswerable: silence is the "
+            "share "
             "of all of them with an empty answer. One without a row counts as not silent, and is counted."
         )
         counts += ["silent on unanswerable", "unanswerable without a row"]
-    for system in found.systems:
+    for system in evaluation.systems:
         left = [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]
         left += [f"{amount(count, 'row')} left out: {reason}" for reason, count in system.left_out.items()]
         sentence += f"\n{system.source}: {'; '.join(left)}." if left else ""
     overall = Table(
-        f"Means over {amount(found.queries, 'query', 'queries')}",
+        f"Means over {amount(evaluation.queries, 'query', 'queries')}",
         ("system", *measures, *counts),
-        tuple(_row(system, measures, found) for system in found.systems),
+        tuple(_row(system, measures, evaluation) for system in evaluation.systems),
     )
     drawn = figures_drawing(
-        "Answers of each system", {system.name: system.overall for system in found.systems}
+        "Answers of each system", {system.name: system.overall for system in evaluation.systems}
     )
-    count = found.sealed_count.sentence if found.sealed_count else ""
-    answers = Section("Answers", sentence, (drawn,), (overall, *_strata(found, measures)), count)
-    return [answers, *judge_sections(found.judged, *SUPPORTED)]
+    count = evaluation.sealed_count.sentence if evaluation.sealed_count else ""
+    answers = Section("Answers", sentence, (drawn,), (overall, *_strata(evaluation, measures)), count)
+    return [answers, *judge_sections(evaluation.judged, *SUPPORTED)]
 
 
-def shown_measures(found: AnswerEvaluation) -> list[str]:
+def shown_measures(evaluation: AnswerEvaluation) -> list[str]:
     """The measures that a system has a value of."""
-    every = list(found.systems[0].overall)
-    return [one for one in every if any(own.overall[one].value is not None for own in found.systems)] or every
+    every = list(evaluation.systems[0].overall)
+    return [
+        one for one in every if any(own.overall[one].value is not None for own in evaluation.systems)
+    ] or every
 
 
-def compared_with(found: AnswerEvaluation) -> str:
+def compared_with(evaluation: AnswerEvaluation) -> str:
     """How many queries have something that answers are compared with, in a sentence."""
-    shown = shown_measures(found)
+    shown = shown_measures(evaluation)
     have = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
     return (
-        f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have {' or '.join(have)}."
+        f"{evaluation.with_references:,} of {amount(evaluation.queries, 'query', 'queries')} have "
+        f"{' or '.join(have)}."
     )
 
 
@@ -109,15 +123,21 @@ def meanings(measures: Sequence[str]) -> str:
     return " ".join(text for name, text in _MEANINGS.items() if name in measures)
 
 
-def _row(system: AnsweringSystem, measures: Sequence[str], found: AnswerEvaluation) -> tuple[object, ...]:
-    figures = (with_own_n(system.overall[name], found.queries) for name in measures)
-    silence = (with_own_n(system.refused, found.unanswerable), system.unsent) if found.unanswerable else ()
+def _row(
+    system: AnsweringSystem, measures: Sequence[str], evaluation: AnswerEvaluation
+) -> tuple[object, ...]:
+    figures = (with_own_n(system.overall[name], evaluation.queries) for name in measures)
+    silence = (
+        (with_own_n(system.refused, evaluation.unanswerable), system.unsent)
+        if evaluation.unanswerable
+        else ()
+    )
     return (system.name, *figures, system.answered, system.missing, system.empty, *silence)
 
 
-def _strata(found: AnswerEvaluation, measures: Sequence[str]) -> list[Table]:
+def _strata(evaluation: AnswerEvaluation, measures: Sequence[str]) -> list[Table]:
     tables = []
-    for system in found.systems:
+    for system in evaluation.systems:
         for facet, values in system.strata.items():
             rows = []
             for value, one in values.items():

@@ -21,24 +21,24 @@ MOST_ROWS = 30
 """Differences that are drawn; the tables have all."""
 
 
-def write_comparison(found: Evaluation) -> list[Section]:
-    if not found.comparisons:
+def write_comparison(evaluation: Evaluation) -> list[Section]:
+    if not evaluation.comparisons:
         return []
-    measure = found.comparisons[0].measure
-    own = [one for one in found.comparisons if one.measure == measure]
+    measure = evaluation.comparisons[0].measure
+    own = [comparison for comparison in evaluation.comparisons if comparison.measure == measure]
     overall = [one for one in own if one.stratum is None]
     strata = [one for one in own if one.stratum is not None and one.no_verdict is None]
-    sections = [_overall(found, measure, overall)]
+    sections = [_overall(evaluation, measure, overall)]
     if strata:
         sections.append(_strata(measure, strata))
     return sections
 
 
-def _overall(found: Evaluation, measure: str, compared: Sequence[Comparison]) -> Section:
+def _overall(evaluation: Evaluation, measure: str, compared: Sequence[Comparison]) -> Section:
     deciding = compared[0].deciding
     differences = _differences(f"{measure}: differences", compared)
     tables = [differences, _reach(compared), *every_test(measure, compared)]
-    if board := found.leaderboards.get(measure):
+    if board := evaluation.leaderboards.get(measure):
         rows = tuple(
             (row.system, row.value, row.letters, f"{row.best_rank}–{row.worst_rank}", row.better_than)
             for row in board
@@ -49,7 +49,7 @@ def _overall(found: Evaluation, measure: str, compared: Sequence[Comparison]) ->
         f"Differences are of the same queries. {about_p(deciding, len(compared))} “Detects” is the "
         "difference that as many such queries find in 80 % of sets."
     )
-    if measures_named([measure])[0].of_chunks and (unsure := said_of_texts(_by_text(found))):
+    if measures_named([measure])[0].of_chunks and (unsure := said_of_texts(_by_text(evaluation))):
         sentence += f"\n{unsure}"
     note = "A small p says that a difference is more than noise. The interval says how large it may be."
     return Section(
@@ -57,9 +57,11 @@ def _overall(found: Evaluation, measure: str, compared: Sequence[Comparison]) ->
     )
 
 
-def _by_text(found: Evaluation) -> dict[str, bool]:
+def _by_text(evaluation: Evaluation) -> dict[str, bool]:
     """System → whether it has chunks by texts that their documents have several times."""
-    return {one.name: any(facts.chunks and facts.chunks.twice for facts in one.files) for one in found.runs}
+    return {
+        run.name: any(facts.chunks and facts.chunks.twice for facts in run.files) for run in evaluation.runs
+    }
 
 
 def _strata(measure: str, compared: Sequence[Comparison]) -> Section:
@@ -84,9 +86,9 @@ def _drawings(title: str, compared: Sequence[Comparison]) -> tuple[Markup, ...]:
     return (dot_plot(title, [""], rows, line=0.0),) if rows else ()
 
 
-def _pair(one: Comparison) -> str:
-    stratum = "" if one.stratum is None else f", {one.stratum.value}"
-    return f"{one.system} − {one.other}{stratum}"
+def _pair(comparison: Comparison) -> str:
+    stratum = "" if comparison.stratum is None else f", {comparison.stratum.value}"
+    return f"{comparison.system} − {comparison.other}{stratum}"
 
 
 def _differences(caption: str, compared: Sequence[Comparison]) -> Table:

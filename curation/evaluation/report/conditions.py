@@ -17,16 +17,16 @@ def condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
     if not conditions:
         return []
     sentences, tables = [], []
-    for one in conditions:
-        if one.outcome == "not checked":
-            sentences.append(f"Not checked: {one.condition}: {one.failed[0].sentence}")
-        elif one.failed:
+    for condition in conditions:
+        if condition.outcome == "not checked":
+            sentences.append(f"Not checked: {condition.condition}: {condition.failed[0].sentence}")
+        elif condition.failed:
             columns = ("system", "where", "n", "value", "against", "change", "95 % interval", "corrected p")
             rows = tuple(
                 (row.system, row.where, row.n, row.value, row.reference, row.change, interval(row), row.p)
-                for row in one.failed
+                for row in condition.failed
             )
-            tables.append(Table(f"Failed: {one.condition}", columns, rows))
+            tables.append(Table(f"Failed: {condition.condition}", columns, rows))
     if not sentences and not tables:
         sentences.append("No condition of --fail-if holds.")
     return [Section("Conditions", "\n".join(sentences), (), tuple(tables))]

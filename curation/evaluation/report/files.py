@@ -42,13 +42,13 @@ def trec_name(measure: Measure) -> str:
     return (_SAME | _WHOLE).get(measure.kind, measure.name)
 
 
-def trec_lines(found: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
+def trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
     """The lines of one system, each with its line feed; of a sealed part there are none by query."""
-    names = {measure.name: trec_name(measure) for measure in measures_named(found.measures)}
+    names = {measure.name: trec_name(measure) for measure in measures_named(evaluation.measures)}
     printed = 0
-    exported = without_space(found.query_ids or ())
-    for place, query in enumerate(found.query_ids or ()):
-        values = {name: (system.per_query or {})[name][place] for name in found.measures}
+    exported = without_space(evaluation.query_ids or ())
+    for place, query in enumerate(evaluation.query_ids or ()):
+        values = {name: (system.per_query or {})[name][place] for name in evaluation.measures}
         lines = [
             _line(names[name], exported[query], value)
             for name, value in values.items()
@@ -58,7 +58,7 @@ def trec_lines(found: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
         yield from lines
     yield _text("runid", "all", " ".join(printable(system.name).split()))
     yield _text("num_q", "all", str(printed))
-    for name in found.measures:
+    for name in evaluation.measures:
         value = system.overall[name].value
         if value is not None:
             yield _line(names[name], "all", value)
@@ -84,27 +84,30 @@ class _Marks(NamedTuple):
     about: str
 
 
-def system_table(found: Evaluation) -> Table:
+def system_table(evaluation: Evaluation) -> Table:
     """A row a system and a column a measure: the mean, its 95 % interval and its mark."""
-    marks = _marks(found)
-    rows = [(one.name, *(_shown(one, measure, marks) for measure in found.measures)) for one in found.runs]
-    name = marked(found.release, found.mark)
-    caption = f"{name}, {', '.join(found.parts)}: {amount(found.queries, 'query', 'queries')}; in "
+    marks = _marks(evaluation)
+    rows = [
+        (run.name, *(_shown(run, measure, marks) for measure in evaluation.measures))
+        for run in evaluation.runs
+    ]
+    name = marked(evaluation.release, evaluation.mark)
+    caption = f"{name}, {', '.join(evaluation.parts)}: {amount(evaluation.queries, 'query', 'queries')}; in "
     caption += f"parentheses the 95 % interval. {marks.about}"
-    return Table(caption.rstrip(), ("system", *found.measures), tuple(rows))
+    return Table(caption.rstrip(), ("system", *evaluation.measures), tuple(rows))
 
 
-def system_figures(found: Evaluation) -> Table:
+def system_figures(evaluation: Evaluation) -> Table:
     """The same with every digit, for programs: a measure's mean, interval, number of queries and mark."""
-    marks = _marks(found)
+    marks = _marks(evaluation)
     columns = ["system"]
-    for measure in found.measures:
+    for measure in evaluation.measures:
         columns += [measure, f"{measure} low", f"{measure} high", f"{measure} n"]
         columns += [f"{measure} {marks.column}"] if marks.column else []
     rows = []
-    for system in found.runs:
+    for system in evaluation.runs:
         row: list[object] = [system.name]
-        for measure in found.measures:
+        for measure in evaluation.measures:
             figure = system.overall[measure]
             row += [figure.value, figure.low, figure.high, figure.n]
             row += [marks.marks.get((system.name, measure))] if marks.column else []
@@ -117,15 +120,17 @@ def _shown(system: EvaluatedSystem, measure: str, marks: _Marks) -> str:
     return f"{with_interval(system.overall[measure])} {mark}".rstrip()
 
 
-def _marks(found: Evaluation) -> _Marks:
+def _marks(evaluation: Evaluation) -> _Marks:
     """Letters of the leaderboards, or arrows against the baseline; none with one system."""
-    overall = [one for one in found.comparisons if one.stratum is None]
+    overall = [comparison for comparison in evaluation.comparisons if comparison.stratum is None]
     if not overall:
         return _Marks({}, "", "")
     words = what_decides(overall[0].deciding)
-    if found.leaderboards:
+    if evaluation.leaderboards:
         marks = {
-            (row.system, measure): row.letters for measure, rows in found.leaderboards.items() for row in rows
+            (row.system, measure): row.letters
+            for measure, rows in evaluation.leaderboards.items()
+            for row in rows
         }
         return _Marks(marks, "group", f"Systems with a common letter cannot be distinguished; {words}.")
     baseline = overall[0].other

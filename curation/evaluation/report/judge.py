@@ -12,27 +12,28 @@ from curation.evaluation.report.section import with_interval
 
 
 def judge_sections(
-    found: JudgedEvaluation | None,
+    evaluation: JudgedEvaluation | None,
     heading: str = "With a judge",
     graded: str = "the pools of",
     more: str = "",
 ) -> list[Section]:
     """Estimates on all queries that the judge graded; none where no judge was asked for."""
-    if found is None:
+    if evaluation is None:
         return []
     sentence = (
-        f"The judge {found.judge} graded {graded} {amount(found.everything, 'query', 'queries')}, people "
-        f"those of {found.people:,} of them. People's grades correct the judge's, so a poor judge makes "
+        f"The judge {evaluation.judge} graded {graded} {amount(evaluation.everything, 'query', 'queries')}, "
+        "people "
+        f"those of {evaluation.people:,} of them. People's grades correct the judge's, so a poor judge makes "
         "intervals wide, not wrong. A judge that differs on fewer than 10 of these queries is doubted. Saved "
         "is how many more queries people would have to grade without it. Where it is below 0, the figures of "
         f"people alone are the better ones.{more}"
     )
-    if found.not_drawn:
-        sentence += f"\n{undrawn_sentence(found)}"
-    for left_out in left_out_sentences(found.left_out, "queries"):
+    if evaluation.not_drawn:
+        sentence += f"\n{undrawn_sentence(evaluation)}"
+    for left_out in left_out_sentences(evaluation.left_out, "queries"):
         sentence += f"\n{left_out}"
     tables = []
-    for system in found.runs:
+    for system in evaluation.runs:
         tables.append(_estimates(f"{system.name}, all queries alike", system.overall))
         if system.traffic:
             tables.append(_estimates(f"{system.name}, for all searches", system.traffic))
@@ -42,11 +43,11 @@ def judge_sections(
     return [Section(heading, sentence, (), tuple(tables))]
 
 
-def undrawn_sentence(found: JudgedEvaluation) -> str:
+def undrawn_sentence(evaluation: JudgedEvaluation) -> str:
     """What these estimates do with the pairs that a sample of the pool left out."""
     return (
         "A random sample of the pool was judged. Estimates with a judge take the "
-        f"{amount(found.not_drawn, 'pair')} that it left out for not relevant."
+        f"{amount(evaluation.not_drawn, 'pair')} that it left out for not relevant."
     )
 
 
@@ -55,13 +56,13 @@ def _estimates(caption: str, figures: Mapping[str, DifferenceEstimate]) -> Table
     rows = tuple(
         (
             measure,
-            with_interval(one.estimate),
-            with_interval(one.people_alone),
-            one.judge_alone,
-            f"{one.sampled:,} of {one.everything:,}",
-            "–" if one.saved is None else f"{one.saved:+,.0f}",
-            one.no_interval or one.doubt or "",
+            with_interval(figure.estimate),
+            with_interval(figure.people_alone),
+            figure.judge_alone,
+            f"{figure.sampled:,} of {figure.everything:,}",
+            "–" if figure.saved is None else f"{figure.saved:+,.0f}",
+            figure.no_interval or figure.doubt or "",
         )
-        for measure, one in figures.items()
+        for measure, figure in figures.items()
     )
     return Table(caption, columns, rows)

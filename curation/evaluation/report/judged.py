@@ -23,19 +23,19 @@ from curation.evaluation.scoring.metrics.bounds import why_below
 HARD_COLUMNS = ("system", "measure", "without", "with", "difference", "returned")
 
 
-def write_judged(found: Evaluation) -> list[Section]:
-    headline = found.measures[0]
-    rows = [_bar(system.name, system.overall[headline].judged) for system in found.runs]
+def write_judged(evaluation: Evaluation) -> list[Section]:
+    headline = evaluation.measures[0]
+    rows = [_bar(system.name, system.overall[headline].judged) for system in evaluation.runs]
     caption = "Share of judged documents among those that a measure looks at; without a depth the whole list"
-    tables = [by_measure(caption, found, lambda figure: share(figure.judged))]
-    tables.append(_bounds(found))
-    ties = _ties(found, headline)
+    tables = [by_measure(caption, evaluation, lambda figure: share(figure.judged))]
+    tables.append(_bounds(evaluation))
+    ties = _ties(evaluation, headline)
     tables += [] if ties is None else [ties]
     return [
         Section(
             "What was judged",
             "An unjudged document counts as not relevant. The fewer are judged, the less a figure says."
-            + _pool_sentence(found.pool_unjudged),
+            + _pool_sentence(evaluation.pool_unjudged),
             (shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows),),
             tuple(tables),
         )
@@ -54,7 +54,7 @@ def _bar(name: str, judged: float | None) -> SharesRow:
     )
 
 
-def _bounds(found: Evaluation) -> Table:
+def _bounds(evaluation: Evaluation) -> Table:
     """Every figure at both ends."""
 
     def cell(figure: MeasureFigure) -> str:
@@ -63,25 +63,25 @@ def _bounds(found: Evaluation) -> Table:
         return f"{figure_text(figure.if_none)}\u00a0/\u00a0{figure_text(figure.if_all)}"
 
     caption = "If none / if all of the unjudged documents returned were relevant"
-    passes_over = "; bpref passes them over and has neither" if "bpref" in found.measures else ""
-    every = (figure for system in found.runs for figure in system.overall.values())
+    passes_over = "; bpref passes them over and has neither" if "bpref" in evaluation.measures else ""
+    every = (figure for system in evaluation.runs for figure in system.overall.values())
     why = why_below((figure.if_none, figure.if_all) for figure in every)
-    return by_measure(f"{caption}{passes_over}{f'. {why}' if why else ''}", found, cell)
+    return by_measure(f"{caption}{passes_over}{f'. {why}' if why else ''}", evaluation, cell)
 
 
-def _ties(found: Evaluation, headline: str) -> Table | None:
+def _ties(evaluation: Evaluation, headline: str) -> Table | None:
     """Where equal scores leave the order open."""
     rows = [
         (system.name, figure.worst, figure.value, figure.best)
-        for system in found.runs
+        for system in evaluation.runs
         if (figure := system.overall[headline]).best is not None and figure.best != figure.worst
     ]
     columns = ("system", "worst order", "by document id", "best order")
     return Table(f"{headline} with equal scores in another order", columns, tuple(rows)) if rows else None
 
 
-def write_hard_negatives(found: Evaluation) -> list[Section]:
-    effect = found.hard_negatives
+def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
+    effect = evaluation.hard_negatives
     if effect is None:
         return []
     sentence = f"{effect.sentence} What a run did not return is at the end of its list."
@@ -96,24 +96,24 @@ def write_hard_negatives(found: Evaluation) -> list[Section]:
             share(one.returned),
         )
         for name, one in effect.systems.items()
-        for measure in found.measures
+        for measure in evaluation.measures
     )
     tables = (Table("Without hard negatives, and with them", HARD_COLUMNS, rows),) if rows else ()
-    hidden = ", ".join(system.name for system in found.runs if system.name not in effect.systems)
+    hidden = ", ".join(system.name for system in evaluation.runs if system.name not in effect.systems)
     why = "the figures would tell of fewer than ten queries of a sealed part."
     return [Section("Hard negatives", sentence, (), tables, f"Left out: {hidden}; {why}" if hidden else "")]
 
 
-def write_reranking(found: Evaluation) -> list[Section]:
-    if not found.reranking:
+def write_reranking(evaluation: Evaluation) -> list[Section]:
+    if not evaluation.reranking:
         return []
-    headline = found.measures[0]
-    names = list(found.reranking[0].rerankers)
+    headline = evaluation.measures[0]
+    names = list(evaluation.reranking[0].rerankers)
     columns = (
         "depth",
         "candidates",
         "recall",
-        f"{found.first_stage} (first stage)",
+        f"{evaluation.first_stage} (first stage)",
         *names,
         "perfect reranker",
     )
@@ -126,32 +126,33 @@ def write_reranking(found: Evaluation) -> list[Section]:
             *(with_interval(one.rerankers[name].figures[headline]) for name in names),
             with_interval(one.oracle[headline]),
         )
-        for one in found.reranking
+        for one in evaluation.reranking
     )
     sentence = (
-        f"Each system orders the first documents of {found.first_stage}. No reranker can reach more with "
+        f"Each system orders the first documents of {evaluation.first_stage}. No reranker can reach more "
+        "with "
         "them than the perfect one."
     )
     return [Section("Reranking", sentence, (), (Table(f"{headline} by depth", columns, rows),))]
 
 
-def write_refusal(found: Evaluation) -> list[Section]:
-    files = [(system.name, system.files[0]) for system in found.runs]
+def write_refusal(evaluation: Evaluation) -> list[Section]:
+    files = [(system.name, system.files[0]) for system in evaluation.runs]
     if not any(facts.refusal.unanswerable for _, facts in files):
         return []
-    one = files[0][1].refusal
+    refusal = files[0][1].refusal
     sentence = (
-        f"{amount(one.unanswerable, 'query has', 'queries have')} no relevant document among those "
-        f"judged, {one.answerable:,} have "
-        f"one. {one.tagged:,} of the former were tagged unanswerable.\n"
-        f"The confidence is the {one.confidence}. "
+        f"{amount(refusal.unanswerable, 'query has', 'queries have')} no relevant document among those "
+        f"judged, {refusal.answerable:,} have "
+        f"one. {refusal.tagged:,} of the former were tagged unanswerable.\n"
+        f"The confidence is the {refusal.confidence}. "
         "The area is the probability that an answerable query has more of it than an unanswerable one. "
         "0.5 is chance."
     )
-    if one.contradictory:
+    if refusal.contradictory:
         single = "query is tagged unanswerable and has"
         many = "queries are tagged unanswerable and have"
-        sentence += f"\n{amount(one.contradictory, single, many)} a relevant document: left out."
+        sentence += f"\n{amount(refusal.contradictory, single, many)} a relevant document: left out."
     columns = (
         "system",
         "area",
@@ -182,13 +183,19 @@ def write_refusal(found: Evaluation) -> list[Section]:
 
 
 def _refusal_row(name: str, facts: RunFacts) -> tuple[object, ...]:
-    one = facts.refusal
+    refusal = facts.refusal
     shares = (
-        with_interval(one.refused),
-        with_interval(one.empty_unanswerable),
-        with_interval(one.empty_answerable),
+        with_interval(refusal.refused),
+        with_interval(refusal.empty_unanswerable),
+        with_interval(refusal.empty_answerable),
     )
-    return (name, one.area, interval(_Area(one.area, one.low, one.high)), *shares, one.note)
+    return (
+        name,
+        refusal.area,
+        interval(_Area(refusal.area, refusal.low, refusal.high)),
+        *shares,
+        refusal.note,
+    )
 
 
 class _Area:
@@ -199,7 +206,9 @@ class _Area:
 
 
 def _refusal_curve(name: str, facts: RunFacts) -> PlotCurve:
-    one = facts.refusal
-    points = [(1 - point.refused, point.kept) for point in one.curve]
-    known = one.kept is not None and one.refused.value is not None
-    return PlotCurve(name, points, (1 - (one.refused.value or 0.0), one.kept or 0.0) if known else None)
+    refusal = facts.refusal
+    points = [(1 - point.refused, point.kept) for point in refusal.curve]
+    known = refusal.kept is not None and refusal.refused.value is not None
+    return PlotCurve(
+        name, points, (1 - (refusal.refused.value or 0.0), refusal.kept or 0.0) if known else None
+    )

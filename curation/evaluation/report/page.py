@@ -85,43 +85,45 @@ class EvaluationReport:
         return "\n".join(f"## {heading}\n\n{markdown_table(table)}" for heading, table in tables)
 
 
-def report_sections(found: Evaluation) -> list[Section]:
+def report_sections(evaluation: Evaluation) -> list[Section]:
     """All that the report shows of this evaluation, in the order in which it is read."""
-    return [section for write in SECTIONS for section in write(found)]
+    return [section for write in SECTIONS for section in write(evaluation)]
 
 
-def report_details(found: Evaluation) -> list[str]:
+def report_details(evaluation: Evaluation) -> list[str]:
     """The headings of the sections that a terminal leaves to the page."""
-    return [section.heading for write in DETAILS for section in write(found)]
+    return [section.heading for write in DETAILS for section in write(evaluation)]
 
 
-def report_findings(found: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
+def report_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """What a reader wants to know first, in sentences."""
-    headline = headline_measures(found)
-    sentences = mark_sentence(found.release, found.mark)
+    headline = headline_measures(evaluation)
+    sentences = mark_sentence(evaluation.release, evaluation.mark)
     if answers is not None:
-        sentences += triple_findings(found, answers)
+        sentences += triple_findings(evaluation, answers)
     else:
         sentences += [
             f"{system.name}: "
             f"{'; '.join(f'{name} {with_interval(system.overall[name])}' for name in headline)}, "
             f"{amount(system.overall[headline[0]].n, 'query', 'queries')}."
-            for system in found.runs[:5]
+            for system in evaluation.runs[:5]
         ]
-    if len(found.runs) > 5:
-        sentences.append(f"{len(found.runs) - 5:,} more systems are in the tables.")
-    if gains := gains_sentence(found):
+    if len(evaluation.runs) > 5:
+        sentences.append(f"{len(evaluation.runs) - 5:,} more systems are in the tables.")
+    if gains := gains_sentence(evaluation):
         sentences.append(gains)
-    if found.synthetic:
-        sentences.append(synthetic_sentence(found.synthetic, found.queries))
-    if found.sealed_count:
-        sentences.append(found.sealed_count.sentence)
-        sentences.append(f"{', '.join(found.sealed)} is sealed: nothing is shown of fewer than ten queries.")
+    if evaluation.synthetic:
+        sentences.append(synthetic_sentence(evaluation.synthetic, evaluation.queries))
+    if evaluation.sealed_count:
+        sentences.append(evaluation.sealed_count.sentence)
+        sentences.append(
+            f"{', '.join(evaluation.sealed)} is sealed: nothing is shown of fewer than ten queries."
+        )
     return sentences
 
 
 def evaluation_report(
-    found: Evaluation, answers: AnswerEvaluation | None = None, judged: JudgedEvaluation | None = None
+    evaluation: Evaluation, answers: AnswerEvaluation | None = None, judged: JudgedEvaluation | None = None
 ) -> EvaluationReport:
     """The report of an evaluation.
 
@@ -130,41 +132,42 @@ def evaluation_report(
     answers: what the systems answer on the same parts; the report then begins with the triple.
     judged: estimates with a judge.
     """
-    triple = [] if answers is None else triple_sections(found, answers)
+    triple = [] if answers is None else triple_sections(evaluation, answers)
     return EvaluationReport(
-        title=f"Evaluation on {marked(found.release, found.mark)}, {', '.join(found.parts)}",
+        title=f"Evaluation on {marked(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}",
         lead=(
-            f"{amount(found.queries, 'query', 'queries')}; relevant is grade {found.relevant_grade} and "
-            f"above of {', '.join(map(str, found.scale))}."
+            f"{amount(evaluation.queries, 'query', 'queries')}; relevant is grade "
+            f"{evaluation.relevant_grade} and "
+            f"above of {', '.join(map(str, evaluation.scale))}."
         ),
-        findings=tuple(report_findings(found, answers)),
-        sections=(*triple, *answer_sections(answers), *judge_sections(judged), *report_sections(found)),
+        findings=tuple(report_findings(evaluation, answers)),
+        sections=(*triple, *answer_sections(answers), *judge_sections(judged), *report_sections(evaluation)),
         remark=(
-            f"Intervals: 95 %, {found.resamples:,} resamples of queries, seed {found.seed}. "
-            f"Release id: {found.release_id}."
+            f"Intervals: 95 %, {evaluation.resamples:,} resamples of queries, seed {evaluation.seed}. "
+            f"Release id: {evaluation.release_id}."
         ),
     )
 
 
-def answers_report(found: AnswerEvaluation) -> EvaluationReport:
+def answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
     """The report of answers alone."""
-    first = shown_measures(found)[0]
+    first = shown_measures(evaluation)[0]
     findings = [
         f"{system.name}: {first} {with_interval(system.overall[first])}, "
         f"{amount(system.overall[first].n, 'query', 'queries')}."
-        for system in found.systems
+        for system in evaluation.systems
     ]
     return EvaluationReport(
-        title=f"Answers on {marked(found.release, found.mark)}, {', '.join(found.parts)}",
-        lead=compared_with(found),
+        title=f"Answers on {marked(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}",
+        lead=compared_with(evaluation),
         findings=(
-            *mark_sentence(found.release, found.mark),
+            *mark_sentence(evaluation.release, evaluation.mark),
             *findings,
-            *support_findings(found),
-            *([found.sealed_count.sentence] if found.sealed_count else []),
+            *support_findings(evaluation),
+            *([evaluation.sealed_count.sentence] if evaluation.sealed_count else []),
         ),
-        sections=tuple(answer_sections(found)),
-        remark=f"Intervals: 95 %, seed {found.seed}. Release id: {found.release_id}.",
+        sections=tuple(answer_sections(evaluation)),
+        remark=f"Intervals: 95 %, seed {evaluation.seed}. Release id: {evaluation.release_id}.",
     )
 
 

@@ -35,16 +35,16 @@ class QueryValues(NamedTuple):
         return "won" if self.difference > 0 else "lost" if self.difference < 0 else "tied"
 
 
-def write_queries(found: Evaluation) -> list[Section]:
-    if found.query_ids is None:
+def write_queries(evaluation: Evaluation) -> list[Section]:
+    if evaluation.query_ids is None:
         return []
-    return [_of_one(found) if len(found.runs) == 1 else _of_two(found)]
+    return [_of_one(evaluation) if len(evaluation.runs) == 1 else _of_two(evaluation)]
 
 
-def _of_two(found: Evaluation) -> Section:
+def _of_two(evaluation: Evaluation) -> Section:
     """The first two systems; the others are compared in the section on pairs."""
-    first, second = (system.name for system in found.runs[:2])
-    headline, rows = found.measures[0], _values(found, 0, 1)
+    first, second = (system.name for system in evaluation.runs[:2])
+    headline, rows = evaluation.measures[0], _values(evaluation, 0, 1)
     by_difference = sorted(rows, key=lambda row: (row.difference, row.query_id))
     worse = [row for row in by_difference[:NAMED] if row.difference < 0]
     better = [row for row in by_difference[::-1][:NAMED] if row.difference > 0]
@@ -63,8 +63,8 @@ def _of_two(found: Evaluation) -> Section:
         f"Each point is a query: {headline} of {first} across, of {second} up. Above the line {second} is "
         f"better. {equal:,} of {amount(len(rows), 'query', 'queries')} are equal."
     )
-    if len(found.runs) > 2:
-        sentence += f"\nThe first two of {len(found.runs):,} systems are drawn."
+    if len(evaluation.runs) > 2:
+        sentence += f"\nThe first two of {len(evaluation.runs):,} systems are drawn."
     columns = ("number", "query", "query id", first, second, "difference")
     tables = [
         Table(
@@ -79,8 +79,8 @@ def _of_two(found: Evaluation) -> Section:
     return Section(QUERY_BY_QUERY, sentence, (drawing,), tuple(tables))
 
 
-def _of_one(found: Evaluation) -> Section:
-    name, headline, rows = found.runs[0].name, found.measures[0], _values(found, 0, 0)
+def _of_one(evaluation: Evaluation) -> Section:
+    name, headline, rows = evaluation.runs[0].name, evaluation.measures[0], _values(evaluation, 0, 0)
     ordered = sorted(rows, key=lambda row: (row.first, row.query_id))
     columns = ("query", "query id", headline)
     tables = tuple(
@@ -98,11 +98,11 @@ def _of_one(found: Evaluation) -> Section:
     return Section(QUERY_BY_QUERY, f"{zero:,} of {amount(len(rows), 'query', 'queries')} have 0.", (), tables)
 
 
-def _values(found: Evaluation, first: int, second: int) -> list[QueryValues]:
+def _values(evaluation: Evaluation, first: int, second: int) -> list[QueryValues]:
     """Queries with a value of both systems by the headline measure."""
-    headline, texts = found.measures[0], found.query_texts or ()
-    one, other = ((found.runs[place].per_query or {})[headline] for place in (first, second))
-    rows = zip(found.query_ids or (), texts, one, other, strict=True)
+    headline, texts = evaluation.measures[0], evaluation.query_texts or ()
+    one, other = ((evaluation.runs[place].per_query or {})[headline] for place in (first, second))
+    rows = zip(evaluation.query_ids or (), texts, one, other, strict=True)
     return [QueryValues(name, text, x, y) for name, text, x, y in rows if x is not None and y is not None]
 
 

@@ -60,35 +60,38 @@ def figure_text(value: float) -> str:
     return f"{value:,.0f}" if isinstance(value, int) or value > 1 else decimal(value)
 
 
-def headline_measures(found: Evaluation) -> list[str]:
+def headline_measures(evaluation: Evaluation) -> list[str]:
     """The first measure, and the other form of nDCG where that was asked for and grades make them differ."""
-    first = measures_named(found.measures[:1])[0]
-    if first.kind not in NDCG_FORMS or len(found.scale) <= 2:
+    first = measures_named(evaluation.measures[:1])[0]
+    if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
         return [first.name]
     other = first._replace(kind=NDCG_FORMS[first.kind]).name
-    return [first.name, *([other] if other in found.measures else [])]
+    return [first.name, *([other] if other in evaluation.measures else [])]
 
 
-def gains_sentence(found: Evaluation) -> str:
+def gains_sentence(evaluation: Evaluation) -> str:
     """Which gain nDCG has, where more than two grades make the two forms differ; else nothing."""
-    first = measures_named(found.measures[:1])[0]
-    if first.kind not in NDCG_FORMS or len(found.scale) <= 2:
+    first = measures_named(evaluation.measures[:1])[0]
+    if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
         return ""
     linear = first._replace(kind="ndcg").name
     exponential = first._replace(kind="ndcg_exp").name
-    missing = "" if len(headline_measures(found)) == 2 else " Ask for both measures to compare."
+    missing = "" if len(headline_measures(evaluation)) == 2 else " Ask for both measures to compare."
     return (
         f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as trec_eval, BEIR and MTEB "
         f"have it: compare like with like.{missing}"
     )
 
 
-def by_measure(caption: str, found: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
+def by_measure(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
     """A table of all measures and systems; the systems are its columns unless there are many."""
-    rows = [(system.name, *(cell(system.overall[name]) for name in found.measures)) for system in found.runs]
+    rows = [
+        (system.name, *(cell(system.overall[name]) for name in evaluation.measures))
+        for system in evaluation.runs
+    ]
     if len(rows) > MOST_COLUMNS:
-        return Table(caption, ("system", *found.measures), tuple(rows))
-    turned = tuple(zip(("measure", *found.measures), *rows, strict=True))
+        return Table(caption, ("system", *evaluation.measures), tuple(rows))
+    turned = tuple(zip(("measure", *evaluation.measures), *rows, strict=True))
     return Table(caption, tuple(map(str, turned[0])), turned[1:])
 
 

@@ -22,29 +22,29 @@ AGGREGATED = (
 )
 
 
-def write_strata(found: Evaluation) -> list[Section]:
-    return [_section(found, facet) for facet in found.runs[0].strata]
+def write_strata(evaluation: Evaluation) -> list[Section]:
+    return [_section(evaluation, facet) for facet in evaluation.runs[0].strata]
 
 
-def _section(found: Evaluation, facet: str) -> Section:
-    headline = found.measures[0]
+def _section(evaluation: Evaluation, facet: str) -> Section:
+    headline = evaluation.measures[0]
     sentence = f"{headline} of each kind of query. A figure of few queries is uncertain; see its interval."
-    if found.sealed:
+    if evaluation.sealed:
         sentence += f"\nKinds with fewer than {LEAST} sealed queries are counted only."
-    if len(found.runs) > MOST_SERIES:
+    if len(evaluation.runs) > MOST_SERIES:
         sentence += f"\nThe drawing has the first {MOST_SERIES} systems, the table has all."
-    values, rest = listed_values([system.strata[facet] for system in found.runs])
+    values, rest = listed_values([system.strata[facet] for system in evaluation.runs])
     sentence += f"\n{rest}" if rest else ""
     sentence += "\nA query is in every region that it is about." if facet == CLUSTER else ""
-    if facet == GRID and found.coverage is not None:
-        sentence += f"\n{about_grid(found.coverage)}"
-    drawing = _drawing(found, facet, headline, values)
+    if facet == GRID and evaluation.coverage is not None:
+        sentence += f"\n{about_grid(evaluation.coverage)}"
+    drawing = _drawing(evaluation, facet, headline, values)
     drawings = () if drawing is None else (drawing,)
-    return Section(f"By {facet}", sentence, drawings, (_table(found, facet, headline, values),))
+    return Section(f"By {facet}", sentence, drawings, (_table(evaluation, facet, headline, values),))
 
 
-def _drawing(found: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Markup | None:
-    systems = found.runs[:MOST_SERIES]
+def _drawing(evaluation: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Markup | None:
+    systems = evaluation.runs[:MOST_SERIES]
     rows = []
     for value in values:
         stratum = systems[0].strata[facet][value]
@@ -67,52 +67,59 @@ def _why(left_out: str | None) -> str:
     return "not shown" if left_out else ""
 
 
-def _table(found: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Table:
+def _table(evaluation: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Table:
     rows = []
     for value in values:
-        stratum = found.runs[0].strata[facet][value]
-        own = [system.strata[facet][value] for system in found.runs]
+        stratum = evaluation.runs[0].strata[facet][value]
+        own = [system.strata[facet][value] for system in evaluation.runs]
         figures = [one.figures.get(headline) for one in own]
-        cells = ["–" if one is None else with_own_n(one, stratum.queries) for one in figures]
+        cells = ["–" if figure is None else with_own_n(figure, stratum.queries) for figure in figures]
         rows.append((value, stratum.queries, *cells, next((one.left_out for one in own if one.left_out), "")))
-    columns = (facet, "queries", *(system.name for system in found.runs), "note")
+    columns = (facet, "queries", *(system.name for system in evaluation.runs), "note")
     return Table(f"{headline} by {facet}", columns, tuple(rows))
 
 
-def write_other_means(found: Evaluation) -> list[Section]:
-    headline = found.measures[0]
+def write_other_means(evaluation: Evaluation) -> list[Section]:
+    headline = evaluation.measures[0]
     columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
-    rows = tuple(_row(system, headline) for system in found.runs)
-    drawn = any(system.traffic[headline].value is not None for system in found.runs if system.traffic)
+    rows = tuple(_row(system, headline) for system in evaluation.runs)
+    drawn = any(system.traffic[headline].value is not None for system in evaluation.runs if system.traffic)
     sentence = "The plain mean counts each query the same. "
     sentence += (
         "For all searches, a query counts as often as it was asked, by how it was drawn."
         if drawn
         else "No evaluated query was drawn from the traffic, so there is no estimate for all searches."
     )
-    if found.sealed:
+    if evaluation.sealed:
         sentence += "\nA median is the value of a query, so there is none of a sealed part."
     means = Section("Other means", sentence, (), (Table(f"{headline}, by what counts", columns, rows),))
-    return [means, *(_summary(found, one) for one in found.summaries)]
+    return [means, *(_summary(evaluation, summary) for summary in evaluation.summaries)]
 
 
-def _summary(found: Evaluation, one: StrataSummary) -> Section:
-    sentences = [about(one)]
-    if found.coverage is not None:
-        sentences = [about_map(found.coverage), *sentences]
+def _summary(evaluation: Evaluation, strata_summary: StrataSummary) -> Section:
+    sentences = [about(strata_summary)]
+    if evaluation.coverage is not None:
+        sentences = [about_map(evaluation.coverage), *sentences]
     figures = tuple(
-        (system, *(with_interval(own[name]) for name in AGGREGATIONS)) for system, own in one.figures.items()
+        (system, *(with_interval(own[name]) for name in AGGREGATIONS))
+        for system, own in strata_summary.figures.items()
     )
-    tables = [Table(f"{one.measure} over {one.facet}", ("system", *AGGREGATIONS), figures)] if figures else []
-    pairs: dict[tuple[str, str], dict[str, str]] = {(rate.system, rate.other): {} for rate in one.win_rates}
-    for rate in one.win_rates:
+    tables = (
+        [Table(f"{strata_summary.measure} over {strata_summary.facet}", ("system", *AGGREGATIONS), figures)]
+        if figures
+        else []
+    )
+    pairs: dict[tuple[str, str], dict[str, str]] = {
+        (rate.system, rate.other): {} for rate in strata_summary.win_rates
+    }
+    for rate in strata_summary.win_rates:
         pairs[rate.system, rate.other][rate.aggregation] = _rates(rate)
     if pairs:
         rows = tuple((f"{system} against {other}", *of.values()) for (system, other), of in pairs.items())
-        caption = f"Win rates: shares of {one.resamples:,} resamples above / level / below"
+        caption = f"Win rates: shares of {strata_summary.resamples:,} resamples above / level / below"
         tables.append(Table(caption, ("systems", *AGGREGATIONS), rows))
     return Section(
-        f"Over {one.facet}", "\n".join(sentences), (), tuple(tables), AGGREGATED if figures else ""
+        f"Over {strata_summary.facet}", "\n".join(sentences), (), tuple(tables), AGGREGATED if figures else ""
     )
 
 

@@ -20,26 +20,26 @@ _ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"
 
 
 def summary(
-    kind: str, page: EvaluationReport, found: Evaluation, conditions: Sequence[CheckedCondition]
+    kind: str, page: EvaluationReport, evaluation: Evaluation, conditions: Sequence[CheckedCondition]
 ) -> str:
     """The summary of that kind, one of `KINDS`."""
-    return junit(page.title, conditions) if kind == "junit" else markdown(page, found, conditions)
+    return junit(page.title, conditions) if kind == "junit" else markdown(page, evaluation, conditions)
 
 
-def markdown(page: EvaluationReport, found: Evaluation, conditions: Sequence[CheckedCondition]) -> str:
+def markdown(page: EvaluationReport, evaluation: Evaluation, conditions: Sequence[CheckedCondition]) -> str:
     """What came of the conditions first, then the figures of all systems."""
     lines = [f"## {markdown_text(page.title)}", "", markdown_text(page.lead), ""]
-    for one in conditions:
-        lines.append(f"- **{one.outcome}**: {markdown_text(one.condition)}")
-        lines += [f"  - {markdown_text(sentence)}" for sentence in sentences(one)]
+    for condition in conditions:
+        lines.append(f"- **{condition.outcome}**: {markdown_text(condition.condition)}")
+        lines += [f"  - {markdown_text(sentence)}" for sentence in sentences(condition)]
     lines += [""] if conditions else []
     lines += [f"- {markdown_text(sentence)}" for sentence in page.findings]
-    return "\n".join([*lines, "", markdown_table(system_table(found)), markdown_text(page.remark), ""])
+    return "\n".join([*lines, "", markdown_table(system_table(evaluation)), markdown_text(page.remark), ""])
 
 
 def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
     """A suite with a test case for each condition; in error is one that nothing could be checked for."""
-    outcomes = [one.outcome for one in conditions]
+    outcomes = [condition.outcome for condition in conditions]
     suite = ElementTree.Element("testsuite", name=printable(title), tests=str(len(conditions)))
     suite.attrib |= {"failures": str(outcomes.count("failed")), "errors": str(outcomes.count("not checked"))}
     for one in conditions:
@@ -54,6 +54,6 @@ def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def sentences(one: CheckedCondition) -> list[str]:
+def sentences(condition: CheckedCondition) -> list[str]:
     """The figures that a condition is about: those that meet it, or all where none does."""
-    return [figure.sentence for figure in one.failed or one.figures]
+    return [figure.sentence for figure in condition.failed or condition.figures]

@@ -19,21 +19,25 @@ from curation.releases.stored import marked
 SECONDS_COLUMNS = ("system", "run", "mean", "median", "p95", "queries", "note")
 
 
-def write_systems(found: Evaluation) -> list[Section]:
-    headline = found.measures[0]
-    marks = [mark(system.name, system.overall[headline], _size(system, headline)) for system in found.runs]
-    sentence = f"{headline}: {found.about[headline]}. A query that a run misses counts 0."
-    if found.without_relevant:
+def write_systems(evaluation: Evaluation) -> list[Section]:
+    headline = evaluation.measures[0]
+    marks = [
+        mark(system.name, system.overall[headline], _size(system, headline)) for system in evaluation.runs
+    ]
+    sentence = f"{headline}: {evaluation.about[headline]}. A query that a run misses counts 0."
+    if evaluation.without_relevant:
         one = "query has no relevant document: it is"
         many = "queries have no relevant document: they are"
-        sentence += f"\n{amount(found.without_relevant, one, many)} in no figure of a measure that needs one."
-    if found.subtopics is not None:
-        sentence += f"\n{found.subtopics.sentence}"
-    for remark in (*_system_remarks(found), *_file_remarks(found)):
+        sentence += (
+            f"\n{amount(evaluation.without_relevant, one, many)} in no figure of a measure that needs one."
+        )
+    if evaluation.subtopics is not None:
+        sentence += f"\n{evaluation.subtopics.sentence}"
+    for remark in (*_system_remarks(evaluation), *_file_remarks(evaluation)):
         sentence += f"\n{remark}"
-    few = rate_of_few(figure.n for system in found.runs for figure in system.overall.values())
-    tables = [_headline(found, headline), _all_measures(found), _files(found)]
-    spread = _seeds(found, headline)
+    few = rate_of_few(figure.n for system in evaluation.runs for figure in system.overall.values())
+    tables = [_headline(evaluation, headline), _all_measures(evaluation), _files(evaluation)]
+    spread = _seeds(evaluation, headline)
     return [
         Section(
             "Systems",
@@ -50,32 +54,32 @@ def _size(system: EvaluatedSystem, headline: str) -> str:
     return system.overall[headline].no_interval or ""
 
 
-def _headline(found: Evaluation, headline: str) -> Table:
+def _headline(evaluation: Evaluation, headline: str) -> Table:
     columns = ("system", headline, "95 %", "queries", "judged", "note")
     rows = []
-    for system in found.runs:
+    for system in evaluation.runs:
         figure = system.overall[headline]
         shown = (figure.value, interval(figure), figure.n, share(figure.judged))
         rows.append((system.name, *shown, figure.no_interval or ""))
     return Table(f"{headline} by system", columns, tuple(rows))
 
 
-def _all_measures(found: Evaluation) -> Table:
-    totals = [one.name for one in measures_named(found.measures) if one.summary == "total"]
+def _all_measures(evaluation: Evaluation) -> Table:
+    totals = [one.name for one in measures_named(evaluation.measures) if one.summary == "total"]
     of_totals = f"; {', '.join(totals)}: total" if totals else ""
     return by_measure(
-        f"Every measure: mean over {amount(found.queries, 'query', 'queries')}{of_totals}",
-        found,
-        lambda figure: with_own_n(figure, found.queries),
+        f"Every measure: mean over {amount(evaluation.queries, 'query', 'queries')}{of_totals}",
+        evaluation,
+        lambda figure: with_own_n(figure, evaluation.queries),
     )
 
 
-def _files(found: Evaluation) -> Table:
-    chunked = any(facts.chunks for system in found.runs for facts in system.files)
+def _files(evaluation: Evaluation) -> Table:
+    chunked = any(facts.chunks for system in evaluation.runs for facts in system.files)
     counted = ("chunks", "documents") if chunked else ("places",)
     others = ("queries missing", "unknown documents", "equal scores", "lines left out")
     rows = []
-    for system in found.runs:
+    for system in evaluation.runs:
         for facts in system.files:
             left_out = "; ".join(f"{count:,} {why}" for why, count in facts.left_out.items()) or "–"
             counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
@@ -84,21 +88,21 @@ def _files(found: Evaluation) -> Table:
     return Table("What the files held for these queries", ("system", "file", *counted, *others), tuple(rows))
 
 
-def _system_remarks(found: Evaluation) -> Iterator[str]:
+def _system_remarks(evaluation: Evaluation) -> Iterator[str]:
     """How old the release is, and what each system returned that figures alone do not show."""
-    if found.age is not None:
-        yield from found.age.sentences(found.release)
-    for system in found.runs:
+    if evaluation.age is not None:
+        yield from evaluation.age.sentences(evaluation.release)
+    for system in evaluation.runs:
         for remark in (system.copies, system.outdated):
             if remark is not None:
                 yield remark.sentence(system.name)
 
 
-def _file_remarks(found: Evaluation) -> Iterator[str]:
+def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
     """What is wrong with the order of a file's lists, and what else has to be known of it."""
-    if measures_named(found.measures[:1])[0].of_chunks:
+    if measures_named(evaluation.measures[:1])[0].of_chunks:
         yield "Judged are chunks whose documents have a grade. Equal scores and judged@k are of documents."
-    for facts in (one for system in found.runs for one in system.files):
+    for facts in (one for system in evaluation.runs for one in system.files):
         if facts.against_scores:
             queries = amount(facts.against_scores, "query has", "queries have")
             yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
@@ -108,13 +112,16 @@ def _file_remarks(found: Evaluation) -> Iterator[str]:
             yield f"{facts.source}: another order of equal scores would give other figures of {queries}."
 
 
-def write_context(found: Evaluation) -> list[Section]:
+def write_context(evaluation: Evaluation) -> list[Section]:
     """Recall of evidence against words of context: which chunks to use."""
     known = {
         name: [(point.words, point.recall) for point in points if point.words and point.recall is not None]
-        for name, points in found.context.items()
+        for name, points in evaluation.context.items()
     }
-    few = [[one.words for one in points if one.k <= 10 and one.words] for points in found.context.values()]
+    few = [
+        [point.words for point in points if point.k <= 10 and point.words]
+        for points in evaluation.context.values()
+    ]
     if not any(few):
         return []
     widest = float(median(max(words) for words in few if words))
@@ -126,7 +133,7 @@ def write_context(found: Evaluation) -> list[Section]:
     columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
         (name, point.k, None if point.words is None else round(point.words), point.recall, interval(point))
-        for name, points in found.context.items()
+        for name, points in evaluation.context.items()
         for point in points
     )
     return [
@@ -143,20 +150,20 @@ def write_context(found: Evaluation) -> list[Section]:
     ]
 
 
-def _seeds(found: Evaluation, headline: str) -> Table | None:
+def _seeds(evaluation: Evaluation, headline: str) -> Table | None:
     rows = [
         (system.name, spread.runs, spread.mean, spread.sd)
-        for system in found.runs
+        for system in evaluation.runs
         if (spread := system.seeds.get(headline)) is not None
     ]
     columns = ("system", "runs", "mean", "sd over runs")
     return Table(f"Several runs of one system: {headline}", columns, tuple(rows)) if rows else None
 
 
-def write_seconds(found: Evaluation) -> list[Section]:
+def write_seconds(evaluation: Evaluation) -> list[Section]:
     rows = [
         (system.name, run.source, *_seconds(run.seconds))
-        for system in found.runs
+        for system in evaluation.runs
         for run in system.files
         if run.seconds is not None
     ]
@@ -174,8 +181,8 @@ def _seconds(seconds: RunSeconds) -> tuple[str, ...]:
     return (*shown, f"{seconds.n:,}" if seconds.n else "–", seconds.left_out or "")
 
 
-def write_sealed(found: Evaluation) -> list[Section]:
-    count = found.sealed_count
+def write_sealed(evaluation: Evaluation) -> list[Section]:
+    count = evaluation.sealed_count
     if count is None:
         return []
     columns = ("parts", "sealed evaluations", "refused requests", "people", "reason of this one")
@@ -187,17 +194,17 @@ def write_sealed(found: Evaluation) -> list[Section]:
     return [Section("Sealed evaluations", sentence, (), (Table("So far", columns, (row,), words=True),))]
 
 
-def write_method(found: Evaluation) -> list[Section]:
-    measures = tuple((name, found.about[name]) for name in found.measures)
+def write_method(evaluation: Evaluation) -> list[Section]:
+    measures = tuple((name, evaluation.about[name]) for name in evaluation.measures)
     facts = [
-        ("release", marked(found.release, found.mark)),
-        ("release id", found.release_id),
-        ("parts", ", ".join(found.parts)),
-        ("sealed parts evaluated", ", ".join(found.sealed) or "none"),
-        ("relevant", f"grade {found.relevant_grade} and above"),
-        ("seed", str(found.seed)),
-        ("resamples", f"{found.resamples:,}"),
-        *((f"version of {name}", version) for name, version in found.versions.items()),
+        ("release", marked(evaluation.release, evaluation.mark)),
+        ("release id", evaluation.release_id),
+        ("parts", ", ".join(evaluation.parts)),
+        ("sealed parts evaluated", ", ".join(evaluation.sealed) or "none"),
+        ("relevant", f"grade {evaluation.relevant_grade} and above"),
+        ("seed", str(evaluation.seed)),
+        ("resamples", f"{evaluation.resamples:,}"),
+        *((f"version of {name}", version) for name, version in evaluation.versions.items()),
     ]
     return [
         Section(

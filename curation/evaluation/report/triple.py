@@ -26,23 +26,27 @@ TRIPLE = "Retrieval, answers, faithfulness"
 GRADED = (CORRECTNESS, FAITHFULNESS)
 
 
-def triple_sections(found: Evaluation, answers: AnswerEvaluation) -> list[Section]:
+def triple_sections(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Section]:
     """Retrieval, answer quality and faithfulness of each system, on one line."""
-    systems = _triples(found, answers)
+    systems = _triples(evaluation, answers)
     told_of = list(next(iter(systems.values())))
     rows = tuple((name, *(_triple_cell(triple, one) for one in told_of)) for name, triple in systems.items())
-    sentence = f"Retrieval is {found.measures[0]} of the runs. {meanings(shown_measures(answers))}"
+    sentence = f"Retrieval is {evaluation.measures[0]} of the runs. {meanings(shown_measures(answers))}"
     table = Table("Means over queries", ("system", *told_of), rows, words=True)
     return [
         Section(
-            TRIPLE, sentence, (figures_drawing(TRIPLE, systems),), (table,), _triple_remark(found, answers)
+            TRIPLE,
+            sentence,
+            (figures_drawing(TRIPLE, systems),),
+            (table,),
+            _triple_remark(evaluation, answers),
         )
     ]
 
 
-def triple_findings(found: Evaluation, answers: AnswerEvaluation) -> list[str]:
+def triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> list[str]:
     """The same as a sentence for each of the first systems."""
-    first = list(_triples(found, answers).items())[:5]
+    first = list(_triples(evaluation, answers).items())[:5]
     sentences = [
         f"{name}: {'; '.join(f'{one} {_triple_cell(triple, one)}' for one in triple)}."
         for name, triple in first
@@ -50,15 +54,19 @@ def triple_findings(found: Evaluation, answers: AnswerEvaluation) -> list[str]:
     return [*sentences, *support_findings(answers)]
 
 
-def _triples(found: Evaluation, answers: AnswerEvaluation) -> dict[str, SystemFigures]:
+def _triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[str, SystemFigures]:
     """The systems with a run first."""
-    retrieval = {system.name: system.overall[found.measures[0]] for system in found.runs}
+    retrieval = {system.name: system.overall[evaluation.measures[0]] for system in evaluation.runs}
     answered = {system.name: system.overall for system in answers.systems}
-    shown = [one for one in shown_measures(answers) if one == WEIGHTED or one not in NUGGET_SCORES]
+    shown = [
+        shown_measure
+        for shown_measure in shown_measures(answers)
+        if shown_measure == WEIGHTED or shown_measure not in NUGGET_SCORES
+    ]
     computed = [name for name in shown if name not in GRADED]
     return {
         name: {
-            f"retrieval, {found.measures[0]}": retrieval.get(name),
+            f"retrieval, {evaluation.measures[0]}": retrieval.get(name),
             **{one: answered.get(name, {}).get(one) for one in (*computed, *_wanted(shown))},
         }
         for name in dict.fromkeys([*retrieval, *answered])
@@ -77,9 +85,9 @@ def _triple_cell(triple: SystemFigures, name: str) -> str:
     return with_interval(figure)
 
 
-def _triple_remark(found: Evaluation, answers: AnswerEvaluation) -> str:
+def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
     remarks = []
-    runs, answered = {one.name for one in found.runs}, {one.name for one in answers.systems}
+    runs, answered = {run.name for run in evaluation.runs}, {system.name for system in answers.systems}
     if not runs & answered:
         remarks.append(
             "No run and no file of answers have the same name: name them alike to read a system on one line."

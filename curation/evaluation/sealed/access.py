@@ -95,7 +95,7 @@ class SealedRequest(NamedTuple):
 
 def _stored(figures: Mapping[str, ShownFigure]) -> str:
     return json.dumps(
-        {name: {field: getattr(one, field, None) for field in FIELDS} for name, one in figures.items()}
+        {name: {field: getattr(figure, field, None) for field in FIELDS} for name, figure in figures.items()}
     )
 
 

@@ -144,7 +144,7 @@ def headline_of_runs(
         chunks = any(run.chunks for run in read) and release.qrels.evidence is not None
         measure = measures_for(release.qrels.scale, None, CHUNK_MEASURES if chunks else DEFAULT_MEASURES)[0]
         rows = [with_whole_documents(run.rows, release, [measure]) for run in read]
-        values = [score_rows(one, release.qrels, [measure]).values[:, 0] for one in rows]
+        values = [score_rows(row, release.qrels, [measure]).values[:, 0] for row in rows]
         sources = [run.source for run in read]
         return logged_headline(store, request, release, measure.name, sources, values)
 
@@ -170,7 +170,7 @@ def logged_headline(
     values: Sequence[Floats],
 ) -> HeadlineEvaluation:
     """The rounded figures of all systems, once the log has them."""
-    figures = [rounded_figure(one) for one in values]
+    figures = [rounded_figure(value) for value in values]
     count = log_figures(store, request, [{measure: figure} for figure in figures])
     rows = map(HeadlineRow, request.systems, sources, figures)
     [part] = request.sealed

@@ -51,7 +51,7 @@ def protected_comparison(
     ----------
     few: measures of which fewer than ten queries have a value.
     """
-    tested = tuple(one for one in comparisons if one.n >= LEAST)
+    tested = tuple(comparison for comparison in comparisons if comparison.n >= LEAST)
     boards = {
         measure: leaderboard(
             {row.system: row.value for row in rows},
@@ -63,12 +63,12 @@ def protected_comparison(
     return tested, boards
 
 
-def protected_refusal(found: RefusalFigures) -> RefusalFigures:
+def protected_refusal(refusal_figures: RefusalFigures) -> RefusalFigures:
     """No curve and no threshold, which are about single queries; nothing of fewer than `LEAST`."""
-    if min(found.answerable, found.unanswerable) >= LEAST:
-        return replace(found, curve=(), threshold=None)
+    if min(refusal_figures.answerable, refusal_figures.unanswerable) >= LEAST:
+        return replace(refusal_figures, curve=(), threshold=None)
     return replace(
-        found,
+        refusal_figures,
         area=None,
         error=None,
         low=None,
@@ -132,7 +132,7 @@ def _protected_depth(depth: RerankingDepth) -> RerankingDepth:
         first_stage=protected_figures(depth.first_stage),
         oracle=protected_figures(depth.oracle),
         rerankers={
-            name: replace(one, figures=protected_figures(one.figures))
-            for name, one in depth.rerankers.items()
+            name: replace(reranker, figures=protected_figures(reranker.figures))
+            for name, reranker in depth.rerankers.items()
         },
     )

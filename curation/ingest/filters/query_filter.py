@@ -73,7 +73,7 @@ def _problem(field: str, wanted: Any) -> str:
 def texts(value: Any) -> list[str]:
     """A value, or each of a list, as text; nothing where there is none."""
     values = value if isinstance(value, list) else [value]
-    return [text for one in values if (text := text_of(one).strip())]
+    return [text for value in values if (text := text_of(value).strip())]
 
 
 def in_words(wanted: Filter) -> str:

@@ -106,13 +106,13 @@ def outside_pairs(cursor: Cursor) -> set[Pair]:
     named = sorted({name for wanted in filters for name in (*wanted, *VALID)})
     fields = [f"/{name.replace('~', '~0').replace('/', '~1')}" for name in named]
     values = {"fields": fields, "corpus": get_setting(cursor, "corpus")}
-    found: set[Pair] = set()
+    pairs: set[Pair] = set()
     for group in table_rows(cursor.sql(_PAIRS, params=values).to_arrow_table()) if filters else ():
         own = [zip(named, group[part] or (), strict=False) for part in ("own", "nested")]
         metadata = {name: json.loads(value) for part in own for name, value in part if value is not None}
         if outside(json.loads(group["filter"]), metadata):
-            found.update(zip(group["queries"], group["documents"], strict=True))
-    return found
+            pairs.update(zip(group["queries"], group["documents"], strict=True))
+    return pairs
 
 
 def fields_of(metadata: str) -> dict[str, Any]:

@@ -186,9 +186,11 @@ def import_corpus_files(
     return result
 
 
-def record_import(cursor: Cursor, detail: dict[str, Any], found: CorpusImport, author: str) -> None:
+def record_import(cursor: Cursor, detail: dict[str, Any], corpus_import: CorpusImport, author: str) -> None:
     """Say in the audit trail what an import did."""
-    counts = {name: getattr(found, name) for name in ("snapshot", "added", "changed", "removed", "left_out")}
+    counts = {
+        name: getattr(corpus_import, name) for name in ("snapshot", "added", "changed", "removed", "left_out")
+    }
     record_event(cursor, "import corpus", detail | counts, author)
 
 

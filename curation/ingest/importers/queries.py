@@ -51,8 +51,8 @@ class KnownQueries:
     def read(cls, cursor: Cursor) -> Self:
         """All queries that the project has now."""
         columns = "query_id, text, normalised, source, information_need, metadata::TEXT"
-        found = cursor.execute(f"SELECT {columns} FROM queries ORDER BY query_id").fetchall()  # noqa: S608
-        return cls([Query(*row[:5]) for row in found], {row[0]: row[5] for row in found})
+        rows = cursor.execute(f"SELECT {columns} FROM queries ORDER BY query_id").fetchall()  # noqa: S608
+        return cls([Query(*row[:5]) for row in rows], {row[0]: row[5] for row in rows})
 
     def __contains__(self, query_id: object) -> bool:
         return query_id in self._queries

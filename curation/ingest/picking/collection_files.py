@@ -115,8 +115,8 @@ def _paths(path: Path) -> list[Path]:
 def _files_below(folder: Path) -> Iterator[Path]:
     """The files of a folder and of those within it; what begins with a dot is nobody's data."""
     for name, folders, files in os.walk(folder):
-        folders[:] = [one for one in folders if not one.startswith(".")]
-        inside = (Path(name, one) for one in files if not one.startswith("."))
+        folders[:] = [folder for folder in folders if not folder.startswith(".")]
+        inside = (Path(name, file) for file in files if not file.startswith("."))
         yield from (path for path in inside if path.is_file())
 
 
@@ -126,7 +126,7 @@ def _of_one_style(
     """The files of the style that was asked for, or of the only one that there is; and the others."""
     styles = sorted({file.style for file in files if file.style})
     if style is None and len(styles) > 1:
-        examples = [next(file for file in files if file.style == one) for one in styles]
+        examples = [next(file for file in files if file.style == style) for style in styles]
         shown = "; ".join(f"{_name(file.path, path)} is {file.found}" for file in examples)
         raise InputError(
             f"holds files of several forms of collection: {shown}",

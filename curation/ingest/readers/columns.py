@@ -46,8 +46,8 @@ class FileField(NamedTuple):
 
 def column(*about: Any, **more: Any) -> Any:
     """An attribute of a record that is a column, None where there is none; takes what `FileField` does."""
-    found = FileField(*about, **more)
-    return field(default=() if found.several else None, metadata={"column": found})
+    file_field = FileField(*about, **more)
+    return field(default=() if file_field.several else None, metadata={"column": file_field})
 
 
 def file_fields(record: Any) -> tuple[FileField, ...]:
@@ -154,7 +154,7 @@ class FileColumns:
     def named(self, but: Collection[str]) -> dict[str, str | None]:
         """Field → the column that somebody names for it, the first of several; '' for the fields of `but`."""
         found: dict[str, str | None] = {}
-        for name in (one.name for one in file_fields(type(self))):
+        for name in (file_field.name for file_field in file_fields(type(self))):
             given = getattr(self, name)
             column = next(iter(given), None) if isinstance(given, tuple | list) else given
             found[name] = "" if name in but else column

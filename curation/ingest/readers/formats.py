@@ -85,8 +85,8 @@ def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
 
 def separator_of(line: str) -> str:
     """The delimiter that Excel's line `sep=;` names; '' of any other line."""
-    found = _SEPARATOR.fullmatch(line)
-    return found[1] if found else ""
+    match = _SEPARATOR.fullmatch(line)
+    return match[1] if match else ""
 
 
 def _format_of_content(path: Path, layout: FileLayout) -> str | None:

@@ -32,9 +32,9 @@ def is_numeric_date(value: Any) -> bool:
 
 
 def _numeric(text: str) -> tuple[re.Match[str] | None, tzinfo | None]:
-    found = _NUMERIC_DATE.fullmatch(text)
-    if found is not None or _NUMERIC_DATE.match(text) is None:
-        return found, None
+    match = _NUMERIC_DATE.fullmatch(text)
+    if match is not None or _NUMERIC_DATE.match(text) is None:
+        return match, None
     local, zone = split_zone(text)
     return _NUMERIC_DATE.fullmatch(local), zone
 

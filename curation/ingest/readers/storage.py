@@ -56,9 +56,9 @@ class Storage(NamedTuple):
         from pyarrow import fs
 
         with _reachable(self.location):
-            found = self.system.get_file_info(self.root)
-            if found.is_file:
-                return [_stored("", found)]
+            file_info = self.system.get_file_info(self.root)
+            if file_info.is_file:
+                return [_stored("", file_info)]
             inside = self.system.get_file_info(fs.FileSelector(self.root, recursive=True))
         named = ((one.path[len(self.root) :].lstrip("/"), one) for one in inside if one.is_file)
         files = sorted(_stored(name, one) for name, one in named if not _HIDDEN.search(name))

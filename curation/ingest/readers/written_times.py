@@ -92,16 +92,16 @@ def doubtful_zone(zone: str) -> str:
 
 def split_zone(text: str) -> tuple[str, tzinfo | None]:
     """A time without the zone at its end, and that zone; the text itself where it says no known one."""
-    found = _ZONE_AT_END.fullmatch(text) if len(text) <= LONGEST else None
-    zone = None if found is None else _zone(found)
-    return (text, None) if found is None or zone is None else (found["local"], zone)
+    match = _ZONE_AT_END.fullmatch(text) if len(text) <= LONGEST else None
+    zone = None if match is None else _zone(match)
+    return (text, None) if match is None or zone is None else (match["local"], zone)
 
 
 def _match(text: str) -> re.Match[str] | None:
     if len(text) > LONGEST:
         return None
     bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text  # Apache's logs
-    return next((found for form in _FORMS if (found := form.fullmatch(bare.strip()))), None)
+    return next((match for form in _FORMS if (match := form.fullmatch(bare.strip()))), None)
 
 
 def _says_a_zone(found: re.Match[str]) -> bool:

@@ -108,7 +108,7 @@ def decide(
         if not _judged(cursor, (query_id, document_id)):
             raise unjudged(query_id, document_id)
         needed = "" if evidence else guide.against_marks(grade, marked=False)
-        if needed and any(one.dispute.marks_apart for one in cases(cursor, [(query_id, document_id)])):
+        if needed and any(case.dispute.marks_apart for case in cases(cursor, [(query_id, document_id)])):
             way_out = "Annotators gave the same grade, and their marks have no common character."
             raise InputError(needed, way_out=way_out)
     pair = (query_id, document_id)
@@ -169,15 +169,15 @@ def decide_many(
         require_author(cursor, reviewer, *REVIEWERS)
         return _read(cursor)
 
-    def plan(found: _DecisionInputs) -> tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]:
+    def plan(inputs: _DecisionInputs) -> tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]:
         left_out: Counter[str] = Counter()
         fields = proposals[0].fields if proposals else DecisionFields()
-        queries = QueryColumn(found.queries, fields.query)
-        rulings, problems = _rulings(proposals, found.guide, queries, left_out)
-        problems += _documents_alike(proposals, found.versions)
+        queries = QueryColumn(inputs.queries, fields.query)
+        rulings, problems = _rulings(proposals, inputs.guide, queries, left_out)
+        problems += _documents_alike(proposals, inputs.versions)
         refuse_problems(problems, path=source, way_out="Nothing was decided: correct these lines first.")
-        chosen = _chosen(rulings, found, reviewer, every_pair, left_out)
-        return chosen, found.current, Decided(len(chosen), dict(left_out), fields)
+        chosen = _chosen(rulings, inputs, reviewer, every_pair, left_out)
+        return chosen, inputs.current, Decided(len(chosen), dict(left_out), fields)
 
     def write(cursor: Cursor, planned: tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]) -> None:
         rulings, current, decided = planned
@@ -224,18 +224,22 @@ def _fingerprint(cursor: Cursor) -> tuple[object, ...]:
 
 
 def _chosen(
-    rulings: Sequence[Ruling], found: _DecisionInputs, reviewer: str, every_pair: bool, left_out: Counter[str]
+    rulings: Sequence[Ruling],
+    inputs: _DecisionInputs,
+    reviewer: str,
+    every_pair: bool,
+    left_out: Counter[str],
 ) -> list[Ruling]:
     """The rulings that are to be written; counts the others by reason."""
-    hows = {pair[:2]: pair for pair in settled(found.votes).pairs}
+    hows = {pair[:2]: pair for pair in settled(inputs.votes).pairs}
     chosen = []
     for proposed in rulings:
-        ruling = proposed._replace(content_hash=found.versions.get(proposed.pair))
-        before = found.current.get(ruling.pair)
-        why = _why_not(hows.get(ruling.pair), every_pair, found.marks)
+        ruling = proposed._replace(content_hash=inputs.versions.get(proposed.pair))
+        before = inputs.current.get(ruling.pair)
+        why = _why_not(hows.get(ruling.pair), every_pair, inputs.marks)
         if before is not None and ruling.repeats(before, reviewer):
             why = why or REPEATED
-        elif found.marks.lacks_marks(ruling.pair, ruling.grade):
+        elif inputs.marks.lacks_marks(ruling.pair, ruling.grade):
             why = why or UNMARKED
         if why:
             left_out[why] += 1

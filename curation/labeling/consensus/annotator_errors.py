@@ -51,19 +51,24 @@ class AnnotatorErrors:
     annotators: tuple[AnnotatorConfusion, ...]
 
 
-def error_section(found: AnnotatorErrors) -> Section:
+def error_section(annotator_errors: AnnotatorErrors) -> Section:
     """What each annotator is estimated to say where a grade is true."""
     rows: list[tuple[object, ...]] = []
-    for one in found.annotators:
-        first: tuple[object, ...] = (one.annotator, one.grades, ShareCell(one.right), NumberCell(one.bias, 2))
-        for value, given in zip(found.values, one.matrix, strict=True):
+    for annotator in annotator_errors.annotators:
+        first: tuple[object, ...] = (
+            annotator.annotator,
+            annotator.grades,
+            ShareCell(annotator.right),
+            NumberCell(annotator.bias, 2),
+        )
+        for value, given in zip(annotator_errors.values, annotator.matrix, strict=True):
             rows.append((*first, value, *given))
             first = ("", "", "", "")
-    scale = (f"Says {value}" for value in found.values)
+    scale = (f"Says {value}" for value in annotator_errors.values)
     columns = ("Annotator", "Grades", "Right", "Bias in grades", "Where true is", *scale)
     table = Table("Annotators' errors, estimated by this rule", columns, tuple(rows))
-    late = f"The estimate did not settle in {amount(found.iterations, 'step')}: read it with care."
-    return Section("", "", tables=(table,), remark="" if found.converged else late)
+    late = f"The estimate did not settle in {amount(annotator_errors.iterations, 'step')}: read it with care."
+    return Section("", "", tables=(table,), remark="" if annotator_errors.converged else late)
 
 
 def errors(votes: Votes) -> AnnotatorErrors | None:

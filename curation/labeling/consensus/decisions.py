@@ -95,8 +95,8 @@ def query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision
 def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
     """The decision on a pair that had this revision, if there was one."""
     sql = f"SELECT {_COLUMNS} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
-    found = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
-    return found[0] if found else None
+    decisions = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
+    return decisions[0] if decisions else None
 
 
 def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
@@ -139,7 +139,7 @@ def append_decisions(
             )
         )
     append_rows(cursor, "adjudications", decisions)
-    read = documents_by_hash(cursor, [one.content_hash or "" for one in rulings if one.evidence])
+    read = documents_by_hash(cursor, [ruling.content_hash or "" for ruling in rulings if ruling.evidence])
     marks = [
         (*made[:3], *mark)
         for made, ruling in zip(decisions, rulings, strict=True)
@@ -152,7 +152,11 @@ def append_decisions(
 
 def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
     """Pair → what was marked with this decision on it, of those with marks."""
-    wanted = [list(part) for part in zip(*(one[:3] for one in decisions), strict=True)] or [[], [], []]
+    wanted = [list(part) for part in zip(*(decision[:3] for decision in decisions), strict=True)] or [
+        [],
+        [],
+        [],
+    ]
     rows = cursor.execute(_DECISION_MARKS, wanted).fetchall()
     return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}
 

@@ -123,9 +123,9 @@ class Dispute:
     def marks_apart(self) -> bool:
         """Whether annotators gave the same grade, and their marks have no common character."""
         people = tuple(
-            MarkedEvidence("", one.grade, one.evidence, ())
-            for one in self.opinions
-            if one.grade is not None and one.evidence and not one.other_text
+            MarkedEvidence("", opinion.grade, opinion.evidence, ())
+            for opinion in self.opinions
+            if opinion.grade is not None and opinion.evidence and not opinion.other_text
         )
         return PairMarks(self.content_hash or "", people).apart
 

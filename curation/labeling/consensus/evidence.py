@@ -79,7 +79,7 @@ class PairMarks(NamedTuple):
     @property
     def apart(self) -> bool:
         """Whether people gave the same grade and nothing of their marks counts."""
-        given = Counter(one.grade for one in self.people)
+        given = Counter(person.grade for person in self.people)
         return not self.consensus and max(given.values(), default=0) > 1
 
     def found_in(self, newer: Document | None) -> list[tuple[Span, str]] | None:
@@ -164,5 +164,5 @@ def _by_pair(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]
         for row in group:
             spans = tuple(zip(row["starts"], row["ends"], strict=True))
             marks.append(MarkedEvidence(row["annotator"], row["grade"], spans, tuple(row["quotes"])))
-        people = tuple(one for one in marks if one.annotator is not None)
+        people = tuple(mark for mark in marks if mark.annotator is not None)
         yield pair, PairMarks(row["content_hash"], people, None if marks[-1] in people else marks[-1])

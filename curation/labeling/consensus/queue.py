@@ -156,7 +156,7 @@ def next_cases(
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         own = withheld_pairs(cursor, reviewer)
-    every = {(one.query_id, one.document_id): one for one in disputes(store)}
+    every = {(dispute.query_id, dispute.document_id): dispute for dispute in disputes(store)}
     disputed = {pair_id(*pair): pair for pair in every if pair not in own}
     others = claimed_by_others(store, reviewer)
     free = [name for name, pair in disputed.items() if pair not in others]
@@ -175,7 +175,10 @@ def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBO
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         own = withheld_pairs(cursor, reviewer)
-    decided = [(one.query_id, one.document_id) for one in recent_decisions(store, reviewer)]
+    decided = [
+        (recent_decision.query_id, recent_decision.document_id)
+        for recent_decision in recent_decisions(store, reviewer)
+    ]
     pairs = [pair for pair in decided if pair not in own]
     reviewers_door(store, reviewer, {query_id for query_id, _ in pairs})
     with store.reading() as cursor:
@@ -215,7 +218,11 @@ def context_of_case(store: Store, reviewer: str, query_id: str, document_id: str
         own = withheld_pairs(cursor, reviewer)
         anchors = fetch(cursor, Anchor, _ANCHORS, [query_id, case.dispute.document_id])
         said = comments(cursor, reviewer, query_id, document_id)
-    shown = [one for one in anchors if (query_id, one.document_id) not in own and one.grade in guide.values]
+    shown = [
+        anchor
+        for anchor in anchors
+        if (query_id, anchor.document_id) not in own and anchor.grade in guide.values
+    ]
     return CaseContext(shown, said)
 
 
@@ -236,8 +243,8 @@ def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBO
         markable=guide.evidence is not None,
     )
     opinions = [
-        ShownOpinion(one.grade, ": ".join(filter(None, (one.reason, one.note))), *one[3:])
-        for one in item.opinions
+        ShownOpinion(opinion.grade, ": ".join(filter(None, (opinion.reason, opinion.note))), *opinion[3:])
+        for opinion in item.opinions
     ]
     made = item.decision
     decision = made and ShownDecision(

@@ -138,7 +138,9 @@ def _open_round(cursor: Cursor, pair: Pair) -> _Round:
 def _choose_annotator(cursor: Cursor, round_: _Round, pair: Pair, version: str, reviewer: str) -> str:
     """The member of the round with least open items who never had the pair with this text."""
     had = {row[0] for row in cursor.execute(_HAD, [*pair, version]).fetchall()}
-    practising = {one.annotator for one in practice_statuses(cursor) if one.open}
+    practising = {
+        practice_status.annotator for practice_status in practice_statuses(cursor) if practice_status.open
+    }
     judging = {one.name for one in able_to_judge(cursor)}
     able = judging - had - practising - {reviewer}
     left = [who for who in members(cursor, round_.round_id) if who in able]

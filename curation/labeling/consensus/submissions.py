@@ -72,30 +72,39 @@ def submit_decisions(
     store: Store, reviewer: str, submissions: Sequence[ReviewerSubmission]
 ) -> list[ReviewerOutcome]:
     """Do what a reviewer submitted, in order; each is answered on its own."""
-    return [_outcome(store, reviewer, one) for one in submissions]
+    return [_outcome(store, reviewer, submission) for submission in submissions]
 
 
-def _outcome(store: Store, reviewer: str, one: ReviewerSubmission) -> ReviewerOutcome:
+def _outcome(store: Store, reviewer: str, submission: ReviewerSubmission) -> ReviewerOutcome:
     try:
-        _carry_out(store, reviewer, one)
+        _carry_out(store, reviewer, submission)
     except OvertakenError as error:
-        reviewers_door(store, reviewer, [one.query_id])  # the answer says what was decided
+        reviewers_door(store, reviewer, [submission.query_id])  # the answer says what was decided
         if error.decision.reviewer == reviewer:
             said = "You decided that pair in another tab or window; the decision made there counts."
-            return ReviewerOutcome(one.client_key, "stale", said)
-        return ReviewerOutcome(one.client_key, "stale", error.found)
+            return ReviewerOutcome(submission.client_key, "stale", said)
+        return ReviewerOutcome(submission.client_key, "stale", error.found)
     except (InputError, NotFoundError, RefusedError) as error:
-        return ReviewerOutcome(one.client_key, "refused", error.found)
-    return ReviewerOutcome(one.client_key, "saved")
+        return ReviewerOutcome(submission.client_key, "refused", error.found)
+    return ReviewerOutcome(submission.client_key, "saved")
 
 
-def _carry_out(store: Store, reviewer: str, one: ReviewerSubmission) -> None:
-    pair = (one.query_id, one.document_id)
-    if one.kind == "decide":
-        decide(store, *pair, one.grade, one.words, reviewer, one.revision, one.content_hash, one.evidence)
-    elif one.kind == "opinion":
+def _carry_out(store: Store, reviewer: str, submission: ReviewerSubmission) -> None:
+    pair = (submission.query_id, submission.document_id)
+    if submission.kind == "decide":
+        decide(
+            store,
+            *pair,
+            submission.grade,
+            submission.words,
+            reviewer,
+            submission.revision,
+            submission.content_hash,
+            submission.evidence,
+        )
+    elif submission.kind == "opinion":
         ask_opinion(store, *pair, reviewer)
-    elif one.kind == "comment":
-        add_comment(store, *pair, one.words, reviewer, one.client_key)
+    elif submission.kind == "comment":
+        add_comment(store, *pair, submission.words, reviewer, submission.client_key)
     else:
-        ask_guide(store, *pair, one.words, reviewer)
+        ask_guide(store, *pair, submission.words, reviewer)

@@ -117,7 +117,7 @@ def plan_import(
         shown.get(JudgmentKey(*row[:3]), []).append(_Target(*row[3:]))  # type: ignore[arg-type]
     targets: dict[JudgmentKey, _Target] = {}
     for key, showings in shown.items():
-        own = [one for one in showings if one.same_pass]
+        own = [showing for showing in showings if showing.same_pass]
         if (target := _target(own, hashes[key.document_id], about)) is not None:
             if judgments[key].evidence and not target.labeling:  # the guide of an import may know of none
                 target = target._replace(guide_hash=inputs.guide.guide_hash)
@@ -137,7 +137,9 @@ def plan_import(
         key
         for key, showings in shown.items()
         if any(
-            one.content_hash != hashes[key.document_id] for one in showings if one.same_pass or not is_pass
+            showing.content_hash != hashes[key.document_id]
+            for showing in showings
+            if showing.same_pass or not is_pass
         )
     }
     evidence = _evidence(plan, judgments, targets, inputs, skip_unknown)
@@ -147,8 +149,8 @@ def plan_import(
 
 def _target(showings: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
     """The showing to write to: the one answered last, else an open one; None where there is none."""
-    now = [one for one in showings if one.content_hash == content_hash]
-    earlier = [one for one in showings if one.content_hash != content_hash]
+    now = [showing for showing in showings if showing.content_hash == content_hash]
+    earlier = [showing for showing in showings if showing.content_hash != content_hash]
     chosen = {CURRENT: now, EARLIER: earlier or now}.get(about or "", showings)
     return chosen[-1] if chosen else None
 
@@ -164,7 +166,7 @@ def _judge(
     """Plan the events; refuses those of `unclear`, where the same judgment is not there already."""
     marked = [key for key, spans in evidence.items() if spans]
     context = JudgingContext(
-        {one.presentation_id: _state(key.annotator, one) for key, one in targets.items()},
+        {target.presentation_id: _state(key.annotator, target) for key, target in targets.items()},
         {row[0]: row[1:] for row in inputs.keys},
         inputs.guides,
         {targets[key].presentation_id: inputs.bodies[targets[key].content_hash] for key in marked},
@@ -198,7 +200,7 @@ def _judge(
     problems: list[str] = []
     for annotator, items in submissions.items():
         outcomes, events, written = judge(annotator, items, context)
-        refused = [one for one in outcomes if one.status != "saved"]
+        refused = [outcome for outcome in outcomes if outcome.status != "saved"]
         problems += [f"line {lines[one.client_key]}: {one.message}" for one in refused]
         plan.marks += written
         known = {item.client_key: item.submitted_at is not None for item in items}

@@ -258,7 +258,7 @@ def _read(
         refuse_taken(cursor, pass_name)
     current = sorted(snapshot_versions(cursor, current_snapshot(cursor), documents).items())
     presentations = cursor.execute(_PRESENTATIONS, asked).fetchall()
-    marked = {key.document_id for key, one in judgments.items() if one.evidence is not None}
+    marked = {key.document_id for key, judgment in judgments.items() if judgment.evidence is not None}
     versions = [*current, *((row[2], row[10]) for row in presentations)] if marked else []
     return ImportInputs(
         guides={

@@ -64,10 +64,10 @@ _USED = "SELECT round_id, annotator, query_id FROM query_answers WHERE client_ke
 def _judge(
     cursor: Cursor, annotator: str, presentation_id: str, answer: str, client_key: str
 ) -> tuple[str, str]:
-    found = cursor.execute(_FIND, [presentation_id, annotator]).fetchall()
-    if not found:
+    rows = cursor.execute(_FIND, [presentation_id, annotator]).fetchall()
+    if not rows:
         return "refused", "this item is not among your items"
-    round_id, query_id, kind, ask_from = found[0]
+    round_id, query_id, kind, ask_from = rows[0]
     used = cursor.execute(_USED, [client_key]).fetchall()
     if used:
         same = used[0] == (round_id, annotator, query_id)

@@ -97,7 +97,7 @@ def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> l
         for row in rows
         if door is None or door.shows(row[1]) or shows_sealed(json.loads(row[-1]))
     }
-    return [found[one] for one in dict.fromkeys(presentation_ids) if one in found]
+    return [found[fromkey] for fromkey in dict.fromkeys(presentation_ids) if fromkey in found]
 
 
 def shows_sealed(parameters: Mapping[str, Any]) -> bool:
@@ -154,14 +154,14 @@ def _feedback(
     return PracticeFeedback(presentation_id, expected, given, right, explanation)
 
 
-def practice_table(found: Sequence[PracticeStatus]) -> Table:
+def practice_table(statuses: Sequence[PracticeStatus]) -> Table:
     """How far everybody is with practice, and who may begin to label."""
     rows = (
         (
-            *(one.annotator, one.state.answered, one.state.total, one.state.right),
-            *(ShareCell(one.state.pass_mark), one.standing),
+            *(status.annotator, status.state.answered, status.state.total, status.state.right),
+            *(ShareCell(status.state.pass_mark), status.standing),
         )
-        for one in found
+        for status in statuses
     )
     columns = ("Annotator", "Answered", "Of", "As expected", "Needed", "Status")
     return Table("Practice by annotator", columns, tuple(rows))

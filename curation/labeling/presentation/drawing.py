@@ -199,11 +199,11 @@ def _facts(
     template: PresentationTemplate, values: dict[str, Any], stems: frozenset[str], addresses: Addresses
 ) -> list[Fact]:
     facts = []
-    for one in template.fields:
-        value = values.get(one.field)
-        shown = _as_text(value, stems) if one.drawn_as == "text" else _as_addresses(one, value, addresses)
+    for field in template.fields:
+        value = values.get(field.field)
+        shown = _as_text(value, stems) if field.drawn_as == "text" else _as_addresses(field, value, addresses)
         if shown:
-            facts.append(Fact(one.name, shown))
+            facts.append(Fact(field.name, shown))
     return facts
 
 

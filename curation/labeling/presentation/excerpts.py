@@ -65,7 +65,7 @@ def mark(text: str, stems: frozenset[str]) -> list[Segment]:
 
 def marked_spans(text: str, stems: frozenset[str]) -> list[tuple[int, int]]:
     """Start and end of what is marked, in order, without overlaps."""
-    return list(_joined(sorted(found[1:] for found in _matches(text, stems))))
+    return list(_joined(sorted(match[1:] for match in _matches(text, stems))))
 
 
 def best_passage(

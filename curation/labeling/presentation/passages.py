@@ -107,15 +107,15 @@ def _units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
     """The parts that are not cut: blocks that fit, else their blocks, else their sentences."""
     if branch.end - branch.start <= longest and branch.name:
         return [_Unit(branch.start, branch.end, branch.name in _HEADS)]
-    found: list[_Unit] = []
+    units: list[_Unit] = []
     at = branch.start
     for block in _branches(branch):
         if block.name in BLOCKS:
-            found += _sentences(tree, at, block.start, longest)
-            found += _units(tree, block, longest)
+            units += _sentences(tree, at, block.start, longest)
+            units += _units(tree, block, longest)
             at = block.end
-    found += _sentences(tree, at, branch.end, longest)
-    return [unit for unit in found if tree.text[unit.start : unit.end].strip()]
+    units += _sentences(tree, at, branch.end, longest)
+    return [unit for unit in units if tree.text[unit.start : unit.end].strip()]
 
 
 def _sentences(tree: Tree, start: int, end: int, longest: int) -> list[_Unit]:

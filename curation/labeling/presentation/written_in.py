@@ -26,9 +26,9 @@ _MARKDOWN = tuple(
 
 def markup_of(texts: Iterable[str]) -> BodyKind:
     """What texts are written in: HTML by its tags, Markdown where a text has two kinds of its signs."""
-    found = Counter(_markup(text[:LONGEST]) for text in texts if text.strip())
+    counter = Counter(_markup(text[:LONGEST]) for text in texts if text.strip())
     kinds: tuple[BodyKind, ...] = ("html", "markdown")
-    return next((kind for kind in kinds if found[kind] >= SHARE * found.total() > 0), "plain")
+    return next((kind for kind in kinds if counter[kind] >= SHARE * counter.total() > 0), "plain")
 
 
 def _markup(text: str) -> BodyKind:

@@ -104,7 +104,7 @@ def open_round(
 
     def choose(found: tuple[list[CandidateRow], set[str]]) -> Chosen:
         chosen = choose_candidates(*found, again)
-        sources = {one[:2]: pairs[one[:2]] for one in chosen.candidates} if pairs else {}
+        sources = {candidate[:2]: pairs[candidate[:2]] for candidate in chosen.candidates} if pairs else {}
         chosen = replace(chosen, sources={pair: system for pair, system in sources.items() if system})
         return _some_queries(chosen, queries, seed) if kind == "pilot" else chosen
 
@@ -208,7 +208,7 @@ def open_over(
     ) -> tuple[RoundOpened, RoundAssignment, dict[str, Any], Chosen]:
         guide_hash, pool, had_in_practice, found = inputs
         chosen = choose(found)
-        bring_texts(store, (one.document_id for one in chosen.candidates))
+        bring_texts(store, (candidate.document_id for candidate in chosen.candidates))
         return *_plan(layout, guide_hash, pool, had_in_practice, chosen), chosen
 
     def write(cursor: Cursor, planned: tuple[RoundOpened, RoundAssignment, dict[str, Any], Chosen]) -> None:

@@ -63,7 +63,7 @@ GROUP BY p.annotator
 
 def workloads(cursor: Cursor) -> dict[str, Workload]:
     """The workload of everybody who has any, by name; imported judgments are answers, too."""
-    return {one.annotator: one for one in fetch(cursor, Workload, _WORKLOADS)}
+    return {workload.annotator: workload for workload in fetch(cursor, Workload, _WORKLOADS)}
 
 
 class AnnotatorPace(NamedTuple):

@@ -140,7 +140,7 @@ def pilot_report(store: Store, name: str, seed: int = 0, door: Door | None = Non
     grades = {pair: _grades(found) for pair, found in grouped.items()}
     spreads = [_spread(found) for found in grouped.values() if len(set(grades[found[0][:2]])) > 1]
     spreads.sort(key=lambda one: (-one.size, -len(set(one.grades)), one.query_id, one.document_id))
-    named = [one for one in spreads if door.shows(one.query_id)]
+    named = [spread for spread in spreads if door.shows(spread.query_id)]
     versions = [row.guide_hash for row in rows if row.guide_hash]
     return PilotReport(
         round=name,
@@ -149,7 +149,7 @@ def pilot_report(store: Store, name: str, seed: int = 0, door: Door | None = Non
         annotators=len({row.annotator for row in rows}),
         queries=len({row.query_id for row in rows}),
         pairs=len(grouped),
-        compared=sum(len(found) > 1 for found in grades.values()),
+        compared=sum(len(grade) > 1 for grade in grades.values()),
         unanswered=sum(row.kind is None for row in rows),
         cannot_tell=sum(row.kind == "cannot_tell" for row in rows),
         boundaries=boundaries(grades, guide.values, seed),

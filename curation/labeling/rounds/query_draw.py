@@ -75,7 +75,7 @@ class QueryDraw:
     @property
     def probabilities(self) -> dict[str, float]:
         """Query id → how likely it was to be drawn."""
-        by_stratum = {one.stratum: one.probability for one in self.counts}
+        by_stratum = {count.stratum: count.probability for count in self.counts}
         return {query_id: by_stratum[stratum] for query_id, stratum in sorted(self.strata.items())}
 
     @property
@@ -133,7 +133,7 @@ def open_drawn_round(
         draw = draw_queries(strata, queries, seed, units)
         draws[:] = [draw]
         chosen = choose_candidates(candidates, active, again=False)
-        kept = [one for one in chosen.candidates if one.query_id in draw.drawn]
+        kept = [candidate for candidate in chosen.candidates if candidate.query_id in draw.drawn]
         left_out = {
             **chosen.left_out,
             NOT_DRAWN: len(chosen.candidates) - len(kept),
@@ -191,7 +191,7 @@ def read_draws(cursor: Cursor) -> list[QueryDraw]:
         "WHERE json_exists(parameters, 'query_draw') ORDER BY sequence DESC"
     ).fetchall()
     draws = [json.loads(row[0]) for row in rows]
-    return [QueryDraw(one["strata"], frozenset(one["drawn"]), one.get("units", {})) for one in draws]
+    return [QueryDraw(draw["strata"], frozenset(draw["drawn"]), draw.get("units", {})) for draw in draws]
 
 
 def write_draw(draw: QueryDraw, path: Path) -> None:

@@ -56,7 +56,7 @@ def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
     with store.reading() as cursor:
         rows = fetch(cursor, AnnotatorRemark, _REMARKS, [find_round(cursor, round_name).round_id])
         door = shut_door(cursor)
-    said = [one for one in rows if door.shows(one.query_id)]
+    said = [row for row in rows if door.shows(row.query_id)]
     return said, len(rows) - len(said)
 
 

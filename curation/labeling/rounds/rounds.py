@@ -29,9 +29,9 @@ def find_round(cursor: Cursor, name: str) -> Round:
     ------
     NotFoundError: there is none; names those there are.
     """
-    found = fetch(cursor, Round, f"{_ROUNDS} WHERE name = ?", [name])
-    if found:
-        return found[0]
+    rounds = fetch(cursor, Round, f"{_ROUNDS} WHERE name = ?", [name])
+    if rounds:
+        return rounds[0]
     names = ", ".join(item.name for item in list_rounds(cursor)) or "none yet"
     raise NotFoundError(f"There is no round {name!r}. Rounds of this project: {names}.")
 

@@ -14,29 +14,38 @@ from curation.labeling.rounds.status import RoundStatus
 
 def progress_table(status: RoundStatus, paces: Sequence[AnnotatorPace] = ()) -> Table:
     """How far everybody is, and how fast where `paces` are given; blind duplicates are counted."""
-    found = {one.annotator: one for one in paces}
+    found = {pace.annotator: pace for pace in paces}
     fast = ("Median seconds", "Answers an hour", "Hours left")[
         : 0 if not paces else 2 if status.closed else 3
     ]
     rows = (
         (
-            *(one.annotator, BarCell(one.answered, one.presentations), one.answered, one.presentations),
-            *(one.cannot_tell, one.later, one.flagged),
-            *_pace(found.get(one.annotator))[: len(fast)],
-            one.last_at,
+            *(
+                annotator.annotator,
+                BarCell(annotator.answered, annotator.presentations),
+                annotator.answered,
+                annotator.presentations,
+            ),
+            *(annotator.cannot_tell, annotator.later, annotator.flagged),
+            *_pace(found.get(annotator.annotator))[: len(fast)],
+            annotator.last_at,
         )
-        for one in status.annotators
+        for annotator in status.annotators
     )
     kinds = ("Cannot tell", "Put off", "Flagged")
     columns = ("Annotator", "Share", "Answered", "Of", *kinds, *fast, "Last answer (UTC)")
     return Table("Progress by annotator", columns, tuple(rows))
 
 
-def _pace(found: AnnotatorPace | None) -> tuple[NumberCell, ...]:
-    if found is None:
+def _pace(annotator_pace: AnnotatorPace | None) -> tuple[NumberCell, ...]:
+    if annotator_pace is None:
         return (NumberCell(None, 1), NumberCell(None, 0), NumberCell(None, 1))
-    hourly = None if found.too_fast else found.hourly
-    return (NumberCell(found.seconds, 1), NumberCell(hourly, 0), NumberCell(found.hours_left, 1))
+    hourly = None if annotator_pace.too_fast else annotator_pace.hourly
+    return (
+        NumberCell(annotator_pace.seconds, 1),
+        NumberCell(hourly, 0),
+        NumberCell(annotator_pace.hours_left, 1),
+    )
 
 
 def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
@@ -56,10 +65,10 @@ def control_item_table(results: Sequence[ControlItemResult]) -> Table:
     few = f"too few: {{}} of {MINIMUM_ANSWERED}"
     rows = [
         figure_row(
-            *(one.annotator, one.share, one.low, one.high, one.answered),
-            few.format(one.answered) if one.too_few else None,
+            *(result.annotator, result.share, result.low, result.high, result.answered),
+            few.format(result.answered) if result.too_few else None,
         )
-        for one in results
+        for result in results
     ]
     return figure_table("Control items: as decided before", ("Annotator", "As decided", "Answered"), rows)
 
@@ -67,15 +76,22 @@ def control_item_table(results: Sequence[ControlItemResult]) -> Table:
 def pilot_tables(report: PilotReport) -> tuple[Table, Table]:
     """Where on the scale annotators differ, and the pairs on which they differ most."""
     boundaries = [
-        figure_row(f"{one.lower} | {one.upper}", one.share, one.low, one.high, one.n, None)
-        for one in report.boundaries
+        figure_row(
+            f"{boundary.lower} | {boundary.upper}",
+            boundary.share,
+            boundary.low,
+            boundary.high,
+            boundary.n,
+            None,
+        )
+        for boundary in report.boundaries
     ]
     spreads = tuple(
         (
-            QueryName(one.query, one.query_id, one.document_id),
-            *(one.title or one.document_id, " ".join(map(str, one.grades)), "; ".join(one.notes)),
+            QueryName(spread.query, spread.query_id, spread.document_id),
+            *(spread.title or spread.document_id, " ".join(map(str, spread.grades)), "; ".join(spread.notes)),
         )
-        for one in report.spreads
+        for spread in report.spreads
     )
     title = f"Largest differences, {len(spreads):,} of {report.differing:,}"
     return (

@@ -213,8 +213,8 @@ def item_states(
     cursor: Cursor, rounds: Mapping[str, OpenRound], annotator: str | None = None
 ) -> dict[str, int]:
     """By annotator, of all or of one: a number that stays as long as `read_items` lists the same showings."""
-    found = cursor.execute(_ITEM_STATES, {"who": annotator, "rounds": list(rounds)}).fetchall()
-    return dict(found)
+    rows = cursor.execute(_ITEM_STATES, {"who": annotator, "rounds": list(rounds)}).fetchall()
+    return dict(rows)
 
 
 _NUMBERS_OF_EVENTS = """

@@ -145,11 +145,11 @@ def history_page(
         pages = max(1, -(-total // SHOWN))
         page = min(wanted.page, pages - 1)
         place = {"limit": SHOWN, "offset": page * SHOWN}
-        found = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
+        answered = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
         grades = [] if withheld else _given_grades(cursor, annotator)
-    answers = [one.drawn(image_hosts) for one in found]
+    answers = [one.drawn(image_hosts) for one in answered]
     if withheld:
-        answers = [Answered(one.showing) for one in answers]
+        answers = [Answered(answer.showing) for answer in answers]
     return HistoryPage(answers, total, page, pages, SHOWN, grades, withheld)
 
 

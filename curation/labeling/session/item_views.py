@@ -226,8 +226,8 @@ def previous_answered(store: Store, annotator: str, image_hosts: frozenset[str] 
     Taken back it is open, so the answer is withheld. Note and flag are there, to be sent once more.
     """
     with store.reading() as cursor:
-        found = read_answered(cursor, _LAST, [annotator])
-    return found[0].drawn(image_hosts)._replace(kind=None, grade=None, reason=None) if found else None
+        answered = read_answered(cursor, _LAST, [annotator])
+    return answered[0].drawn(image_hosts)._replace(kind=None, grade=None, reason=None) if answered else None
 
 
 def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[FoundAnswer]:

@@ -40,7 +40,7 @@ class Recent(NamedTuple):
     @classmethod
     def of(cls, answers: Iterable[Answer], now: datetime) -> Recent:
         """The recent ones of some answers, in which an answer may occur twice."""
-        newest = sorted({one.written: one for one in answers}.values(), reverse=True)
+        newest = sorted({answer.written: answer for answer in answers}.values(), reverse=True)
         timed = [one for one in newest if one.active_ms is not None]
         return cls([one for one in newest if one.submitted_at > now - HOUR], timed[:PACE_ANSWERS])
 

@@ -85,12 +85,12 @@ def next_showings(
         work = work_of(cursor, cache)
         upcoming = [item for item in work.open if item.presentation_id not in on_screen]
         items = _whole_lists(upcoming, limit, work.lists())
-        found = read_showings(cursor, cache, work, items, upcoming)
+        showings = read_showings(cursor, cache, work, items, upcoming)
         listing = [] if list_of is None else _listing(cursor, cache, work, list_of)
         hour, seconds_each = cache.pace()
         over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
     return Queue(
-        showings=[one.drawn(image_hosts) for one in found],
+        showings=[showing.drawn(image_hosts) for showing in showings],
         done=first.state.answered if first else work.answered,
         total=first.state.total if first else work.total,
         message="" if items or after else _why_empty(work, first, over),
@@ -187,8 +187,8 @@ def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] =
         cache.read(cursor, store.data_version)
         work = work_of(cursor, cache)
         items = work.put_off[:MOST_LISTED]
-        found = read_showings(cursor, cache, work, items, work.open)
+        showings = read_showings(cursor, cache, work, items, work.open)
     left = Counter((item.round_id, item.query_id) for item in work.open)
     alone = [left[item.round_id, item.query_id] == 1 for item in items]
-    shown = [one.drawn(image_hosts) for one in found]
+    shown = [showing.drawn(image_hosts) for showing in showings]
     return [one._replace(asks=one.asks and last) for one, last in zip(shown, alone, strict=True)]

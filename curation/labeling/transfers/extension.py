@@ -62,51 +62,51 @@ def extend_round(
     def read(cursor: Cursor) -> TransferInputs:
         return read_inputs(cursor, name, author, joining, joining, with_new=candidates)
 
-    def make(found: TransferInputs) -> TransferPlan:
-        if found.state.kind == "practice":
+    def make(inputs: TransferInputs) -> TransferPlan:
+        if inputs.state.kind == "practice":
             raise RefusedError(
                 f"{name} is a practice round: those who join need one of their own.",
                 command="`goldgrade practice open` makes one.",
             )
-        return _plan(found, [who for who in joining if who not in found.members])
+        return _plan(inputs, [who for who in joining if who not in inputs.members])
 
     return carry_out(store, read, make, "extend", author)
 
 
-def _plan(found: TransferInputs, joined: Sequence[str]) -> TransferPlan:
-    in_round = {row.pair for row in found.rows}
-    fresh = [candidate for candidate in found.new.candidates if candidate[:2] not in in_round]
-    loads = Counter(row.annotator for row in found.rows if not row.touched and row.duplicate_of is None)
-    work = _added(found, fresh, [*found.at_work, *joined], loads)
-    sharing = _Sharing(found, joined, loads, work)
-    if found.state.kind == "pilot":
-        _give_all(found, joined, work)
+def _plan(inputs: TransferInputs, joined: Sequence[str]) -> TransferPlan:
+    in_round = {row.pair for row in inputs.rows}
+    fresh = [candidate for candidate in inputs.new.candidates if candidate[:2] not in in_round]
+    loads = Counter(row.annotator for row in inputs.rows if not row.touched and row.duplicate_of is None)
+    work = _added(inputs, fresh, [*inputs.at_work, *joined], loads)
+    sharing = _Sharing(inputs, joined, loads, work)
+    if inputs.state.kind == "pilot":
+        _give_all(inputs, joined, work)
     else:
         sharing.share()
     if not any(work.values()):
-        raise RefusedError(_nothing_to_add(found, joined))
+        raise RefusedError(_nothing_to_add(inputs, joined))
     gone = {row.presentation_id for row in sharing.moved}
-    extra = [row for row in found.rows if row.duplicate_of in gone and not row.touched]
-    left_out = Counter({PRACTISED_BEFORE: _practised_before(found, work), PRACTISED: sharing.barred()})
+    extra = [row for row in inputs.rows if row.duplicate_of in gone and not row.touched]
+    left_out = Counter({PRACTISED_BEFORE: _practised_before(inputs, work), PRACTISED: sharing.barred()})
     detail = {"annotators": list(joined)}
     withdrawn = [*sharing.moved, *extra]
-    plan = plan_transfer(found, withdrawn, work, len(sharing.moved), detail, left_out)
+    plan = plan_transfer(inputs, withdrawn, work, len(sharing.moved), detail, left_out)
     return plan._replace(candidates=len(fresh))
 
 
 def _added(
-    found: TransferInputs, fresh: Sequence[Candidate], people: Sequence[str], loads: Counter[str]
+    inputs: TransferInputs, fresh: Sequence[Candidate], people: Sequence[str], loads: Counter[str]
 ) -> Work:
     """The new candidates as work, each query for the round's overlap of people; counted in `loads`."""
-    if fresh and found.layout.overlap > len(people):
+    if fresh and inputs.layout.overlap > len(people):
         raise RefusedError(
-            f"Each pair of {found.state.round} is for {amount(found.layout.overlap, 'person', 'people')}, "
+            f"Each pair of {inputs.state.round} is for {amount(inputs.layout.overlap, 'person', 'people')}, "
             f"and only {len(people)} work in it now. Name people who join."
         )
     pairs = {candidate[:2] for candidate in fresh}
-    practised = {(who, pair[0]) for who in people for pair in found.practised.get(who, ()) if pair in pairs}
+    practised = {(who, pair[0]) for who in people for pair in inputs.practised.get(who, ()) if pair in pairs}
     work: Work = defaultdict(lambda: defaultdict(list))
-    layout = found.layout
+    layout = inputs.layout
     for who, given in assign(fresh, people, layout.overlap, layout.seed, loads, practised).items():
         for query, items in given.items():
             work[who][query].extend(items)
@@ -114,18 +114,18 @@ def _added(
     return work
 
 
-def _give_all(found: TransferInputs, joined: Sequence[str], work: Work) -> None:
+def _give_all(inputs: TransferInputs, joined: Sequence[str], work: Work) -> None:
     """In a pilot everybody has the same."""
-    pairs = sorted({row.candidate for row in found.rows})
+    pairs = sorted({row.candidate for row in inputs.rows})
     for who in joined:
         for candidate in pairs:
             work[who][candidate.query_id].append(candidate)
 
 
-def _practised_before(found: TransferInputs, work: Work) -> int:
+def _practised_before(inputs: TransferInputs, work: Work) -> int:
     """The number of pairs that go to an annotator who was shown their expected grade."""
     return sum(
-        candidate[:2] in found.practised.get(who, ())
+        candidate[:2] in inputs.practised.get(who, ())
         for who, given in work.items()
         for items in given.values()
         for candidate in items
@@ -201,21 +201,21 @@ class _Sharing:
         return self._loads[group.donor] - self._loads[taker] > len(group.rows)
 
 
-def _movable(found: TransferInputs, who: str) -> list[_Group]:
+def _movable(inputs: TransferInputs, who: str) -> list[_Group]:
     """An annotator's queries of which nothing is touched or among the next items, the last ones first.
 
     Of who can judge no more, all that is not answered.
     """
-    mine = [row for row in found.rows if row.annotator == who]
+    mine = [row for row in inputs.rows if row.annotator == who]
     blocked: set[str] = set()
-    if who not in found.away:
+    if who not in inputs.away:
         upcoming = [row for row in mine if not row.answered][:NEXT_UP]
         blocked = {row.query_id for row in mine if row.touched or row.requested}
         blocked |= {row.query_id for row in upcoming}
     groups: dict[str, list[RoundItem]] = defaultdict(list)
     for row in mine:
         if (
-            found.movable(row)
+            inputs.movable(row)
             and row.query_id not in blocked
             and row.duplicate_of is None
             and not row.control_item
@@ -224,13 +224,13 @@ def _movable(found: TransferInputs, who: str) -> list[_Group]:
     return [_Group(who, rows) for rows in reversed(groups.values())]
 
 
-def _nothing_to_add(found: TransferInputs, joined: Sequence[str]) -> str:
-    name = found.state.round
+def _nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> str:
+    name = inputs.state.round
     if joined:
         return (
             f"Nothing of {name} is left to share with {', '.join(joined)}: what is open was touched, comes "
             "up next, is even already, or they have practised on it."
         )
-    reasons = (f"{count:,} {reason}" for reason, count in found.new.left_out.items())
+    reasons = (f"{count:,} {reason}" for reason, count in inputs.new.left_out.items())
     why = "; ".join(reasons) or "none is new"
     return f"There is nothing to add to {name} ({why}). Deepen the pool first, or name people who join."

@@ -70,8 +70,8 @@ def deactivate_annotator(store: Store, name: str, author: str = COMMAND_LINE) ->
     if not was_active and not any(one.moved for one in returned):
         raise RefusedError(f"{name} is deactivated already.{_remains(returned)}")
     with store.reading() as cursor:
-        found = require_annotators(cursor, [name])[0]
-    return AccountChange(name, found.role, found.active, returned)
+        require_annotator = require_annotators(cursor, [name])[0]
+    return AccountChange(name, require_annotator.role, require_annotator.active, returned)
 
 
 def change_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> AccountChange:

@@ -58,27 +58,29 @@ def reassign(
     def read(cursor: Cursor) -> TransferInputs:
         return read_inputs(cursor, name, author, [from_, *takers], takers, with_new=False)
 
-    def make(found: TransferInputs) -> TransferPlan:
-        _refuse_own_work(found.state)
-        others = takers or [who for who in found.at_work if who != from_]
+    def make(inputs: TransferInputs) -> TransferPlan:
+        _refuse_own_work(inputs.state)
+        others = takers or [who for who in inputs.at_work if who != from_]
         if not others:
             raise RefusedError(
                 f"There is nobody else in {name}. Name who gets the work.", command="--to names them."
             )
-        return _plan(found, from_, others)
+        return _plan(inputs, from_, others)
 
     return carry_out(store, read, make, "reassign", author)
 
 
-def _plan(found: TransferInputs, from_: str, others: Sequence[str]) -> TransferPlan:
-    mine = [row for row in found.rows if row.annotator == from_]
-    firsts = [row for row in mine if row.duplicate_of is None and not row.control_item and found.movable(row)]
-    seen = [row for row in mine if not found.movable(row) and not row.answered]
+def _plan(inputs: TransferInputs, from_: str, others: Sequence[str]) -> TransferPlan:
+    mine = [row for row in inputs.rows if row.annotator == from_]
+    firsts = [
+        row for row in mine if row.duplicate_of is None and not row.control_item and inputs.movable(row)
+    ]
+    seen = [row for row in mine if not inputs.movable(row) and not row.answered]
     left_out = Counter({SEEN: sum(row.duplicate_of is None and not row.control_item for row in seen)})
-    away = from_ in found.away
-    if not firsts and not (away and any(found.movable(row) for row in mine)):
-        raise RefusedError(_nothing_to_move(found.state.round, from_, left_out))
-    reassigner = _Reassigner(found, others)
+    away = from_ in inputs.away
+    if not firsts and not (away and any(inputs.movable(row) for row in mine)):
+        raise RefusedError(_nothing_to_move(inputs.state.round, from_, left_out))
+    reassigner = _Reassigner(inputs, others)
     reassigner.move(firsts)
     left_out.update(reassigner.stays)
     kept = len(firsts) - len(reassigner.moved)
@@ -86,15 +88,15 @@ def _plan(found: TransferInputs, from_: str, others: Sequence[str]) -> TransferP
     extra = [
         row
         for row in mine
-        if found.movable(row)
+        if inputs.movable(row)
         and row.presentation_id not in moved
         and (row.duplicate_of in moved if kept and not away else row not in firsts)
     ]
     detail = {"from": from_, "to": list(others)}
     withdrawn = [*reassigner.moved, *extra]
-    return plan_transfer(found, withdrawn, reassigner.work, len(reassigner.moved), detail, left_out)._replace(
-        kept=kept
-    )
+    return plan_transfer(
+        inputs, withdrawn, reassigner.work, len(reassigner.moved), detail, left_out
+    )._replace(kept=kept)
 
 
 class _Reassigner:

@@ -199,7 +199,9 @@ def read_inputs(
     require_author(cursor, author, "lead")
     state = round_state(cursor, name)
     refuse_closed(state)
-    known_people = {one.name: one for one in require_annotators(cursor, people)}
+    known_people = {
+        require_annotator.name: require_annotator for require_annotator in require_annotators(cursor, people)
+    }
     refuse_who_cannot_judge([known_people[who] for who in takers])
     layout = _layout(cursor, state)
     rows = round_items(cursor, state.round_id)
@@ -219,7 +221,7 @@ def read_inputs(
 
 
 def plan_transfer(
-    found: TransferInputs,
+    inputs: TransferInputs,
     withdrawn: Sequence[RoundItem],
     work: Work,
     moved: int,
@@ -227,19 +229,19 @@ def plan_transfer(
     left_out: Counter[str],
 ) -> TransferPlan:
     """The plan of a transfer with `work` as presentations, and what is withdrawn with what moves."""
-    taken = {row.pair for row in found.rows if not row.control_item} | {
+    taken = {row.pair for row in inputs.rows if not row.control_item} | {
         candidate[:2] for given in work.values() for items in given.values() for candidate in items
     }
     given_to = {who: dict(given) for who, given in sorted(work.items()) if given}
-    all_withdrawn = [*withdrawn, *near_repeats(found.rows, {row.presentation_id for row in withdrawn})]
-    laid = lay_out(found.state.round_id, given_to, found.layout, found.pool, taken, found.starts)
+    all_withdrawn = [*withdrawn, *near_repeats(inputs.rows, {row.presentation_id for row in withdrawn})]
+    laid = lay_out(inputs.state.round_id, given_to, inputs.layout, inputs.pool, taken, inputs.starts)
     dropped = sum(row.duplicate_of is not None for row in all_withdrawn)
     left_out[DROPPED] = max(0, dropped - sum(row.duplicate_of is not None for row in laid.rows))
     left_out.update(laid.left_out)
     counts = {reason: count for reason, count in left_out.items() if count}
     return TransferPlan(
-        round_id=found.state.round_id,
-        round=found.state.round,
+        round_id=inputs.state.round_id,
+        round=inputs.state.round,
         withdrawn=all_withdrawn,
         laid=laid,
         moved=moved,

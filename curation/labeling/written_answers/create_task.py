@@ -221,9 +221,9 @@ def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _plan(plan: AnswerTaskPlan, found: _TaskInputs) -> _LaidOutTask:
-    evidence = choose_evidence(found.evidence, plan.show, plan.documents)
-    queries, left_out = _choose(plan, found, evidence)
+def _plan(plan: AnswerTaskPlan, inputs: _TaskInputs) -> _LaidOutTask:
+    evidence = choose_evidence(inputs.evidence, plan.show, plan.documents)
+    queries, left_out = _choose(plan, inputs, evidence)
     if not queries:
         why = "; ".join(f"{count:,}: {reason}" for reason, count in left_out.items()) or "there is none"
         raise RefusedError(f"No query is left to write answers to ({why}).")
@@ -252,13 +252,13 @@ def _place(who: str, query_id: str) -> tuple[str, str]:
 
 
 def _choose(
-    plan: AnswerTaskPlan, found: _TaskInputs, evidence: ShownDocuments
+    plan: AnswerTaskPlan, inputs: _TaskInputs, evidence: ShownDocuments
 ) -> tuple[list[str], dict[str, int]]:
     """The queries by id, and the others by reason."""
     left_out: Counter[str] = Counter()
     chosen = []
-    for query_id in sorted(found.evidence.active if found.named is None else found.named):
-        why = _why_not(query_id, plan, found, evidence)
+    for query_id in sorted(inputs.evidence.active if inputs.named is None else inputs.named):
+        why = _why_not(query_id, plan, inputs, evidence)
         if why:
             left_out[why] += 1
         else:
@@ -269,21 +269,21 @@ def _choose(
     return chosen, dict(left_out)
 
 
-def _why_not(query_id: str, plan: AnswerTaskPlan, found: _TaskInputs, evidence: ShownDocuments) -> str:
+def _why_not(query_id: str, plan: AnswerTaskPlan, inputs: _TaskInputs, evidence: ShownDocuments) -> str:
     """Why a query is not in the task; '' where it is."""
-    if query_id not in found.evidence.active:
+    if query_id not in inputs.evidence.active:
         return NOT_IN_FORCE
-    if plan.tag is not None and query_id not in found.tagged:
+    if plan.tag is not None and query_id not in inputs.tagged:
         return UNTAGGED
-    if not found.tasks.get(query_id, True):
+    if not inputs.tasks.get(query_id, True):
         return OPEN_TASK
-    if query_id in found.referenced and not plan.again:
+    if query_id in inputs.referenced and not plan.again:
         return KNOWN
-    if query_id in found.tasks and not plan.again:
+    if query_id in inputs.tasks and not plan.again:
         return IN_TASK
     if not evidence.documents.get(query_id):
         return NO_DOCUMENT
-    return IN_QUEUE if plan.show == RELEVANT and query_id in found.evidence.in_queues else ""
+    return IN_QUEUE if plan.show == RELEVANT and query_id in inputs.evidence.in_queues else ""
 
 
 def _write(cursor: Cursor, laid: _LaidOutTask, author: str) -> None:

@@ -138,8 +138,8 @@ def decide_answers(
 def current_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> AnswerDecision | None:
     """The decision in force on a query of a task, or None."""
     sql = f"SELECT {_COLUMNS} FROM current_answer_decisions WHERE task_id = ? AND query_id = ?"  # noqa: S608
-    found = fetch(cursor, AnswerDecision, sql, [task_id, query_id])
-    return found[0]._replace(answers=tuple(found[0].answers)) if found else None
+    decisions = fetch(cursor, AnswerDecision, sql, [task_id, query_id])
+    return decisions[0]._replace(answers=tuple(decisions[0].answers)) if decisions else None
 
 
 def recent_answer_decisions(store: Store, reviewer: str, limit: int = 10) -> list[DecidedAnswers]:

@@ -110,11 +110,11 @@ class NuggetProposals(NamedTuple):
         return dict(zip(TAKEN, (len(unchanged), changed, len(others) - changed, len(rest)), strict=True))
 
 
-def share_sentences(found: Sequence[NuggetProposals]) -> list[str]:
+def share_sentences(proposalses: Sequence[NuggetProposals]) -> list[str]:
     """What each model proposed, and people's share in what came of it."""
     sentences = []
-    for model in sorted({one.model for one in found}):
-        mine = [one for one in found if one.model == model]
+    for model in sorted({proposalse.model for proposalse in proposalses}):
+        mine = [proposalse for proposalse in proposalses if proposalse.model == model]
         unchanged, changed, dropped, added = (sum(one.taken[name] for one in mine) for name in TAKEN)
         if reviewed := unchanged + changed + dropped:
             sentences.append(
@@ -142,7 +142,7 @@ def proposal_calls(
         require_author(cursor, author, *WRITERS)
         inputs = read_evidence_inputs(cursor, shut_door(cursor))
         named = named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active)
-        reviewed = {one.query_id: one.written is not None for one in read_proposals(cursor)}
+        reviewed = {proposal.query_id: proposal.written is not None for proposal in read_proposals(cursor)}
         has_some = read_nuggets(cursor).keys() | reviewed.keys()
         marks = read_marks(cursor)
     shown = choose_evidence(inputs, RELEVANT, DOCUMENTS)

@@ -102,7 +102,7 @@ def distinct(texts: Sequence[str]) -> tuple[str, ...]:
     forms: dict[str, Counter[str]] = {}
     for text in texts:
         forms.setdefault(normalised_answer(text), Counter())[text] += 1
-    chosen = {min(found, key=_by_times(found)): found.total() for found in forms.values()}
+    chosen = {min(form, key=_by_times(form)): form.total() for form in forms.values()}
     return tuple(sorted(chosen, key=_by_times(chosen)))
 
 

@@ -71,27 +71,31 @@ def read_evidence_inputs(cursor: Cursor, door: Door) -> EvidenceInputs:
     return EvidenceInputs(candidates, active, read_votes_on_scale(cursor), ranks, in_queues, door)
 
 
-def choose_evidence(found: EvidenceInputs, show: str, most: int) -> ShownDocuments:
+def choose_evidence(inputs: EvidenceInputs, show: str, most: int) -> ShownDocuments:
     """The documents of every query that has candidates. Call it outside a lease."""
-    relevance = relevance_of(found.votes)
+    relevance = relevance_of(inputs.votes)
     by_query: dict[str, list[Candidate]] = {}
-    for candidate in choose_candidates(found.candidates, found.active, again=True).candidates:
+    for candidate in choose_candidates(inputs.candidates, inputs.active, again=True).candidates:
         by_query.setdefault(candidate.query_id, []).append(candidate)
     documents, judged = {}, set()
-    sealed = found.door.closed.intersection(by_query) if show == RELEVANT else frozenset()
+    sealed = inputs.door.closed.intersection(by_query) if show == RELEVANT else frozenset()
     for query_id, candidates in by_query.items():
         as_judged = show == RELEVANT and query_id not in sealed
-        relevant = [one for one in candidates if relevance.is_relevant(one[:2])] if as_judged else []
+        relevant = (
+            [candidate for candidate in candidates if relevance.is_relevant(candidate[:2])]
+            if as_judged
+            else []
+        )
         if relevant:
             judged.add(query_id)
-        ordered = sorted(relevant or candidates, key=lambda one: _rank_of(one, relevance, found, as_judged))
+        ordered = sorted(relevant or candidates, key=lambda one: _rank_of(one, relevance, inputs, as_judged))
         documents[query_id] = ordered[:most]
     return ShownDocuments(documents, frozenset(judged), sealed)
 
 
 def _rank_of(
-    one: Candidate, relevance: Relevance, found: EvidenceInputs, as_judged: bool
+    candidate: Candidate, relevance: Relevance, inputs: EvidenceInputs, as_judged: bool
 ) -> tuple[int, bool, int, str]:
-    grade = relevance.grades.get(one[:2], relevance.lowest) if as_judged else 0
-    rank = found.ranks.get(one[:2])
-    return -grade, rank is None, rank or 0, digest("evidence", *one[:2])
+    grade = relevance.grades.get(candidate[:2], relevance.lowest) if as_judged else 0
+    rank = inputs.ranks.get(candidate[:2])
+    return -grade, rank is None, rank or 0, digest("evidence", *candidate[:2])

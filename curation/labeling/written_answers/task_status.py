@@ -156,7 +156,9 @@ def _agreement(said: Sequence[tuple[str, list[str | None]]], bound: float) -> An
 def status_tables(status: AnswerTaskStatus) -> tuple[Table, Table]:
     """How far each writer is, and what became of the queries."""
     columns = ("Writer", "Done", "Queries", "Answered", "Without an answer", "Late")
-    writers = tuple((one.writer, BarCell(one.answered, one.queries), *one[1:5]) for one in status.writers)
+    writers = tuple(
+        (writer.writer, BarCell(writer.answered, writer.queries), *writer[1:5]) for writer in status.writers
+    )
     counts = tuple((STATES[how], count) for how, count in status.counts.items() if count)
     return (
         Table("Writers", columns, writers),
@@ -164,15 +166,17 @@ def status_tables(status: AnswerTaskStatus) -> tuple[Table, Table]:
     )
 
 
-def agreement_sentence(found: AnswerAgreement) -> str:
+def agreement_sentence(answer_agreement: AnswerAgreement) -> str:
     """In how many queries all writers agree, with the interval where there are enough."""
-    queries = amount(found.queries, "query", "queries")
-    if found.share is None:
+    queries = amount(answer_agreement.queries, "query", "queries")
+    if answer_agreement.share is None:
         return (
-            f"In {found.agree:,} of {queries} with two answers all writers agree. There is a share from "
+            f"In {answer_agreement.agree:,} of {queries} with two answers all writers agree. There is a "
+            "share from "
             f"{FEWEST} queries."
         )
     return (
-        f"All writers agree in {percent(found.share)} of {queries} with two answers (95 % interval "
-        f"{percent(found.low)} to {percent(found.high)})."
+        f"All writers agree in {percent(answer_agreement.share)} of {queries} with two answers (95 % "
+        "interval "
+        f"{percent(answer_agreement.low)} to {percent(answer_agreement.high)})."
     )

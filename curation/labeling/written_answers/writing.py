@@ -309,17 +309,17 @@ def _append(
             )
 
 
-def _refuse(found: _Assignment, kind: str, seen: int) -> None:
-    if found.revision != seen:
+def _refuse(assignment: _Assignment, kind: str, seen: int) -> None:
+    if assignment.revision != seen:
         raise RefusedError(
             "This query was answered in another tab or window meanwhile. Nothing was changed; the answer "
             "that counts is among your last answers."
         )
-    if found.closed and (found.written or kind == RETRACT):
+    if assignment.closed and (assignment.written or kind == RETRACT):
         raise RefusedError(
             "The lead has closed this task: what was written there cannot be changed any more."
         )
-    if kind == RETRACT and not found.written:
+    if kind == RETRACT and not assignment.written:
         raise RefusedError("There is nothing to take back.")
 
 
@@ -331,8 +331,8 @@ def _own(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
     return _Assignment(*row)
 
 
-def _shown(cursor: Cursor, found: _Assignment) -> list[tuple[str, ReadDocument]]:
+def _shown(cursor: Cursor, assignment: _Assignment) -> list[tuple[str, ReadDocument]]:
     """Document id and what is drawn of the documents, in the order of this assignment."""
-    rows = cursor.execute(_EVIDENCE, [found.task_id, found.query_id]).fetchall()
-    ordered = sorted(rows, key=lambda row: digest(found.assignment_id, row[0]))
+    rows = cursor.execute(_EVIDENCE, [assignment.task_id, assignment.query_id]).fetchall()
+    ordered = sorted(rows, key=lambda row: digest(assignment.assignment_id, row[0]))
     return [(row[0], ReadDocument(*row[1:])) for row in ordered]

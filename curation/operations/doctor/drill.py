@@ -57,6 +57,8 @@ def _newest(store: Store) -> str:
 def _altered_releases(path: Path) -> str:
     store = open_store(path)
     try:
-        return " ".join(one.sentence for one in look_at_releases(store) if one.level == "problem")
+        return " ".join(
+            at_release.sentence for at_release in look_at_releases(store) if at_release.level == "problem"
+        )
     finally:
         store.close()

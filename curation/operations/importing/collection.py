@@ -126,23 +126,23 @@ def _rehearse(
 def _take(
     store: Store, collection: CollectionImport, options: CollectionOptions, progress: Progress, author: str
 ) -> CollectionImport:
-    found = CollectionImport(collection.style, collection.files, collection.passed)
-    documents = [(file.path, file.layout) for file in found.files if file.kind == DOCUMENTS]
+    collection_import = CollectionImport(collection.style, collection.files, collection.passed)
+    documents = [(file.path, file.layout) for file in collection_import.files if file.kind == DOCUMENTS]
     if documents:
-        found.corpus = import_corpus_files(
+        collection_import.corpus = import_corpus_files(
             store, documents, add=options.add, progress=progress, author=author, withdraw=withdraw_outside
         )
-    for file in found.files:
+    for file in collection_import.files:
         if file.kind != QUERIES:
             continue
-        found.queries.append(
+        collection_import.queries.append(
             import_queries(store, file.path, None, file.layout, progress, author, withdraw_outside)
         )
-    for file in found.files:
+    for file in collection_import.files:
         if file.kind != JUDGMENTS:
             continue
         fields = JudgmentFields(annotator_name=options.annotator)
-        found.judgments.append(
+        collection_import.judgments.append(
             import_judgments(
                 *(store, file.path, fields, file.layout),
                 grade_map=options.grade_map,
@@ -151,4 +151,4 @@ def _take(
                 author=author,
             )
         )
-    return found
+    return collection_import

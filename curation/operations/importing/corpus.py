@@ -50,7 +50,7 @@ def corpus(store: Store, request: ImportRequest, progress: Progress, author: str
             withdraw=withdraw_outside,
         )
         seen = markup_of(look_at(request).texts_in(found.fields.body))
-    shown = tuple(one for one in AS_BEFORE.fields if getattr(found.fields, one.field))
+    shown = tuple(field for field in AS_BEFORE.fields if getattr(found.fields, field.field))
     before = PresentationTemplate(fields=shown)
     return replace(found, shown=_show_as(store, markup, seen, before, author))
 
@@ -79,18 +79,28 @@ def _show_as(
     return ""
 
 
-def corpus_outcome(found: CorpusImport) -> ImportOutcome:
-    sentence = f"The corpus now has {amount(found.documents, 'document')}."
-    if not found.is_new:
-        sentence = f"Nothing changed: the project has the same {amount(found.documents, 'document')}."
-    figures = {"documents": found.documents, "added": found.added, "changed": found.changed}
-    figures |= {"removed": found.removed, "unchanged": found.unchanged}
+def corpus_outcome(corpus_import: CorpusImport) -> ImportOutcome:
+    sentence = f"The corpus now has {amount(corpus_import.documents, 'document')}."
+    if not corpus_import.is_new:
+        sentence = f"Nothing changed: the project has the same {amount(corpus_import.documents, 'document')}."
+    figures = {
+        "documents": corpus_import.documents,
+        "added": corpus_import.added,
+        "changed": corpus_import.changed,
+    }
+    figures |= {"removed": corpus_import.removed, "unchanged": corpus_import.unchanged}
     remarks = [
-        f"The stored version of the corpus is {found.snapshot}.",
-        fields_used(found.fields, "all others are metadata"),
+        f"The stored version of the corpus is {corpus_import.snapshot}.",
+        fields_used(corpus_import.fields, "all others are metadata"),
     ]
-    if found.without_text:
-        have = amount(found.without_text, "document has", "documents have")
+    if corpus_import.without_text:
+        have = amount(corpus_import.without_text, "document has", "documents have")
         remarks.append(f"{have} no text: judged by title alone.")
-    remarks += [*filter(None, [found.shown]), *withdrawn(found.withdrawn), *replaced(found.replaced)]
-    return ImportOutcome(found.is_new, sentence, "documents", figures, found.left_out, remarks)
+    remarks += [
+        *filter(None, [corpus_import.shown]),
+        *withdrawn(corpus_import.withdrawn),
+        *replaced(corpus_import.replaced),
+    ]
+    return ImportOutcome(
+        corpus_import.is_new, sentence, "documents", figures, corpus_import.left_out, remarks
+    )

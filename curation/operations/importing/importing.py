@@ -71,7 +71,8 @@ def carry_out(store: Store, request: ImportRequest, by: str, progress: Progress 
         found = refused(error, request)
         name = Path(request.name).name
         sentences = [
-            f"{name}, {one.place}: {one.found}" if one.place else one.found for one in found.problems
+            f"{name}, {problem.place}: {problem.found}" if problem.place else problem.found
+            for problem in found.problems
         ]
         raise InputError(sentences, way_out=found.way_out) from error
     return _for_a_page(outcome, request)

@@ -40,8 +40,8 @@ def _import(store: Store, parameters: Parameters, progress: Progress, author: st
             rmtree(parameters["folder"], ignore_errors=True)
 
 
-def _imported(_parameters: Parameters, found: ImportOutcome) -> StepOutcome:
-    return StepOutcome("\n".join(found.sentences))
+def _imported(_parameters: Parameters, import_outcome: ImportOutcome) -> StepOutcome:
+    return StepOutcome("\n".join(import_outcome.sentences))
 
 
 def write_findings(path: Path, found: DryRun) -> None:

@@ -50,40 +50,53 @@ def judgments_outcome(found: JudgmentImport | JudgeImport) -> ImportOutcome:
     return _of_people(found) if isinstance(found, JudgmentImport) else _of_a_judge(found)
 
 
-def _of_people(found: JudgmentImport) -> ImportOutcome:
-    changes = bool(found.judgments or found.changed or found.sealed)
+def _of_people(judgment_import: JudgmentImport) -> ImportOutcome:
+    changes = bool(judgment_import.judgments or judgment_import.changed or judgment_import.sealed)
     sentence = "Nothing changed: the project has these judgments."
     if changes:
-        where = f" in the round “{found.round}”" if found.round else ""
+        where = f" in the round “{judgment_import.round}”" if judgment_import.round else ""
         one, many = "of them answers an open presentation", "of them answer open presentations"
-        answered = amount(found.filled, one, many)
-        sentence = f"{amount(found.judgments, 'new judgment')}{where}, {answered}."
-    remarks = _about(found)
-    if found.marks:
-        remarks.append(f"With {amount(found.marks, 'range')} of evidence.")
-    if found.sealed:
-        before = amount(found.sealed, "judgment is of a pair", "judgments are of pairs")
+        answered = amount(judgment_import.filled, one, many)
+        sentence = f"{amount(judgment_import.judgments, 'new judgment')}{where}, {answered}."
+    remarks = _about(judgment_import)
+    if judgment_import.marks:
+        remarks.append(f"With {amount(judgment_import.marks, 'range')} of evidence.")
+    if judgment_import.sealed:
+        before = amount(judgment_import.sealed, "judgment is of a pair", "judgments are of pairs")
         remarks.append(
             f"{before} that a release seals: whether the grades are those given before is not said."
         )
-    if found.added_annotators:
-        names = ", ".join(found.added_annotators)
+    if judgment_import.added_annotators:
+        names = ", ".join(judgment_import.added_annotators)
         remarks = [f"Annotators known from imports only, who cannot sign in: {names}.", *remarks]
-    figures = {"new judgments": found.judgments, "corrections": found.changed, "unchanged": found.unchanged}
-    figures |= {"answered on screen since": found.superseded, "queries added": found.added_queries}
-    figures |= {"judged before, sealed": found.sealed, "pairs added": found.added_pairs}
-    return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, remarks)
+    figures = {
+        "new judgments": judgment_import.judgments,
+        "corrections": judgment_import.changed,
+        "unchanged": judgment_import.unchanged,
+    }
+    figures |= {
+        "answered on screen since": judgment_import.superseded,
+        "queries added": judgment_import.added_queries,
+    }
+    figures |= {"judged before, sealed": judgment_import.sealed, "pairs added": judgment_import.added_pairs}
+    return ImportOutcome(changes, sentence, "judgments", figures, judgment_import.left_out, remarks)
 
 
-def _of_a_judge(found: JudgeImport) -> ImportOutcome:
-    changes = bool(found.judgments or found.changed)
-    sentence = f"Nothing changed: the project has these judgments of {found.judge}."
+def _of_a_judge(judge_import: JudgeImport) -> ImportOutcome:
+    changes = bool(judge_import.judgments or judge_import.changed)
+    sentence = f"Nothing changed: the project has these judgments of {judge_import.judge}."
     if changes:
-        votes = "It is no vote" if found.judgments == 1 else "They are no votes"
-        sentence = f"{amount(found.judgments, 'new judgment')} of the judge {found.judge}. {votes}."
-    figures = {"new judgments": found.judgments, "corrections": found.changed, "unchanged": found.unchanged}
-    figures |= {"cannot tell": found.cannot_tell, "pairs outside pools": found.outside_pools}
-    return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, _about(found))
+        votes = "It is no vote" if judge_import.judgments == 1 else "They are no votes"
+        sentence = (
+            f"{amount(judge_import.judgments, 'new judgment')} of the judge {judge_import.judge}. {votes}."
+        )
+    figures = {
+        "new judgments": judge_import.judgments,
+        "corrections": judge_import.changed,
+        "unchanged": judge_import.unchanged,
+    }
+    figures |= {"cannot tell": judge_import.cannot_tell, "pairs outside pools": judge_import.outside_pools}
+    return ImportOutcome(changes, sentence, "judgments", figures, judge_import.left_out, _about(judge_import))
 
 
 def decisions(store: Store, request: ImportRequest, progress: Progress, author: str) -> Decided:
@@ -94,13 +107,13 @@ def decisions(store: Store, request: ImportRequest, progress: Progress, author: 
     return decide_many(store, lines, author, bool(options.get("every_pair")), request.file)
 
 
-def decisions_outcome(found: Decided) -> ImportOutcome:
-    sentence = f"{amount(found.decided, 'pair')} decided."
-    if not found.decided:
+def decisions_outcome(decided: Decided) -> ImportOutcome:
+    sentence = f"{amount(decided.decided, 'pair')} decided."
+    if not decided.decided:
         sentence = "Nothing changed: no pair of the file was to be decided."
-    figures = {"pairs": found.decided, "lines": found.decided + sum(found.left_out.values())}
-    remarks = [fields_used(found.fields)]
-    return ImportOutcome(bool(found.decided), sentence, "lines", figures, found.left_out, remarks)
+    figures = {"pairs": decided.decided, "lines": decided.decided + sum(decided.left_out.values())}
+    remarks = [fields_used(decided.fields)]
+    return ImportOutcome(bool(decided.decided), sentence, "lines", figures, decided.left_out, remarks)
 
 
 def _about(found: JudgmentImport | JudgeImport) -> list[str]:

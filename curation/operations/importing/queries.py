@@ -24,27 +24,45 @@ def queries(store: Store, request: ImportRequest, progress: Progress, author: st
     return import_queries(store, request.file, fields, request.layout, progress, author, withdraw_outside)
 
 
-def queries_outcome(found: QueryImport) -> ImportOutcome:
-    counts = {"added": found.added, "changed": found.changed, "unchanged": found.unchanged}
-    changes = bool(found.added or found.changed or found.answers or found.tags_added)
-    sentence = f"Nothing changed: the project has the same {amount(found.queries, 'query', 'queries')}."
+def queries_outcome(query_import: QueryImport) -> ImportOutcome:
+    counts = {
+        "added": query_import.added,
+        "changed": query_import.changed,
+        "unchanged": query_import.unchanged,
+    }
+    changes = bool(
+        query_import.added or query_import.changed or query_import.answers or query_import.tags_added
+    )
+    sentence = (
+        f"Nothing changed: the project has the same {amount(query_import.queries, 'query', 'queries')}."
+    )
     if changes:
         shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-        sentence = f"{amount(found.queries, 'query', 'queries')}: {shown}."
-    remarks = [fields_used(found.fields, "all others are metadata")]
-    remarks += [known_sentence(found.known_as)] if found.known_as else []
-    if found.answers:
-        remarks.append(f"{amount(found.answers, 'query', 'queries')} got new reference answers.")
-    if found.tags:
-        shown = listed([f"{tag} {count:,}" for tag, count in found.tags.items()], SHOWN)
+        sentence = f"{amount(query_import.queries, 'query', 'queries')}: {shown}."
+    remarks = [fields_used(query_import.fields, "all others are metadata")]
+    remarks += [known_sentence(query_import.known_as)] if query_import.known_as else []
+    if query_import.answers:
+        remarks.append(f"{amount(query_import.answers, 'query', 'queries')} got new reference answers.")
+    if query_import.tags:
+        shown = listed([f"{tag} {count:,}" for tag, count in query_import.tags.items()], SHOWN)
         new = (
-            f" The project's own tags now include {listed(found.declared, SHOWN)}." if found.declared else ""
+            f" The project's own tags now include {listed(query_import.declared, SHOWN)}."
+            if query_import.declared
+            else ""
         )
-        remarks.append(f"Tags of the queries: {shown}. {found.tags_added:,} of them are new.{new}")
-    remarks += [*personal_data(found.personal, "queries", "replaced"), *replaced(found.replaced)]
-    remarks += withdrawn(found.withdrawn)
+        remarks.append(f"Tags of the queries: {shown}. {query_import.tags_added:,} of them are new.{new}")
+    remarks += [
+        *personal_data(query_import.personal, "queries", "replaced"),
+        *replaced(query_import.replaced),
+    ]
+    remarks += withdrawn(query_import.withdrawn)
     return ImportOutcome(
-        changes, sentence, "queries", {"queries": found.queries} | counts, found.left_out, remarks
+        changes,
+        sentence,
+        "queries",
+        {"queries": query_import.queries} | counts,
+        query_import.left_out,
+        remarks,
     )
 
 

@@ -30,31 +30,37 @@ def run(store: Store, request: ImportRequest, progress: Progress, author: str) -
     )
 
 
-def run_outcome(found: RunImport) -> ImportOutcome:
-    places = f"{amount(found.entries, 'place')} for {amount(found.queries, 'query', 'queries')}"
-    sentence = f"Nothing changed: the project has this run {found.name!r} with {places}."
-    if found.is_new:
-        sentence = f"Imported the run {found.name!r}: {places}. A pool names it as run:{found.name}."
-    figures = {"places": found.entries, "queries": found.queries}
-    return ImportOutcome(found.is_new, sentence, "lines", figures, found.left_out, list(_about_run(found)))
+def run_outcome(run_import: RunImport) -> ImportOutcome:
+    places = f"{amount(run_import.entries, 'place')} for {amount(run_import.queries, 'query', 'queries')}"
+    sentence = f"Nothing changed: the project has this run {run_import.name!r} with {places}."
+    if run_import.is_new:
+        sentence = (
+            f"Imported the run {run_import.name!r}: {places}. A pool names it as run:{run_import.name}."
+        )
+    figures = {"places": run_import.entries, "queries": run_import.queries}
+    return ImportOutcome(
+        run_import.is_new, sentence, "lines", figures, run_import.left_out, list(_about_run(run_import))
+    )
 
 
-def _about_run(found: RunImport) -> Iterable[str]:
-    yield f"Read as {found.format}. {fields_used(found.fields)}"
-    if found.mapped:
-        yield f"{found.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back."
-    if found.unordered:
+def _about_run(run_import: RunImport) -> Iterable[str]:
+    yield f"Read as {run_import.format}. {fields_used(run_import.fields)}"
+    if run_import.mapped:
+        yield f"{run_import.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back."
+    if run_import.unordered:
         one = "query was not in the order of its ranks and was"
         many = "queries were not in the order of their ranks and were"
-        yield f"{amount(found.unordered, one, many)} reordered."
-    if found.gaps:
-        order = "score, as in trec_eval" if found.fields.score else "rank"
+        yield f"{amount(run_import.unordered, one, many)} reordered."
+    if run_import.gaps:
+        order = "score, as in trec_eval" if run_import.fields.score else "rank"
         yield (
-            f"Note: for {amount(found.gaps, 'query', 'queries')} ranks are missing. These lists are ordered "
+            f"Note: for {amount(run_import.gaps, 'query', 'queries')} ranks are missing. These lists are "
+            "ordered "
             f"by {order}. Compare the number of places with the original if lines may have been lost."
         )
-    if found.against_scores:
+    if run_import.against_scores:
         yield (
-            f"Note: for {amount(found.against_scores, 'query', 'queries')} the scores contradict the ranks. "
+            f"Note: for {amount(run_import.against_scores, 'query', 'queries')} the scores contradict the "
+            "ranks. "
             "The ranks count here; trec_eval would go by the scores."
         )

@@ -26,42 +26,55 @@ def traffic(store: Store, request: ImportRequest, progress: Progress, author: st
     return import_traffic(store, request.file, fields, request.layout, progress, rules, author)
 
 
-def traffic_outcome(found: TrafficImport) -> ImportOutcome:
-    sentence = "Imported the log." if found.is_new else "Nothing changed: the project has this log already."
-    figures = {"queries asked": found.traffic, "rows": found.rows, "distinct queries": found.queries}
-    figures |= {"sessions": found.sessions, "segments": found.segments}
-    remarks = [fields_used(found.fields), *_files(found)]
-    if found.first and found.last:
-        remarks.append(f"From {found.first:%d %b %Y %H:%M} to {found.last:%d %b %Y %H:%M} UTC.")
+def traffic_outcome(traffic_import: TrafficImport) -> ImportOutcome:
+    sentence = (
+        "Imported the log." if traffic_import.is_new else "Nothing changed: the project has this log already."
+    )
+    figures = {
+        "queries asked": traffic_import.traffic,
+        "rows": traffic_import.rows,
+        "distinct queries": traffic_import.queries,
+    }
+    figures |= {"sessions": traffic_import.sessions, "segments": traffic_import.segments}
+    remarks = [fields_used(traffic_import.fields), *_files(traffic_import)]
+    if traffic_import.first and traffic_import.last:
+        remarks.append(
+            f"From {traffic_import.first:%d %b %Y %H:%M} to {traffic_import.last:%d %b %Y %H:%M} UTC."
+        )
     remarks += [
-        *_times(found),
-        *personal_data(found.personal, "rows", "not stored"),
-        *replaced(found.replaced),
+        *_times(traffic_import),
+        *personal_data(traffic_import.personal, "rows", "not stored"),
+        *replaced(traffic_import.replaced),
     ]
-    return ImportOutcome(found.is_new, sentence, "rows", figures, found.left_out, remarks)
+    return ImportOutcome(traffic_import.is_new, sentence, "rows", figures, traffic_import.left_out, remarks)
 
 
-def _files(found: TrafficImport) -> Iterable[str]:
-    if found.files:
-        before = f"; {found.files.known:,} were read before" if found.files.known else ""
-        yield f"{amount(found.files.read, 'file was', 'files were')} read{before}."
-        if found.files.gone:
-            yield f"{amount(found.files.gone, 'file is', 'files are')} no longer there; the rows stay."
-        if found.files.same:
+def _files(traffic_import: TrafficImport) -> Iterable[str]:
+    if traffic_import.files:
+        before = f"; {traffic_import.files.known:,} were read before" if traffic_import.files.known else ""
+        yield f"{amount(traffic_import.files.read, 'file was', 'files were')} read{before}."
+        if traffic_import.files.gone:
+            yield (
+                f"{amount(traffic_import.files.gone, 'file is', 'files are')} no longer there; the rows stay."
+            )
+        if traffic_import.files.same:
             names = listed(
-                [f"{name} (the same as {first})" for name, first in found.files.same.items()], SHOWN
+                [f"{name} (the same as {first})" for name, first in traffic_import.files.same.items()], SHOWN
             )
             yield f"Not read again, for this content was read by another name: {names}."
 
 
-def _times(found: TrafficImport) -> Iterable[str]:
-    if found.fields.time and found.unknown_times:
-        example = f", such as {found.unreadable_time}" if found.unreadable_time else ""
-        yield f"{amount(found.unknown_times, 'row has', 'rows have')} no time that could be read{example}."
-        if found.unreadable_time and found.fields.date_order is None:
+def _times(traffic_import: TrafficImport) -> Iterable[str]:
+    if traffic_import.fields.time and traffic_import.unknown_times:
+        example = f", such as {traffic_import.unreadable_time}" if traffic_import.unreadable_time else ""
+        yield (
+            f"{amount(traffic_import.unknown_times, 'row has', 'rows have')} no time that could be "
+            f"read{example}."
+        )
+        if traffic_import.unreadable_time and traffic_import.fields.date_order is None:
             yield DATE_ORDER
-    if found.same_source:
-        yield f"Note: {earlier_imports(found.same_source)} as well."
+    if traffic_import.same_source:
+        yield f"Note: {earlier_imports(traffic_import.same_source)} as well."
 
 
 def earlier_imports(number: int) -> str:

@@ -93,13 +93,13 @@ class Figures:
             others = {name: TABLES[name] for name in TABLES if name not in GRADES}
             rest = digest(read_fingerprint(cursor, others), str(cursor.execute(_OTHERS).fetchall()))
             ((grades,),) = cursor.execute("SELECT count(*) FROM judgment_events").fetchall()
-            found = DataState(digest(set_fingerprint(cursor), rest), utc_now(), grades >= LARGE)
-            if found.large and self._last is not None:
+            data_state = DataState(digest(set_fingerprint(cursor), rest), utc_now(), grades >= LARGE)
+            if data_state.large and self._last is not None:
                 last, last_rest, read = self._last
-                if last.key != found.key and last_rest == rest and time.monotonic() - read < FRESH:
+                if last.key != data_state.key and last_rest == rest and time.monotonic() - read < FRESH:
                     return last
-            self._last = found, rest, time.monotonic()
-            return found
+            self._last = data_state, rest, time.monotonic()
+            return data_state
 
     def figure(self, of: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
         """What a function returns for the project in a state; who asks for the same meanwhile waits for it.

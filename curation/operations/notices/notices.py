@@ -192,7 +192,7 @@ def _happened(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple
         )
         known = {key for (key,) in cursor.execute("SELECT notice_id FROM notices").fetchall()}
     if kinds.round_done:
-        asked = [one for one in states if one.kind not in ("imported", "practice") and not one.closed]
+        asked = [state for state in states if state.kind not in ("imported", "practice") and not state.closed]
         done = {f"round {one.round_id}": one.round for one in asked if not one.open_items}
         yield from ((key, f"Round {name} is done.") for key, name in done.items() if key not in known)
     day = f"disputes {now:%Y-%m-%d}"
@@ -216,8 +216,8 @@ def _happened(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple
 def _disputes(project: Path, _version: str) -> int:
     """How many pairs wait, read once for each state of the judgments."""
     with open_store(project).reading() as cursor:
-        found = read_settled(cursor)
-    return found.disputed - found.awaited
+        settled = read_settled(cursor)
+    return settled.disputed - settled.awaited
 
 
 @lru_cache(maxsize=2)

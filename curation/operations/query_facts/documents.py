@@ -95,7 +95,7 @@ class QueryDocuments:
     @property
     def open(self) -> tuple[QueryDocument, ...]:
         """The documents that the reader may know about."""
-        return tuple(one for one in self.documents if not one.is_withheld)
+        return tuple(document for document in self.documents if not document.is_withheld)
 
     @property
     def judged(self) -> tuple[PairConsensus, ...]:
@@ -207,11 +207,16 @@ def _by_document(votes: Votes) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _texts(cursor: Cursor, found: _PairFacts, settled: Mapping[str, PairConsensus]) -> dict[str, Document]:
+def _texts(
+    cursor: Cursor, pair_facts: _PairFacts, settled: Mapping[str, PairConsensus]
+) -> dict[str, Document]:
     """The text of each document: that of now, or the one that was judged where nobody judged that of now."""
-    names = sorted({*found.places, *settled})
+    names = sorted({*pair_facts.places, *settled})
     judged = {
-        name: row["content_hash"] for name in found.said for row in found.said[name] if row["same_text"]
+        name: row["content_hash"]
+        for name in pair_facts.said
+        for row in pair_facts.said[name]
+        if row["same_text"]
     }
     unjudged = [name for name in names if name not in judged]
     hashes = judged | snapshot_versions(cursor, get_setting(cursor, "corpus"), unjudged)
@@ -219,27 +224,30 @@ def _texts(cursor: Cursor, found: _PairFacts, settled: Mapping[str, PairConsensu
     return {name: texts[hashes[name]] for name in names if hashes.get(name) in texts}
 
 
-def _marks(facts: QueryFacts, found: _PairFacts, documents: Mapping[str, Document]) -> dict[str, str]:
+def _marks(facts: QueryFacts, pair_facts: _PairFacts, documents: Mapping[str, Document]) -> dict[str, str]:
     """What the places of documents and their grades together say, where a grade may be shown."""
     reasons = {
         name: reason
-        for name, one in documents.items()
-        if facts.filter and (reason := outside(facts.filter, fields_of(one.metadata)))
+        for name, document in documents.items()
+        if facts.filter and (reason := outside(facts.filter, fields_of(document.metadata)))
     }
-    if not found.pairs:
+    if not pair_facts.pairs:
         return reasons
     query = Query(facts.query_id, facts.text, facts.normalised, facts.source)
-    relevance = relevance_of_pairs(list(found.pairs.values()), found.guide.values[0])
+    relevance = relevance_of_pairs(list(pair_facts.pairs.values()), pair_facts.guide.values[0])
     relevance = relevance.with_outside((facts.query_id, name) for name in reasons)
-    negatives = query_negatives(query, found.ranked, relevance, documents.values())
-    marks = {one.document_id: HARD_NEGATIVE for one in negatives.negatives}
-    marks |= {one.document_id: f"near-duplicate of {one.positive_id}" for one in negatives.near_duplicates}
-    return marks | {one.document_id: JUDGE_FIRST for one in negatives.suspects} | reasons
+    negatives = query_negatives(query, pair_facts.ranked, relevance, documents.values())
+    marks = {negative.document_id: HARD_NEGATIVE for negative in negatives.negatives}
+    marks |= {
+        near_duplicate.document_id: f"near-duplicate of {near_duplicate.positive_id}"
+        for near_duplicate in negatives.near_duplicates
+    }
+    return marks | {suspect.document_id: JUDGE_FIRST for suspect in negatives.suspects} | reasons
 
 
-def _document(document: Document, found: _PairFacts, names: bool, mark: str) -> QueryDocument:
+def _document(document: Document, pair_facts: _PairFacts, names: bool, mark: str) -> QueryDocument:
     name = document.document_id
-    pair = found.pairs.get(name)
+    pair = pair_facts.pairs.get(name)
     votes = [
         QueryVote(
             row["annotator"] if names else None,
@@ -248,14 +256,19 @@ def _document(document: Document, found: _PairFacts, names: bool, mark: str) -> 
             row["flagged"],
             row["same_text"],
         )
-        for row in found.said.get(name, ())
+        for row in pair_facts.said.get(name, ())
         if pair is not None and row["annotator"] is not None
     ]
     said = sorted(votes, key=lambda one: (-1 if one.grade is None else one.grade, one.words), reverse=True)
-    decision = found.decisions.get(name) if pair is not None else None
-    return QueryDocument(document, found.places.get(name, {}), False, pair, tuple(said), mark, decision)
+    decision = pair_facts.decisions.get(name) if pair is not None else None
+    return QueryDocument(document, pair_facts.places.get(name, {}), False, pair, tuple(said), mark, decision)
 
 
-def _order(one: QueryDocument) -> tuple[object, ...]:
-    ranks = [rank for rank in one.ranks.values() if rank is not None]
-    return one.is_withheld, min(ranks, default=MOST), -len(ranks), one.document.document_id
+def _order(query_document: QueryDocument) -> tuple[object, ...]:
+    ranks = [rank for rank in query_document.ranks.values() if rank is not None]
+    return (
+        query_document.is_withheld,
+        min(ranks, default=MOST),
+        -len(ranks),
+        query_document.document.document_id,
+    )

@@ -58,7 +58,9 @@ class QueryHistory:
                 found.append(f"{pair}: reworded from “{before.text}”.")
             if before.need != after.need:
                 found.append(f"{pair}: the information need was changed.")
-            changed = [one for one in before.grades if after.grades.get(one, ABSENT) != before.grades[one]]
+            changed = [
+                grade for grade in before.grades if after.grades.get(grade, ABSENT) != before.grades[grade]
+            ]
             new = after.grades.keys() - before.grades.keys()
             if not self.is_sealed:
                 found.append(f"{pair}: {amount(len(changed), 'grade')} changed, {len(new):,} new.")
@@ -99,13 +101,15 @@ def query_history(store: Store, query_id: str, reader: Annotator, door: Door | N
 def history_table(found: QueryHistory) -> Table:
     """The grades of each document in each release, those that changed first."""
     documents = {document for one in found.releases for document in one.grades}
-    grades = {name: [one.grades.get(name, ABSENT) for one in found.releases] for name in documents}
+    grades = {name: [release.grades.get(name, ABSENT) for release in found.releases] for name in documents}
     order = sorted(documents, key=lambda name: (len(set(grades[name])) == 1, name))
     rows = tuple(
         (QueryName(found.titles.get(name, name), found.query_id, name), *map(str, grades[name]))
         for name in order
     )
-    return Table("Grades by release", ("Document", *(one.name for one in found.releases)), rows, words=True)
+    return Table(
+        "Grades by release", ("Document", *(release.name for release in found.releases)), rows, words=True
+    )
 
 
 def _grade(row: Mapping[str, Any]) -> int | str:

@@ -59,29 +59,31 @@ def read_settled(cursor: Cursor) -> SettledGrades:
     )
 
 
-def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> PathStep:
+def adjudicate_step(settled_grades: SettledGrades, alpha: GateCheck | None) -> PathStep:
     """Disputes that wait."""
     agreement = Action("See agreement", "agreement", "goldgrade agreement")
-    if not found.judged:
+    if not settled_grades.judged:
         waits = "A reviewer settles the pairs on which annotators differ."
         return PathStep("adjudicate", "not begun", waits, agreement)
-    decided = f"{amount(found.decided, 'pair')} decided" if found.decided else ""
-    waiting = found.disputed - found.awaited
+    decided = f"{amount(settled_grades.decided, 'pair')} decided" if settled_grades.decided else ""
+    waiting = settled_grades.disputed - settled_grades.awaited
     if waiting:
-        more = f"; {found.awaited:,} more get another opinion first" if found.awaited else ""
+        more = (
+            f"; {settled_grades.awaited:,} more get another opinion first" if settled_grades.awaited else ""
+        )
         more += f"; {decided} so far." if decided else "."
         line = f"{amount(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
         label = f"Decide {amount(waiting, 'pair')}"
         decide = Action(label, "adjudicate", "goldgrade adjudicate list")
         return PathStep("adjudicate", "needs attention", line, decide, alpha=alpha)
-    if found.awaited:
-        asked = f"{amount(found.awaited, 'pair gets', 'pairs get')} another opinion first."
+    if settled_grades.awaited:
+        asked = f"{amount(settled_grades.awaited, 'pair gets', 'pairs get')} another opinion first."
         return PathStep("adjudicate", "at work", asked, agreement, alpha=alpha)
     line = f"No pair is disputed; {decided}." if decided else "No pair is disputed."
     return PathStep("adjudicate", "done", line, agreement, alpha=alpha)
 
 
-def split_step(found: SettledGrades, is_settled: bool) -> PathStep:
+def split_step(settled_grades: SettledGrades, is_settled: bool) -> PathStep:
     """The parts of the split.
 
     Parameters
@@ -90,16 +92,18 @@ def split_step(found: SettledGrades, is_settled: bool) -> PathStep:
     """
     command = "goldgrade split --dev 0.7 --test 0.3"
     split = Action("Split the queries", "releases", command, {"stage": "Split"})
-    if found.parts is None:
-        has = amount(found.graded, "graded query is", "graded queries are")
+    if settled_grades.parts is None:
+        has = amount(settled_grades.graded, "graded query is", "graded queries are")
         line = (
-            f"{has} in no part yet." if found.graded else "Splits queries into dev and test without leakage."
+            f"{has} in no part yet."
+            if settled_grades.graded
+            else "Splits queries into dev and test without leakage."
         )
         return PathStep("split", "not begun", line, split)
-    sizes = " · ".join(f"{part} {count:,}" for part, count in found.parts.items())
+    sizes = " · ".join(f"{part} {count:,}" for part, count in settled_grades.parts.items())
     line = f"{sizes} queries."
-    if found.outside:
-        line += f" {amount(found.outside, 'graded query is', 'graded queries are')} in no part."
+    if settled_grades.outside:
+        line += f" {amount(settled_grades.outside, 'graded query is', 'graded queries are')} in no part."
         if is_settled:
             again = Action("Split again", "releases", command, {"stage": "Split"})
             return PathStep("split", "needs attention", line, again)

@@ -67,14 +67,18 @@ class OpenWork(NamedTuple):
 
 def read_rounds(cursor: Cursor) -> OpenWork:
     """Read the rounds; practice and pilots are none of this step."""
-    states = [one for one in all_states(cursor) if one.kind not in ("practice", "pilot")]
-    asked = [one for one in states if one.kind != "imported"]
+    states = [state for state in all_states(cursor) if state.kind not in ("practice", "pilot")]
+    asked = [state for state in states if state.kind != "imported"]
     open_rounds = tuple(one for one in asked if not one.closed and one.open_items)
-    failed = [one.annotator for one in practice_statuses(cursor) if one.state.passed is False]
+    failed = [
+        practice_status.annotator
+        for practice_status in practice_statuses(cursor)
+        if practice_status.state.passed is False
+    ]
     return OpenWork(
         open=open_rounds,
-        answered=sum(one.answered for one in open_rounds),
-        left=sum(one.open_items for one in open_rounds),
+        answered=sum(open_round.answered for open_round in open_rounds),
+        left=sum(open_round.open_items for open_round in open_rounds),
         finished=len(asked) - len(open_rounds),
         imported=len(states) - len(asked),
         opened_at=max((one.opened_at for one in asked), default=None),
@@ -83,45 +87,51 @@ def read_rounds(cursor: Cursor) -> OpenWork:
     )
 
 
-def people_step(found: OpenWork) -> PathStep:
+def people_step(open_work: OpenWork) -> PathStep:
     """Who judges; a project whose judgments came otherwise needs nobody."""
     add = Action("Add people", "people", "goldgrade annotator add NAME")
-    if found.people:
-        line = f"{amount(len(found.people), 'annotator')}: {named(found.people)}."
+    if open_work.people:
+        line = f"{amount(len(open_work.people), 'annotator')}: {named(open_work.people)}."
         return PathStep("people", "done", line, replace(add, label="See the people"))
-    if found.open or found.finished or found.imported:
+    if open_work.open or open_work.finished or open_work.imported:
         return PathStep("people", "done", "No annotator; leads and reviewers can judge, too.", add)
     return PathStep(
         "people", "not begun", "Two annotators or more, and a reviewer who settles disputes.", add
     )
 
 
-def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepared, now: datetime) -> PathStep:
+def round_step(
+    open_work: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepared, now: datetime
+) -> PathStep:
     """Open rounds with their progress; else what waits for a round."""
-    new = prepared.pool is not None and (found.opened_at is None or prepared.pool.built_at > found.opened_at)
-    waiting = prepared.unshown if new or not (found.finished or found.imported) else 0
-    if found.open:
-        step = _open(found, work, now)
+    new = prepared.pool is not None and (
+        open_work.opened_at is None or prepared.pool.built_at > open_work.opened_at
+    )
+    waiting = prepared.unshown if new or not (open_work.finished or open_work.imported) else 0
+    if open_work.open:
+        step = _open(open_work, work, now)
     elif waiting:
-        step = _waiting(found, waiting)
-    elif found.finished or found.imported:
+        step = _waiting(open_work, waiting)
+    elif open_work.finished or open_work.imported:
         step = PathStep(
-            "round", "done", _finished(found), Action("See the rounds", "rounds", "goldgrade round list")
+            "round", "done", _finished(open_work), Action("See the rounds", "rounds", "goldgrade round list")
         )
     else:
         step = PathStep("round", "not begun", "People judge the documents of each query.", _open_round())
-    if found.failed:
-        who = f"{named(found.failed)} did not pass practice and cannot begin."
+    if open_work.failed:
+        who = f"{named(open_work.failed)} did not pass practice and cannot begin."
         people = Action("See who practises", "people", "goldgrade practice status")
         step = replace(step, state="needs attention", line=f"{who} {step.line}", action=people)
     return step
 
 
-def _waiting(found: OpenWork, waiting: int) -> PathStep:
-    state: State = "needs attention" if found.finished else "not begun"
+def _waiting(open_work: OpenWork, waiting: int) -> PathStep:
+    state: State = "needs attention" if open_work.finished else "not begun"
     line = f"{amount(waiting, 'pair waits', 'pairs wait')} to be judged"
     who = (
-        f"{amount(len(found.people), 'annotator')} can judge" if found.people else "no annotator is here yet"
+        f"{amount(len(open_work.people), 'annotator')} can judge"
+        if open_work.people
+        else "no annotator is here yet"
     )
     return PathStep("round", state, f"{line}; {who}.", _open_round())
 
@@ -131,25 +141,25 @@ def _open_round() -> Action:
     return Action(OPEN, "rounds", command, {"part": OPEN})
 
 
-def _finished(found: OpenWork) -> str:
-    rounds = f"{amount(found.finished, 'round')} judged" if found.finished else ""
-    imported = f"{amount(found.imported, 'file')} of judgments imported" if found.imported else ""
+def _finished(open_work: OpenWork) -> str:
+    rounds = f"{amount(open_work.finished, 'round')} judged" if open_work.finished else ""
+    imported = f"{amount(open_work.imported, 'file')} of judgments imported" if open_work.imported else ""
     return f"{' · '.join(filter(None, [rounds, imported]))}. No round is open."
 
 
-def _open(found: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> PathStep:
-    whole = found.answered + found.left
-    names = named([one.round for one in found.open])
-    line = f"{names}: {found.answered:,} of {whole:,} answered ({percent(found.share)})."
-    newest = found.open[-1].round
+def _open(open_work: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> PathStep:
+    whole = open_work.answered + open_work.left
+    names = named([one.round for one in open_work.open])
+    line = f"{names}: {open_work.answered:,} of {whole:,} answered ({percent(open_work.share)})."
+    newest = open_work.open[-1].round
     progress = Action("See progress", "rounds", f"goldgrade round status {newest}", {"round": newest})
     step = PathStep("round", "at work", line, progress, daily_answers(work, now))
-    paused = [one.round for one in found.open if one.paused]
+    paused = [one.round for one in open_work.open if one.paused]
     if paused:
         manage = replace(progress, label="Resume it", parameters={"round": paused[-1], "part": MANAGE})
         return replace(step, state="needs attention", line=f"{line} Paused: {named(paused)}.", action=manage)
     last = max((one.answered[-1] for one in work if one.answered), default=None)
-    since = last or found.open[-1].opened_at
+    since = last or open_work.open[-1].opened_at
     if now - since > SILENT:
         said = f"{line} Nobody has answered since {since:%d %b %Y}."
         return replace(step, state="needs attention", line=said)

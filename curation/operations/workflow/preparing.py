@@ -85,65 +85,67 @@ def read_prepared(cursor: Cursor) -> Prepared:
     )
 
 
-def import_step(found: Prepared) -> PathStep:
+def import_step(prepared: Prepared) -> PathStep:
     """Documents, and what people search for."""
     corpus = Action("Import a corpus", "import", "goldgrade import corpus PATH", {"kind": "corpus"})
     queries = Action(
         "Import a log or queries", "import", "goldgrade import traffic PATH", {"kind": "traffic"}
     )
-    if not (found.documents or found.logs or found.queries):
+    if not (prepared.documents or prepared.logs or prepared.queries):
         needs = "Nothing is here yet. goldgrade needs documents, and a log of searches or a list of queries."
         return PathStep("import", "not begun", needs, corpus)
     have = [
-        f"{amount(found.documents, 'document')}{' of engines' * found.held}" if found.documents else "",
-        f"{amount(found.log_rows, 'row')} of {amount(found.logs, 'log')}" if found.logs else "",
-        amount(found.runs, "run") if found.runs else "",
+        f"{amount(prepared.documents, 'document')}{' of engines' * prepared.held}"
+        if prepared.documents
+        else "",
+        f"{amount(prepared.log_rows, 'row')} of {amount(prepared.logs, 'log')}" if prepared.logs else "",
+        amount(prepared.runs, "run") if prepared.runs else "",
     ]
     line = " · ".join(filter(None, have))
-    if not found.documents:
-        line = line or amount(found.queries, "query", "queries")
+    if not prepared.documents:
+        line = line or amount(prepared.queries, "query", "queries")
         return PathStep("import", "at work", f"{line}. The documents are missing.", corpus)
-    if not (found.logs or found.queries):
+    if not (prepared.logs or prepared.queries):
         missing = f"{line}. What people search for is missing: a log, or a list of queries."
         return PathStep("import", "at work", missing, queries)
     more = Action("Import more", "import", "goldgrade import run PATH")
     return PathStep("import", "done", f"{line}.", more)
 
 
-def sample_step(found: Prepared) -> PathStep:
+def sample_step(prepared: Prepared) -> PathStep:
     """The queries in force."""
     draw = Action("Draw a sample", "queries", "goldgrade sample --size 200", {"part": "Sample"})
     look = Action("See the sample", "queries", "goldgrade tags list", {"part": "Sample"})
-    if found.sample is not None:
-        drawn, others = found.sample, found.queries - found.sample.size
+    if prepared.sample is not None:
+        drawn, others = prepared.sample, prepared.queries - prepared.sample.size
         line = f"{amount(drawn.size, 'query', 'queries')} drawn from the traffic on {drawn.drawn_at:%d %b %Y}"
         more = f", and {amount(others, 'other')}" if others > 0 else ""
         return PathStep("sample", "done", f"{line}{more}.", look)
-    if found.queries:
-        have = amount(found.queries, "query", "queries")
+    if prepared.queries:
+        have = amount(prepared.queries, "query", "queries")
         return PathStep("sample", "done", f"{have}, imported or written; none is drawn from traffic.", look)
-    if found.logs:
-        waits = f"Nothing is drawn from the {amount(found.log_rows, 'row')} of traffic yet."
+    if prepared.logs:
+        waits = f"Nothing is drawn from the {amount(prepared.log_rows, 'row')} of traffic yet."
         return PathStep("sample", "not begun", waits, draw)
     return PathStep("sample", "not begun", "Samples queries from the log for judging.", draw)
 
 
-def pool_step(found: Prepared) -> PathStep:
+def pool_step(prepared: Prepared) -> PathStep:
     """The documents to be judged."""
     build = Action("Build the pool", "pool", "goldgrade pool --systems bm25 --depth 10")
-    lonely = found.queries - found.asked
+    lonely = prepared.queries - prepared.asked
     without = f"{amount(lonely, 'query has', 'queries have')} no document to judge"
-    if not found.pairs:
+    if not prepared.pairs:
         line = f"{without} yet." if lonely else "Finds the documents that people judge for each query."
         return PathStep("pool", "not begun", line, build)
-    line = f"{amount(found.pairs, 'pair')} of {amount(found.asked, 'query', 'queries')}"
-    if found.pool is not None:
-        line += f", from {named(found.pool.systems)}"
-    if lonely and (found.pool is None or found.queries > found.pool.queries):
-        state: State = "at work" if found.pool is None else "needs attention"
-        since = "" if found.pool is None else ", and came after the pool"
+    line = f"{amount(prepared.pairs, 'pair')} of {amount(prepared.asked, 'query', 'queries')}"
+    if prepared.pool is not None:
+        line += f", from {named(prepared.pool.systems)}"
+    if lonely and (prepared.pool is None or prepared.queries > prepared.pool.queries):
+        state: State = "at work" if prepared.pool is None else "needs attention"
+        since = "" if prepared.pool is None else ", and came after the pool"
         return PathStep("pool", state, f"{line}. {without}{since}.", build)
-    newer = " The corpus is newer than the pool." if found.stale_pool else ""
+    newer = " The corpus is newer than the pool." if prepared.stale_pool else ""
     look = Action("See the pool", "pool", "goldgrade contributions")
     return PathStep("pool", "done", f"{line}.{newer}", look)
 

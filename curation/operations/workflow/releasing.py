@@ -79,7 +79,7 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
 
 
 def freeze_step(
-    found: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
+    newest_release: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
 ) -> PathStep:
     """The newest release.
 
@@ -91,7 +91,7 @@ def freeze_step(
     freeze = Action("Freeze a release", page, command, {"stage": "Freeze"})
     shut = shut_by(gate) if grades.judged else ""
     attention = bool(shut) and is_settled
-    if found is None:
+    if newest_release is None:
         line = "The first release keeps the settled grades for good."
         if shut:
             line = shut
@@ -99,40 +99,43 @@ def freeze_step(
             line = f"The gate is open. {line}"
         action = Action("See the gate", page, "goldgrade gate", {"stage": "Gate"}) if attention else freeze
         return PathStep("freeze", "needs attention" if attention else "not begun", line, action)
-    count = graded_pairs(found.row)
+    count = graded_pairs(newest_release.row)
     what = "altered since" if count is None else amount(count, "grade")
-    line = f"{found.name}: {what}, frozen on {found.row.frozen_at:%d %b %Y} by {found.row.frozen_by}."
-    if found.since:
-        line += f" {amount(found.since, 'answer or decision', 'answers and decisions')} came since."
+    line = (
+        f"{newest_release.name}: {what}, frozen on {newest_release.row.frozen_at:%d %b %Y} by "
+        f"{newest_release.row.frozen_by}."
+    )
+    if newest_release.since:
+        line += f" {amount(newest_release.since, 'answer or decision', 'answers and decisions')} came since."
         if is_settled:
             line = f"{line} {shut}".rstrip()
             return PathStep(
                 "freeze", "needs attention", line, Action("Freeze again", page, command, {"stage": "Freeze"})
             )
-    for lacking in half_judged_sentence(half_judged(found.row)):
+    for lacking in half_judged_sentence(half_judged(newest_release.row)):
         return PathStep("freeze", "needs attention", f"{line} {lacking}", freeze)
     return PathStep("freeze", "done", line, Action("See the releases", page, "goldgrade release list"))
 
 
-def evaluate_step(found: NewestRelease | None, now: datetime) -> PathStep:
+def evaluate_step(newest_release: NewestRelease | None, now: datetime) -> PathStep:
     """Runs that were scored on the newest release."""
     score = Action("Score a run", "evaluate", "goldgrade evaluate NAME --run FILE")
-    if found is None:
+    if newest_release is None:
         return PathStep("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
-    name = found.name
-    if not (found.evaluations or found.sealed):
+    name = newest_release.name
+    if not (newest_release.evaluations or newest_release.sealed):
         return PathStep("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
-    made = f"{amount(found.evaluations, 'evaluation')} of {amount(found.systems, 'system')}"
-    sealed = amount(found.sealed, "sealed evaluation")
-    said = [made if found.evaluations else "", sealed if found.sealed else ""]
+    made = f"{amount(newest_release.evaluations, 'evaluation')} of {amount(newest_release.systems, 'system')}"
+    sealed = amount(newest_release.sealed, "sealed evaluation")
+    said = [made if newest_release.evaluations else "", sealed if newest_release.sealed else ""]
     line = f"{name}: {' · '.join(filter(None, said))}."
-    recent = [one for one in found.others if now - one.evaluated_at <= RECENT]
+    recent = [other for other in newest_release.others if now - other.evaluated_at <= RECENT]
     if recent:
         last = recent[-1]
         did = "was refused to evaluate" if last.refused else "evaluated"
         when = f"{last.evaluated_at:%d %b}"
         line += f" {last.evaluated_by} {did} {last.system} on {', '.join(last.parts)} on {when}."
-        who = Action("See who evaluated", "releases", f"goldgrade release show {found.row.name}")
+        who = Action("See who evaluated", "releases", f"goldgrade release show {newest_release.row.name}")
         return PathStep("evaluate", "needs attention", line, who)
     return PathStep("evaluate", "done", line, score)
 

@@ -127,31 +127,36 @@ def read_state(store: Store, now: datetime | None = None) -> PathState:
 
 
 def path_of(
-    found: PathState, figures: PathFigures | None = None, running: Collection[str] | None = None
+    path_state: PathState, figures: PathFigures | None = None, running: Collection[str] | None = None
 ) -> ProjectPath:
     """The steps of a state; see `read_path`."""
-    steps = with_jobs(_steps(found, figures), found.jobs, running)
+    steps = with_jobs(_steps(path_state, figures), path_state.jobs, running)
     return ProjectPath(tuple(steps), next_step(steps))
 
 
-def _steps(found: PathState, figures: PathFigures | None) -> list[PathStep]:
+def _steps(path_state: PathState, figures: PathFigures | None) -> list[PathStep]:
     gate = figures.gate if figures else None
-    judging = round_step(found.rounds, found.answers, found.prepared, found.now)
-    deciding = adjudicate_step(found.grades, _alpha(gate))
+    judging = round_step(path_state.rounds, path_state.answers, path_state.prepared, path_state.now)
+    deciding = adjudicate_step(path_state.grades, _alpha(gate))
     is_settled = judging.state == deciding.state == "done"
-    split = split_step(found.grades, is_settled)
+    split = split_step(path_state.grades, is_settled)
     return [
-        import_step(found.prepared),
-        sample_step(found.prepared),
-        pool_step(found.prepared),
-        people_step(found.rounds),
+        import_step(path_state.prepared),
+        sample_step(path_state.prepared),
+        pool_step(path_state.prepared),
+        people_step(path_state.rounds),
         judging,
         deciding,
         split,
-        freeze_step(found.newest, found.grades, gate, is_settled and split.state == "done"),
-        evaluate_step(found.newest, found.now),
+        freeze_step(path_state.newest, path_state.grades, gate, is_settled and split.state == "done"),
+        evaluate_step(path_state.newest, path_state.now),
         relabel_step(
-            *(found.newest is not None, found.quarter, found.work, figures.due if figures else None)
+            *(
+                path_state.newest is not None,
+                path_state.quarter,
+                path_state.work,
+                figures.due if figures else None,
+            )
         ),
     ]
 

@@ -75,26 +75,26 @@ def read_asked(cursor: Cursor, map_id: str) -> AskedOfCorpus:
     return AskedOfCorpus(active_queries(cursor), traffic, searches, read_texts(cursor, map_id))
 
 
-def match_asked(store: Store, found: CoverageMap, model: str, progress: Progress) -> AskedOfCorpus:
+def match_asked(store: Store, coverage_map: CoverageMap, model: str, progress: Progress) -> AskedOfCorpus:
     """What is asked now; texts that were not matched against this map yet are, and are stored.
 
     Raises
     ------
     RefusedError: the map is of another model, or that cannot be loaded.
     """
-    of_map = found.parameters["model"]
+    of_map = coverage_map.parameters["model"]
     if find_model(model).name != of_map:
         raise RefusedError(
             f"The coverage map was made with the model {of_map}, and another one was given.",
             command=f"Give --model {of_map}.",
         )
     with store.reading() as cursor:
-        asked = read_asked(cursor, found.map_id)
-    return asked._replace(matches=matches_of(store, found, asked.texts, model, progress))
+        asked = read_asked(cursor, coverage_map.map_id)
+    return asked._replace(matches=matches_of(store, coverage_map, asked.texts, model, progress))
 
 
 def matches_of(
-    store: Store, found: CoverageMap, texts: Collection[str], model: str, progress: Progress = silent
+    store: Store, coverage_map: CoverageMap, texts: Collection[str], model: str, progress: Progress = silent
 ) -> dict[str, EntityMatch]:
     """Normalised text → the entities that it is about, of these texts and all that were matched before.
 
@@ -105,12 +105,12 @@ def matches_of(
     NotFoundError, RefusedError: see `coverage_map.match_texts`.
     """
     with store.reading() as cursor:
-        matches = read_texts(cursor, found.map_id)
+        matches = read_texts(cursor, coverage_map.map_id)
     missing = sorted(set(texts) - matches.keys())
     if missing:
-        new = dict(zip(missing, match_texts(store, missing, found, model, progress), strict=True))
+        new = dict(zip(missing, match_texts(store, missing, coverage_map, model, progress), strict=True))
         with store.transaction(appends=True) as cursor:
-            write_texts(cursor, found.map_id, new)
+            write_texts(cursor, coverage_map.map_id, new)
         matches |= new
     return matches
 

@@ -140,18 +140,18 @@ def make_map(
     parameters = settings.parameters()
     with store.reading() as cursor:
         corpus = current_corpus(cursor)
-    found = find_entities(StoredDocuments(store, corpus.hashes), settings.extractor, progress)
-    texts = [entity.text for entity in found.entities]
+    entities = find_entities(StoredDocuments(store, corpus.hashes), settings.extractor, progress)
+    texts = [entity.text for entity in entities.entities]
     vectors = embed(store, texts, "document", settings.model, progress, has_bfloat16())
     graph = join_neighbours(vectors, progress=progress)
     given = () if settings.resolution is None else (settings.resolution,)
     resolutions = (*resolution.RESOLUTIONS, *given)
     partitions = find_partitions(
-        graph, found.of_documents, settings.least_documents, settings.seed, resolutions, progress=progress
+        graph, entities.of_documents, settings.least_documents, settings.seed, resolutions, progress=progress
     )
     chosen = float(settings.resolution) if settings.resolution else choose_resolution(partitions)
     labels = next(tried.labels[0] for tried in partitions if tried.resolution == chosen)
-    made = make_clusters(labels, graph, found.entities, found.of_documents, settings.least_documents)
+    made = make_clusters(labels, graph, entities.entities, entities.of_documents, settings.least_documents)
     return CoverageMap(
         map_id=map_id_of(snapshot_id, parameters),
         snapshot_id=snapshot_id,
@@ -161,17 +161,17 @@ def make_map(
             "chosen": GIVEN if given else BY_RULE,
             "recovered": [[tried.resolution, list(tried.recovered)] for tried in partitions],
         },
-        entities=found.entities,
+        entities=entities.entities,
         neighbours=graph.degrees.tolist(),
-        of_documents=found.of_documents,
+        of_documents=entities.of_documents,
         clusters=made,
         partitions=partitions,
-        left_out=found.left_out,
+        left_out=entities.left_out,
     )
 
 
 def match_texts(
-    store: Store, texts: Sequence[str], found: CoverageMap, model: str, progress: Progress = silent
+    store: Store, texts: Sequence[str], coverage_map: CoverageMap, model: str, progress: Progress = silent
 ) -> list[EntityMatch]:
     """The entities of the map that each text is about; only embeddings are stored.
 
@@ -179,11 +179,11 @@ def match_texts(
     ------
     NotFoundError, RefusedError: see `retrieval.embeddings.embed`.
     """
-    if not found.entities or not texts:
+    if not coverage_map.entities or not texts:
         return [EntityMatch((), ()) for _ in texts]
-    held = [entity.text for entity in found.entities]
-    half = found.parameters.get("precision") == BFLOAT16  # on any machine; maps of before name none
+    held = [entity.text for entity in coverage_map.entities]
+    half = coverage_map.parameters.get("precision") == BFLOAT16  # on any machine; maps of before name none
     entities = embed(store, held, "document", model, progress, half)
     queries = embed(store, texts, "query", model, progress)
-    most = int(found.parameters["matching"]["most_by_meaning"])
-    return match_queries(texts, [entity.name for entity in found.entities], queries, entities, most)
+    most = int(coverage_map.parameters["matching"]["most_by_meaning"])
+    return match_queries(texts, [entity.name for entity in coverage_map.entities], queries, entities, most)

@@ -220,7 +220,9 @@ def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = sil
     return gaps_of(found, of_clusters(found, asked))
 
 
-def gaps_of(found: CoverageMap, counted: Sequence[ClusterCoverage], fill: bool = False) -> list[CoverageGap]:
+def gaps_of(
+    coverage_map: CoverageMap, counted: Sequence[ClusterCoverage], fill: bool = False
+) -> list[CoverageGap]:
     """The regions without a query, in the order of `find_gaps`.
 
     Parameters
@@ -234,68 +236,74 @@ def gaps_of(found: CoverageMap, counted: Sequence[ClusterCoverage], fill: bool =
             name=cluster.name,
             documents=cluster.documents,
             searches=counted[cluster.number].searches,
-            entities=tuple(found.entities[place].name for place in cluster.entities),
+            entities=tuple(coverage_map.entities[place].name for place in cluster.entities),
             missing=ENOUGH - counted[cluster.number].queries if fill else 1,
         )
-        for cluster in found.clusters
+        for cluster in coverage_map.clusters
         if cluster.is_region and counted[cluster.number].queries in (range(1, ENOUGH) if fill else (0,))
     ]
     asked = {gap.number: 0.0 if fill else (gap.searches or 0) * len(gap.documents) for gap in gaps}
     return sorted(gaps, key=lambda gap: (-asked[gap.number], -len(gap.documents), gap.number))
 
 
-def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
-    rule, regions = rule_of(found.parameters), measured(found, asked, found.regions)
+def _report(coverage_map: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
+    rule, regions = rule_of(coverage_map.parameters), measured(coverage_map, asked, coverage_map.regions)
     others = asked._replace(queries=[query for query in asked.queries if query.source != "synthetic"])
     synthetic = len(asked.queries) - len(others.queries)
     counted = sum(times for _, times in asked.traffic)
     matches = [asked.matches[query.normalised] for query in asked.queries]
     nowhere = sum(not match.entities for match in matches)
     unread = sum(match.kept is None for match in matches) - nowhere if rule.by_model else 0
-    scattered = sum(not held for held in asked.of_queries(rule, found.cluster_of)) - nowhere
+    scattered = sum(not held for held in asked.of_queries(rule, coverage_map.cluster_of)) - nowhere
     rest = UNASKED_PART.format(MOST_ASKED)
     reasons = {
-        **found.left_out,
+        **coverage_map.left_out,
         NO_CLUSTER: nowhere,
         SCATTERED: scattered,
         BY_RULE: unread,
         rest: asked.searches - counted,
     }
     return CoverageReport(
-        map_id=found.map_id,
-        seed=found.parameters["seed"],
-        resolution=found.parameters["resolution"],
-        chosen=found.parameters["chosen"],
-        model=found.parameters["model"],
-        least_documents=found.parameters["least_documents"],
-        documents=len(found.of_documents),
-        entities=len(found.entities),
-        isolated=sum(not neighbours for neighbours in found.neighbours),
+        map_id=coverage_map.map_id,
+        seed=coverage_map.parameters["seed"],
+        resolution=coverage_map.parameters["resolution"],
+        chosen=coverage_map.parameters["chosen"],
+        model=coverage_map.parameters["model"],
+        least_documents=coverage_map.parameters["least_documents"],
+        documents=len(coverage_map.of_documents),
+        entities=len(coverage_map.entities),
+        isolated=sum(not neighbours for neighbours in coverage_map.neighbours),
         queries=len(asked.queries),
         rule=rule.name,
-        rules=figures_by_rule(found, asked),
-        outside=documents_outside(found),
+        rules=figures_by_rule(coverage_map, asked),
+        outside=documents_outside(coverage_map),
         msc=regions.msc,
         scc=regions.scc,
         zqc=regions.zqc,
         regions=regions,
-        all_clusters=measured(found, asked, range(len(found.clusters))),
+        all_clusters=measured(coverage_map, asked, range(len(coverage_map.clusters))),
         synthetic=synthetic,
-        without_synthetic=measured(found, others, found.regions) if synthetic else None,
+        without_synthetic=measured(coverage_map, others, coverage_map.regions) if synthetic else None,
         traffic_counted=counted / asked.searches if asked.searches else None,
-        clusters=of_clusters(found, asked),
-        curve=[_curve_step(found, asked, tried) for tried in found.partitions],
+        clusters=of_clusters(coverage_map, asked),
+        curve=[_curve_step(coverage_map, asked, tried) for tried in coverage_map.partitions],
         left_out={reason: number for reason, number in reasons.items() if number},
     )
 
 
-def figures_by_rule(found: CoverageMap, asked: AskedOfCorpus) -> list[RuleFigures]:
+def figures_by_rule(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[RuleFigures]:
     """The figures of regions at the resolution of the map, by each rule over the seeds, and over all."""
-    rules = dict.fromkeys([*ALTERNATIVES, rule_of(found.parameters)])
+    rules = dict.fromkeys([*ALTERNATIVES, rule_of(coverage_map.parameters)])
     by_rule: dict[str, list[CoverageMeasures]] = {rule.name: [] for rule in rules}
-    [tried] = [tried for tried in found.partitions if tried.resolution == found.parameters["resolution"]]
+    [tried] = [
+        tried
+        for tried in coverage_map.partitions
+        if tried.resolution == coverage_map.parameters["resolution"]
+    ]
     for labels in tried.labels:
-        regions, held, cluster_of = _regions_of(found, labels, int(found.parameters["least_documents"]))
+        regions, held, cluster_of = _regions_of(
+            coverage_map, labels, int(coverage_map.parameters["least_documents"])
+        )
         for rule in rules:
             by_rule[rule.name].append(measure_coverage(regions, held, asked.of_queries(rule, cluster_of)))
     every = [one for seeds in by_rule.values() for one in seeds]
@@ -308,20 +316,22 @@ def _spans(measured: Sequence[CoverageMeasures]) -> tuple[Span, Span, Span]:
     return span(msc), span(scc), span(zqc)
 
 
-def documents_outside(found: CoverageMap) -> DocumentsOutside:
+def documents_outside(coverage_map: CoverageMap) -> DocumentsOutside:
     """The documents of the corpus that are in no region."""
-    regions = frozenset(found.regions)
+    regions = frozenset(coverage_map.regions)
     ids = [
-        name for name, places in found.of_documents.items() if regions.isdisjoint(found.clusters_of(places))
+        name
+        for name, places in coverage_map.of_documents.items()
+        if regions.isdisjoint(coverage_map.clusters_of(places))
     ]
-    whole = len(found.of_documents)
+    whole = len(coverage_map.of_documents)
     return DocumentsOutside(len(ids), len(ids) / whole if whole else None, tuple(ids[:IDS_OUTSIDE]))
 
 
 def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOutside) -> Section:
     """How far MSC, SCC and ZQC depend on the rule for C(q) and on the seed, and what no region has."""
     first = ", ".join(map(isolated, outside.ids)) + (", …" if outside.documents > IDS_OUTSIDE else "")
-    rows = tuple((one.rule, one.msc.text(), one.scc.text(), one.zqc.text(",.0f")) for one in rules)
+    rows = tuple((rule.rule, rule.msc.text(), rule.scc.text(), rule.zqc.text(",.0f")) for rule in rules)
     _, msc, scc, zqc = rows[-1]
     caption = "Regions by what a query is about: lowest and highest of the seeds"
     return Section(
@@ -334,16 +344,18 @@ def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOut
     )
 
 
-def measured(found: CoverageMap, asked: AskedOfCorpus, counted: Sequence[int] | range) -> CoverageMeasures:
+def measured(
+    coverage_map: CoverageMap, asked: AskedOfCorpus, counted: Sequence[int] | range
+) -> CoverageMeasures:
     """The measures over clusters by number."""
-    of_documents = [found.clusters_of(places) for places in found.of_documents.values()]
-    by = (rule_of(found.parameters), found.cluster_of)
+    of_documents = [coverage_map.clusters_of(places) for places in coverage_map.of_documents.values()]
+    by = (rule_of(coverage_map.parameters), coverage_map.cluster_of)
     return measure_coverage(counted, of_documents, asked.of_queries(*by), asked.of_traffic(*by))
 
 
-def of_clusters(found: CoverageMap, asked: AskedOfCorpus) -> list[ClusterCoverage]:
+def of_clusters(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[ClusterCoverage]:
     """The map's clusters by number, and what asks for each."""
-    by = (rule_of(found.parameters), found.cluster_of)
+    by = (rule_of(coverage_map.parameters), coverage_map.cluster_of)
     queries = count_in_clusters(asked.of_queries(*by))
     searches = spread(asked.of_traffic(*by))
     return [
@@ -356,31 +368,35 @@ def of_clusters(found: CoverageMap, asked: AskedOfCorpus) -> list[ClusterCoverag
             queries=queries.get(cluster.number, 0),
             searches=round(searches.get(cluster.number, 0.0), 6) if asked.traffic else None,
         )
-        for cluster in found.clusters
+        for cluster in coverage_map.clusters
     ]
 
 
-def _curve_step(found: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> CurveStep:
+def _curve_step(coverage_map: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> CurveStep:
     """The measures over the regions of each partition of one resolution."""
-    least = int(found.parameters["least_documents"])
-    measured = [_of_partition(found, asked, labels, least) for labels in tried.labels]
-    whole = [_of_partition(found, asked, labels, 0) for labels in tried.labels]
+    least = int(coverage_map.parameters["least_documents"])
+    measured = [_of_partition(coverage_map, asked, labels, least) for labels in tried.labels]
+    whole = [_of_partition(coverage_map, asked, labels, 0) for labels in tried.labels]
     clusters = span([len(np.unique(labels)) for labels in tried.labels])
     regions = span([one.clusters for one in measured])
     known = (tried.resolution, clusters, regions, tried.rand_index, tried.recovered_share)
     return CurveStep(*known, *_spans(measured), *_spans(whole))
 
 
-def _of_partition(found: CoverageMap, asked: AskedOfCorpus, labels: Ints, least: int) -> CoverageMeasures:
-    regions, held, cluster_of = _regions_of(found, labels, least)
-    return measure_coverage(regions, held, asked.of_queries(rule_of(found.parameters), cluster_of))
+def _of_partition(
+    coverage_map: CoverageMap, asked: AskedOfCorpus, labels: Ints, least: int
+) -> CoverageMeasures:
+    regions, held, cluster_of = _regions_of(coverage_map, labels, least)
+    return measure_coverage(regions, held, asked.of_queries(rule_of(coverage_map.parameters), cluster_of))
 
 
-def _regions_of(found: CoverageMap, labels: Ints, least: int) -> tuple[list[int], list[Clusters], list[int]]:
+def _regions_of(
+    coverage_map: CoverageMap, labels: Ints, least: int
+) -> tuple[list[int], list[Clusters], list[int]]:
     """The regions of a partition, the clusters of each document, and the cluster of each entity."""
     cluster_of: list[int] = labels.tolist()
-    held = [clusters_at(places, cluster_of) for places in found.of_documents.values()]
-    return np.flatnonzero(documents_of(labels, found.of_documents) >= least).tolist(), held, cluster_of
+    held = [clusters_at(places, cluster_of) for places in coverage_map.of_documents.values()]
+    return np.flatnonzero(documents_of(labels, coverage_map.of_documents) >= least).tolist(), held, cluster_of
 
 
 def span(values: Sequence[float | None]) -> Span:

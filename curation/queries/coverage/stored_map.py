@@ -52,21 +52,25 @@ class ClusterName(NamedTuple):
     named_at: datetime
 
 
-def write_map(cursor: Cursor, found: CoverageMap, in_force: bool = True) -> None:
+def write_map(cursor: Cursor, coverage_map: CoverageMap, in_force: bool = True) -> None:
     """Store a map, unless the project has it, and put it in force where that is asked for.
 
     Raises
     ------
     RefusedError: the corpus has changed since the map was made.
     """
-    if current_snapshot(cursor) != found.snapshot_id:
+    if current_snapshot(cursor) != coverage_map.snapshot_id:
         raise RefusedError("The corpus changed while its map was made. Make the map again.")
-    if in_force and get_setting(cursor, IN_FORCE) != found.map_id:
-        put_setting(cursor, IN_FORCE, found.map_id)
-        clusters = {"clusters": len(found.clusters), "regions": len(found.regions)}
-        record_event(cursor, "coverage map", {"map_id": found.map_id, **clusters, **plain(found.parameters)})
-    if not has_map(cursor, found.map_id):
-        _append_map(cursor, found)
+    if in_force and get_setting(cursor, IN_FORCE) != coverage_map.map_id:
+        put_setting(cursor, IN_FORCE, coverage_map.map_id)
+        clusters = {"clusters": len(coverage_map.clusters), "regions": len(coverage_map.regions)}
+        record_event(
+            cursor,
+            "coverage map",
+            {"map_id": coverage_map.map_id, **clusters, **plain(coverage_map.parameters)},
+        )
+    if not has_map(cursor, coverage_map.map_id):
+        _append_map(cursor, coverage_map)
 
 
 def has_map(cursor: Cursor, map_id: str) -> bool:
@@ -231,23 +235,31 @@ def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch])
     append_rows(cursor, "coverage_texts", new, ("normalised", "by_phrase", "by_meaning"), map_id=map_id)
 
 
-def _append_map(cursor: Cursor, found: CoverageMap) -> None:
-    key = found.map_id
+def _append_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
+    key = coverage_map.map_id
     cursor.execute(
         "INSERT INTO coverage_maps VALUES (?, ?, ?, ?, ?)",
-        [key, found.snapshot_id, canonical_json(found.parameters), canonical_json(found.left_out), utc_now()],
+        [
+            key,
+            coverage_map.snapshot_id,
+            canonical_json(coverage_map.parameters),
+            canonical_json(coverage_map.left_out),
+            utc_now(),
+        ],
     )
-    entities = zip(range(len(found.entities)), found.entities, found.neighbours, strict=True)
+    entities = zip(
+        range(len(coverage_map.entities)), coverage_map.entities, coverage_map.neighbours, strict=True
+    )
     rows = [(place, entity.name, entity.description, joined) for place, entity, joined in entities]
     append_rows(cursor, "coverage_entities", rows, ("place", "name", "description", "neighbours"), map_id=key)
-    documents = [(name, list(places)) for name, places in found.of_documents.items()]
+    documents = [(name, list(places)) for name, places in coverage_map.of_documents.items()]
     append_rows(cursor, "coverage_documents", documents, ("document_id", "entities"), map_id=key)
-    clusters = [(cluster.number, cluster.name, list(cluster.entities)) for cluster in found.clusters]
+    clusters = [(cluster.number, cluster.name, list(cluster.entities)) for cluster in coverage_map.clusters]
     append_rows(cursor, "coverage_clusters", clusters, ("number", "name", "entities"), map_id=key)
-    seed = int(found.parameters["seed"])
+    seed = int(coverage_map.parameters["seed"])
     partitions = [
         (tried.resolution, seed + step, tried.rand_index, labels.tolist())
-        for tried in found.partitions
+        for tried in coverage_map.partitions
         for step, labels in enumerate(tried.labels)
     ]
     names = ("resolution", "seed", "rand_index", "labels")

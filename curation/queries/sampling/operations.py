@@ -22,14 +22,14 @@ def _find_tags(store: Store, request: TagsRequest, progress: Progress, author: s
     return find_tags(store, author)
 
 
-def _tagged(_request: TagsRequest, found: TagsFound) -> StepOutcome:
-    counts = ", ".join(f"{tag} {count:,}" for tag, count in found.tags.items() if count)
-    remarks = [f"{amount(found.changed, 'tag')} changed."]
-    if found.by_person:
-        remarks.append(f"For {amount(found.by_person, 'tag')} a person's statement overrides the rule.")
+def _tagged(_request: TagsRequest, tags_found: TagsFound) -> StepOutcome:
+    counts = ", ".join(f"{tag} {count:,}" for tag, count in tags_found.tags.items() if count)
+    remarks = [f"{amount(tags_found.changed, 'tag')} changed."]
+    if tags_found.by_person:
+        remarks.append(f"For {amount(tags_found.by_person, 'tag')} a person's statement overrides the rule.")
     remarks.append(PEOPLE_SET)
-    rows = tuple((tag, count) for tag, count in found.tags.items() if tag in RULE_TAGS or count)
-    queries = amount(found.queries, "query", "queries")
+    rows = tuple((tag, count) for tag, count in tags_found.tags.items() if tag in RULE_TAGS or count)
+    queries = amount(tags_found.queries, "query", "queries")
     table = Table(f"Tags of {queries}", ("tag", "queries"), rows)
     return StepOutcome(f"Of {queries}: {counts or 'none has a tag'}.", (table,), remarks=tuple(remarks))
 

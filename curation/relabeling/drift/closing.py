@@ -65,7 +65,7 @@ def report_inputs(cursor: Cursor, row: PlanRow) -> ReportInputs:
     if stored is not None:
         return stored
     result, first = read_plan_result(cursor, row), Quarter.named(row.quarter).before(YEAR - 1).name
-    earlier = [one for one in list_plans(cursor) if one.round_id and first <= one.quarter < row.quarter]
+    earlier = [plan for plan in list_plans(cursor) if plan.round_id and first <= plan.quarter < row.quarter]
     year = [(_stored(cursor, one) or report_inputs(cursor, one)).result for one in earlier]
     counted = [one for one in [*year, result] if one.comparable]
     pooled = wrong_labels(counted) if len(counted) > 1 else None

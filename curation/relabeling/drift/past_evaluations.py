@@ -91,7 +91,7 @@ def stored_orders(cursor: Cursor, plan_id: str) -> tuple[OrderChange, ...]:
     """The last comparison that was kept with a plan; empty where there is none."""
     sql = "SELECT orders::TEXT FROM relabeling_orders WHERE plan_id = ? ORDER BY number DESC LIMIT 1"
     rows = cursor.execute(sql, [plan_id]).fetchall()
-    return tuple(_read(one) for one in json.loads(rows[0][0])) if rows else ()
+    return tuple(_read(load) for load in json.loads(rows[0][0])) if rows else ()
 
 
 def _read(row: dict[str, Any]) -> OrderChange:
@@ -149,10 +149,10 @@ def order_change(
     return OrderChange(measure, old, new, systems, not swapped, swapped, tuple(parts))
 
 
-def _means(found: Evaluation) -> dict[str, dict[str, float]]:
+def _means(evaluation: Evaluation) -> dict[str, dict[str, float]]:
     """Measure → system → mean, where it has one."""
     means: dict[str, dict[str, float]] = {}
-    for system in found.runs:
+    for system in evaluation.runs:
         for measure, figure in system.overall.items():
             if figure.value is not None:
                 means.setdefault(measure, {})[system.name] = figure.value

@@ -223,5 +223,7 @@ def _of_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair
     read: dict[Pair, tuple[str, str]] = {}
     for query_id, document_id, *hashes in zip(*columns, strict=True):
         read.setdefault((query_id, document_id), (hashes[0], hashes[1]))
-    found = {(one.query_id, one.document_id): one for one in settled(Votes(read_rule(cursor), votes)).pairs}
+    found = {
+        (pair.query_id, pair.document_id): pair for pair in settled(Votes(read_rule(cursor), votes)).pairs
+    }
     return {key: _Judged(found[key].grade, found[key].how, *about) for key, about in read.items()}

@@ -113,9 +113,9 @@ def _report(
 
     def rows(names: Sequence[str], groups: Sequence[Sequence[str]]) -> tuple[DriftRow, ...]:
         members = {
-            one: [pair for pair, own in zip(pairs, groups, strict=True) if one in own] for one in names
+            name: [pair for pair, own in zip(pairs, groups, strict=True) if name in own] for name in names
         }
-        return tuple(drift_row(one, members[one], grades) for one in names if members[one])
+        return tuple(drift_row(name, members[name], grades) for name in names if members[name])
 
     types, tags = [[pair.type] for pair in pairs], [pair.tags for pair in pairs]
     parts = [[pair.part] if pair.part else [] for pair in pairs]

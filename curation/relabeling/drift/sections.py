@@ -97,10 +97,10 @@ def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
 
 
 def _orders_told(report: DriftReport) -> list[str]:
-    orders = [one for one in report.orders if len(one.systems) > 1]
+    orders = [order for order in report.orders if len(order.systems) > 1]
     if not orders:
         return []
-    turned = [one.measure for one in orders if not one.kept]
+    turned = [order.measure for order in orders if not order.kept]
     kept = len(orders) - len(turned)
     turns = f"; it turns by {', '.join(turned)}" if turned else ""
     return [
@@ -217,8 +217,8 @@ def _changes(rows: Sequence[ChangeRow]) -> Table:
 def _past_told(report: DriftReport) -> str:
     if not report.orders:
         return ""
-    one = report.orders[0]
-    return f"The same runs on {one.old} and on {one.new}, queries of {', '.join(one.parts)}."
+    order = report.orders[0]
+    return f"The same runs on {order.old} and on {order.new}, queries of {', '.join(order.parts)}."
 
 
 def _order(change: OrderChange) -> str:
@@ -231,11 +231,11 @@ def _order(change: OrderChange) -> str:
 def _orders(report: DriftReport) -> Table:
     rows = tuple(
         (
-            one.measure,
-            _order(one),
-            ", ".join(f"{s.system} {decimal(s.before)} → {decimal(s.after)}" for s in one.systems),
+            order.measure,
+            _order(order),
+            ", ".join(f"{s.system} {decimal(s.before)} → {decimal(s.after)}" for s in order.systems),
         )
-        for one in report.orders
+        for order in report.orders
     )
     return Table("Order of the systems", ("measure", "order", "means"), rows, words=True)
 

@@ -138,7 +138,7 @@ def _share_of_set(quarters: Sequence[QuarterResult], open_changed: bool | None) 
     drawn = [[row for row in rows if row[0].part == RANDOM] for rows in known]
     if sum(map(len, drawn)) < FEW:
         return None
-    rest = [max(0, one.population - len(rows)) for one, rows in zip(quarters, known, strict=True)]
+    rest = [max(0, quarter.population - len(rows)) for quarter, rows in zip(quarters, known, strict=True)]
     found = [sum(bool(changed) for _, changed in rows) for rows in known]
     population = sum(quarter.population for quarter in quarters)
     if not sum(rest):

@@ -72,11 +72,11 @@ def pair_table(plan: ShownPlan, limit: int) -> Table:
     columns = ("Query", "Document", "Title", "Part", "Type", "Grade", "Judged")
     rows = (
         (
-            QueryName(one.text, one.query_id, one.document_id),
-            *(one.document_id, one.title, one.part, one.stratum),
-            *(one.how if one.grade is None else one.grade, one.judged or "unknown"),
+            QueryName(pair.text, pair.query_id, pair.document_id),
+            *(pair.document_id, pair.title, pair.part, pair.stratum),
+            *(pair.how if pair.grade is None else pair.grade, pair.judged or "unknown"),
         )
-        for one in plan.pairs[:limit]
+        for pair in plan.pairs[:limit]
     )
     return Table(first("Pairs", len(plan.pairs), limit), columns, tuple(rows), words=True)
 
@@ -86,9 +86,9 @@ def query_table(plan: ShownPlan, limit: int) -> Table:
     columns = ("Query", "What", "Why", "Type", "Searches")
     rows = (
         (
-            QueryName(one.normalised, plan.query_ids.get(one.normalised, "")),
-            *(one.kind, one.reason, one.stratum, one.traffic),
+            QueryName(query.normalised, plan.query_ids.get(query.normalised, "")),
+            *(query.kind, query.reason, query.stratum, query.traffic),
         )
-        for one in plan.queries[:limit]
+        for query in plan.queries[:limit]
     )
     return Table(first("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)

@@ -95,9 +95,9 @@ def find_plan(cursor: Cursor, name: str | None = None) -> PlanRow:
     plans = list_plans(cursor)
     if not plans:
         raise NotFoundError(NO_PLAN, command="`goldgrade relabel plan --share 0.15 --seed 0` does.")
-    wanted = [one for one in plans if name is None or one.quarter == name or one.plan_id.startswith(name)]
+    wanted = [plan for plan in plans if name is None or plan.quarter == name or plan.plan_id.startswith(name)]
     if not wanted:
-        have = ", ".join(f"{one.quarter} ({one.plan_id[:8]})" for one in plans)
+        have = ", ".join(f"{plan.quarter} ({plan.plan_id[:8]})" for plan in plans)
         raise NotFoundError(f"There is no plan {name!r}. Plans of this project: {have}.")
     quarter = max(one.quarter for one in wanted)
     of_quarter = [one for one in wanted if one.quarter == quarter]
@@ -113,7 +113,9 @@ def list_plans(cursor: Cursor) -> list[PlanRow]:
 def plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
     """The pairs of a plan by query id and document id."""
     sql = f"SELECT {', '.join(PlanPair._fields)} FROM relabeling_pairs WHERE plan_id = ? ORDER BY ALL"  # noqa: S608
-    return [one._replace(annotators=tuple(one.annotators)) for one in fetch(cursor, PlanPair, sql, [plan_id])]
+    return [
+        pair._replace(annotators=tuple(pair.annotators)) for pair in fetch(cursor, PlanPair, sql, [plan_id])
+    ]
 
 
 def plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:

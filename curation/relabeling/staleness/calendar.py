@@ -138,8 +138,8 @@ def read_work(cursor: Cursor) -> list[QuarterWork]:
     work: dict[Quarter, QuarterWork] = {}
     for quarter, plan_id, round_name, closed, pairs, whole in cursor.execute(_WORK).fetchall():
         state = PLANNED if round_name is None else DONE if whole == pairs else UNFINISHED if closed else OPEN
-        one = QuarterWork(Quarter.named(quarter), plan_id, round_name, state, pairs, whole)
-        work[one.quarter] = one
+        quarter_work = QuarterWork(Quarter.named(quarter), plan_id, round_name, state, pairs, whole)
+        work[quarter_work.quarter] = quarter_work
     return [work[quarter] for quarter in sorted(work)]
 
 

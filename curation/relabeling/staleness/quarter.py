@@ -33,10 +33,10 @@ class Quarter(NamedTuple):
         ------
         InputError: it is not one.
         """
-        found = _NAME.fullmatch(name)
-        if found is None:
+        match = _NAME.fullmatch(name)
+        if match is None:
             raise InputError(f"{name!r} is no quarter; expected one such as 2026-Q4")
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]))
 
     @property
     def name(self) -> str:

@@ -192,8 +192,8 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
         marks = read_marks(cursor)
         newer = newer_versions(cursor, marks)
     pairs = [
-        one._replace(evidence_lost=one.query_id not in sealed and marks.is_lost(one.consensus, newer))
-        for one in pairs
+        pair._replace(evidence_lost=pair.query_id not in sealed and marks.is_lost(pair.consensus, newer))
+        for pair in pairs
     ]
     return SetState(
         quarter=quarter,
@@ -215,15 +215,15 @@ def pair_staleness(store: Store, state: SetState) -> list[PairStaleness]:
 def _row(pair: JudgedPair, quarter: Quarter, shares: Mapping[tuple[str, str], float]) -> PairStaleness:
     changed = shares.get((pair.read_hash or "", pair.now_hash or "")) if pair.document == CHANGED else None
     parts = parts_of(pair, quarter, changed)
-    one = pair.consensus
+    consensus = pair.consensus
     return PairStaleness(
-        query_id=one.query_id,
-        document_id=one.document_id,
-        grade=one.grade,
-        how=one.how,
-        votes=dict(one.votes),
-        cannot_tell=one.cannot_tell,
-        confidence=one.confidence,
+        query_id=consensus.query_id,
+        document_id=consensus.document_id,
+        grade=consensus.grade,
+        how=consensus.how,
+        votes=dict(consensus.votes),
+        cannot_tell=consensus.cannot_tell,
+        confidence=consensus.confidence,
         judged=pair.judged.name if pair.judged else None,
         age=quarter.since(pair.judged) if pair.judged else None,
         older_than=quarter.since(pair.known_since) if pair.known_since and not pair.judged else None,

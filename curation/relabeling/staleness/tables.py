@@ -15,11 +15,11 @@ from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
 def calendar_table(calendar: RelabelingCalendar) -> Table:
     """What was judged and judged again in each quarter, and before."""
     rows: list[tuple[object, ...]] = []
-    for one in calendar.quarters:
-        work = one.work
+    for quarter in calendar.quarters:
+        work = quarter.work
         done = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
-        if one.judged or work:
-            rows.append((one.quarter, one.judged, work.state if work else "", done))
+        if quarter.judged or work:
+            rows.append((quarter.quarter, quarter.judged, work.state if work else "", done))
     before = (("earlier", calendar.older), ("unknown", calendar.unknown))
     rows += [(name, count, "", "") for name, count in before if count]
     return Table("Calendar", ("Quarter", "Pairs last judged", "Re-labeling", "Pairs done"), tuple(rows))
@@ -48,37 +48,47 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
     return [*lines, f"Due in {due.quarter} ({state}):", *(reasons or ["the open work"])]
 
 
-def query_table(found: SetStaleness, limit: int) -> Table:
+def query_table(set_staleness: SetStaleness, limit: int) -> Table:
     """The stalest queries."""
     rows = (
         (
-            QueryName(one.text, one.query_id),
-            *(one.type, one.pairs, one.changed, one.gone, one.stale, one.oldest, one.traffic.trend),
-            NumberCell(one.score, 2),
+            QueryName(query.text, query.query_id),
+            *(
+                query.type,
+                query.pairs,
+                query.changed,
+                query.gone,
+                query.stale,
+                query.oldest,
+                query.traffic.trend,
+            ),
+            NumberCell(query.score, 2),
         )
-        for one in found.queries[:limit]
+        for query in set_staleness.queries[:limit]
     )
     columns = ("Query", "Type", "Pairs", "Changed", "Gone", "Stale", "Oldest (quarters)", "Traffic", "Score")
-    return Table(first("Queries by score", len(found.queries), limit), columns, tuple(rows), words=True)
+    return Table(
+        first("Queries by score", len(set_staleness.queries), limit), columns, tuple(rows), words=True
+    )
 
 
-def pair_table(found: SetStaleness, limit: int) -> Table:
+def pair_table(set_staleness: SetStaleness, limit: int) -> Table:
     """The stalest pairs that can be judged again, with what each part of the score says."""
-    listed = [pair for pair in found.pairs if pair.document != GONE]
-    texts = {query.query_id: query.text for query in found.queries}
+    listed = [pair for pair in set_staleness.pairs if pair.document != GONE]
+    texts = {query.query_id: query.text for query in set_staleness.queries}
     columns = ("Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS))
     rows = tuple(_pair(pair, texts) for pair in listed[:limit])
     return Table(first("Pairs by score", len(listed), limit), columns, rows, words=True)
 
 
-def new_query_table(found: SetStaleness, limit: int) -> Table:
+def new_query_table(set_staleness: SetStaleness, limit: int) -> Table:
     """Queries of the traffic that the set does not have."""
-    rows = tuple((one.normalised, one.searches) for one in found.new_queries[:limit])
-    title = first("Queries that are new", len(found.new_queries), limit)
+    rows = tuple((query.normalised, query.searches) for query in set_staleness.new_queries[:limit])
+    title = first("Queries that are new", len(set_staleness.new_queries), limit)
     return Table(title, ("Logged text", "Searches"), rows, words=True)
 
 
-def expected_table(found: SetStaleness) -> Table:
+def expected_table(set_staleness: SetStaleness) -> Table:
     """By the plan's share of the pairs: the interval of wrong labels from its random part, that of four
     quarters pooled, and the rise from one quarter to the next that is found in 4 of 5 cases.
     """
@@ -90,7 +100,7 @@ def expected_table(found: SetStaleness) -> Table:
             *(f"± {100 * width:.0f}" for width in both),
             f"{100 * one.least:.0f}",
         )
-        for one in found.expected
+        for one in set_staleness.expected
         for both in [(one.half_width, one.spread.half_width(4 * one.pairs))]
     )
     return Table("What the random part of a plan can find, in percentage points", columns, rows)

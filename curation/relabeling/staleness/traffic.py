@@ -210,7 +210,7 @@ def read_traffic(cursor: Cursor) -> LoggedTraffic:
     sample = read_current(cursor)
     grouped = Limits().group_spellings if sample is None else sample.parameters["group_spellings"]
     known = frozenset(text for (text,) in cursor.execute("SELECT normalised FROM queries").fetchall())
-    by_text = {text: tuple(found) for text, found in counts.items()}
+    by_text = {text: tuple(count) for text, count in counts.items()}
     return LoggedTraffic(tuple(totals), by_text, drawn, known, grouped)
 
 
@@ -220,8 +220,8 @@ def traffic_of(logged: LoggedTraffic) -> TrafficTable:
     for text, query in _queries_of(logged).items():
         for window, searches in enumerate(logged.counts.get(text, ())):
             counts[query][window] += searches
-    new = [NewQuery(text, found[-1]) for text, found in counts.items() if _is_new(text, found, logged)]
-    known = {text: tuple(found) for text, found in counts.items() if text in logged.known}
+    new = [NewQuery(text, count[-1]) for text, count in counts.items() if _is_new(text, count, logged)]
+    known = {text: tuple(count) for text, count in counts.items() if text in logged.known}
     new.sort(key=lambda query: (-query.searches, query.normalised))
     columns = np.array([*counts.values()], np.int64).reshape(len(counts), len(logged.totals))
     changes = tuple(total_change(column, columns[:, -1]) for column in columns.T)

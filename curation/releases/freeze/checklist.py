@@ -47,7 +47,7 @@ def checklist(
 
 def check_table(checks: Sequence[FreezeCheck]) -> Table:
     """The checklist for a terminal."""
-    rows = tuple((one.name, WORDS[one.state], one.figure, one.sentence) for one in checks)
+    rows = tuple((check.name, WORDS[check.state], check.figure, check.sentence) for check in checks)
     return Table("Checklist", ("Check", "State", "Figure", "What it says"), rows, words=True)
 
 
@@ -65,10 +65,10 @@ def _opinions(found: Counter[tuple[int, int]]) -> FreezeCheck:
     return FreezeCheck("opinions", "warn" if lacking else "ok", sentence, whole)
 
 
-def _rounds(found: Sequence[RoundState]) -> FreezeCheck:
-    said = listed([f"{one.round} is {percent(one.share)} answered" for one in found])
-    sentence = f"Open rounds: {said}." if found else "No round is open."
-    return FreezeCheck("open rounds", "warn" if found else "ok", sentence, f"{len(found):,}")
+def _rounds(states: Sequence[RoundState]) -> FreezeCheck:
+    said = listed([f"{state.round} is {percent(state.share)} answered" for state in states])
+    sentence = f"Open rounds: {said}." if states else "No round is open."
+    return FreezeCheck("open rounds", "warn" if states else "ok", sentence, f"{len(states):,}")
 
 
 def _disputes(disputed: int, kept: int, everywhere: int, allowed: bool) -> FreezeCheck:

@@ -90,23 +90,23 @@ def add_coverage(
 
 
 def _clusters_of_queries(
-    store: Store, draft: ReleaseDraft, found: CoverageMap, progress: Progress
+    store: Store, draft: ReleaseDraft, coverage_map: CoverageMap, progress: Progress
 ) -> dict[str, Clusters]:
     texts = {row["query_id"]: normalise_query(row["text"]) for row in draft.tables["queries"]}
-    model = found.parameters["model"]
+    model = coverage_map.parameters["model"]
     try:
-        matches = matches_of(store, found, set(texts.values()), model, progress)
+        matches = matches_of(store, coverage_map, set(texts.values()), model, progress)
     except (NotFoundError, RefusedError) as error:
         raise RefusedError(
             f"Queries of the release were not matched against the coverage map yet, and its model {model} is "
             f"needed for it: {error} Nothing was frozen. Measure coverage where the model is.",
             command="`goldgrade coverage` does.",
         ) from error
-    return {query_id: found.clusters_of_query(matches[text]) for query_id, text in texts.items()}
+    return {query_id: coverage_map.clusters_of_query(matches[text]) for query_id, text in texts.items()}
 
 
 def _shapes(
-    draft: ReleaseDraft, found: CoverageMap, clusters: dict[str, Clusters]
+    draft: ReleaseDraft, coverage_map: CoverageMap, clusters: dict[str, Clusters]
 ) -> dict[str, QueryShape | None]:
     """Query id → its dispersion and alignment, by the release's own grades."""
     least = draft.split.parameters["relevant_grade"]
@@ -114,7 +114,7 @@ def _shapes(
     for row in draft.tables["qrels"]:
         if row["grade"] >= least:
             relevant[row["query_id"]].append(
-                found.clusters_of(found.of_documents.get(row["document_id"], ()))
+                coverage_map.clusters_of(coverage_map.of_documents.get(row["document_id"], ()))
             )
     return {query_id: _shape(own, relevant[query_id]) for query_id, own in clusters.items()}
 
@@ -129,12 +129,12 @@ def _rounded(cuts: Tertiles | None) -> Tertiles | None:
     return None if cuts is None else Tertiles(*map(rounded, cuts))
 
 
-def _map_row(draft: ReleaseDraft, found: CoverageMap, asked: Clusters, cuts: Cuts) -> dict[str, Any]:
-    kept = [cluster for cluster in found.clusters if cluster.is_region or cluster.number in asked]
+def _map_row(draft: ReleaseDraft, coverage_map: CoverageMap, asked: Clusters, cuts: Cuts) -> dict[str, Any]:
+    kept = [cluster for cluster in coverage_map.clusters if cluster.is_region or cluster.number in asked]
     spread, aligned = cuts
     return {
-        "map_id": found.map_id,
-        "parameters": rounded(dict(found.parameters)),
+        "map_id": coverage_map.map_id,
+        "parameters": rounded(dict(coverage_map.parameters)),
         "relevant_grade": draft.split.parameters["relevant_grade"],
         "clusters": [
             {

@@ -90,8 +90,8 @@ class Agreement:
         if found is None:
             return None
         people = [
-            {**one._asdict(), "annotator": self.annotators.get(one.annotator, NO_NUMBER)}
-            for one in found.annotators
+            {**annotator._asdict(), "annotator": self.annotators.get(annotator.annotator, NO_NUMBER)}
+            for annotator in found.annotators
         ]
         return asdict(found) | {"annotators": sorted(people, key=canonical_json)}
 

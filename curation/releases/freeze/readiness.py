@@ -34,9 +34,9 @@ class Readiness:
 
     def problem(self, allow_disputed: bool) -> str | None:
         """Why it would be refused whatever the reason, in words for a page; None where nothing is known."""
-        found = self.content
+        content = self.content
         try:
-            refuse_open(found.disputed, sum(found.grades.values()), found.left_out, allow_disputed)
+            refuse_open(content.disputed, sum(content.grades.values()), content.left_out, allow_disputed)
         except RefusedError as error:
             return error.found
         return None

@@ -210,7 +210,7 @@ def read_rows(cursor: Cursor) -> Rows:
         nuggets=read_nuggets(cursor),
         synthetic=_table(cursor, _SYNTHETIC),
         pool_sample=_table(cursor, _POOL_SAMPLE, [split_id]),
-        open_rounds=[one for one in open_states(cursor) if one.kind not in NOT_COUNTED],
+        open_rounds=[state for state in open_states(cursor) if state.kind not in NOT_COUNTED],
         unanswered=_unanswered(cursor),
         held=is_held(cursor),
         marks=marks,

@@ -58,7 +58,7 @@ class AskedLists(NamedTuple):
     @property
     def missing(self) -> list[EngineQuestion]:
         """The questions without an answer."""
-        return [one for one in self.questions if one.answer_id not in self.stored]
+        return [question for question in self.questions if question.answer_id not in self.stored]
 
 
 def read_asked(cursor: Cursor, request_id: str, queries: Sequence[Query], repeat: int = 1) -> AskedLists:
@@ -68,7 +68,9 @@ def read_asked(cursor: Cursor, request_id: str, queries: Sequence[Query], repeat
         for attempt in range(1, repeat + 1)
         for query in queries
     ]
-    return AskedLists(request_id, questions, _read_lists(cursor, [one.answer_id for one in questions]))
+    return AskedLists(
+        request_id, questions, _read_lists(cursor, [question.answer_id for question in questions])
+    )
 
 
 def ask_missing(
@@ -101,20 +103,20 @@ def ask_missing(
                 _save(store, answers[kept:])
                 kept, saved = len(answers), monotonic()
     except CurationError as error:
-        whole = amount(sum(not one.left_out for one in answers), "answer is", "answers are")
+        whole = amount(sum(not answer.left_out for answer in answers), "answer is", "answers are")
         raise RefusedError(
             f"{error.found} Nothing came of it: {whole} kept, of {len(missing):,}. The same call asks for "
             "the rest."
         ) from error
     finally:
         _save(store, answers[kept:])
-    found = asked.stored | {one.answer_id: one for one in answers}
-    return [found[one.answer_id] for one in asked.questions]
+    found = asked.stored | {answer.answer_id: answer for answer in answers}
+    return [found[question.answer_id] for question in asked.questions]
 
 
 def _save(store: Store, answers: Sequence[StoredList]) -> None:
     """Store the answers that are whole."""
-    if whole := [one for one in answers if not one.left_out]:
+    if whole := [answer for answer in answers if not answer.left_out]:
         with store.transaction(appends=True) as cursor:
             append_lists(cursor, whole)
 
@@ -128,7 +130,7 @@ def append_lists(cursor: Cursor, lists: Sequence[StoredList]) -> None:
 def forget(store: Store, asked: AskedLists) -> None:
     """Remove the answers of a request whose outcome is not kept by the project: the next one asks for all."""
     with store.transaction() as cursor:
-        cursor.execute(f"DELETE {_OF_IDS}", [[one.answer_id for one in asked.questions]])
+        cursor.execute(f"DELETE {_OF_IDS}", [[question.answer_id for question in asked.questions]])
 
 
 def _read_lists(cursor: Cursor, answer_ids: Sequence[str]) -> dict[str, StoredList]:

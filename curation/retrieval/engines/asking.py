@@ -143,8 +143,8 @@ def try_engine(store: Store, name: str, query: str, depth: int) -> EngineTrial:
     """Ask an engine for a query, and for the documents of its hits; see `EngineClient.search`."""
     with store.reading() as cursor:
         client = EngineClient(find_engine(cursor, name))
-    found = client.search(query, depth)
-    return EngineTrial(client.host, client.search_call(query, depth), found, *bring(client, found.ids))
+    match = client.search(query, depth)
+    return EngineTrial(client.host, client.search_call(query, depth), match, *bring(client, match.ids))
 
 
 def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:

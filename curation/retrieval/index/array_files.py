@@ -32,7 +32,7 @@ def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
     ------
     StoreError: the file cannot be written.
     """
-    columns = [pa.LargeListArray.from_arrays([0, len(one)], pa.array(one)) for one in arrays.values()]
+    columns = [pa.LargeListArray.from_arrays([0, len(array)], pa.array(array)) for array in arrays.values()]
     table = pa.table(columns, names=[*arrays])
     fresh = path.with_name(f"{UNFINISHED}{secrets.token_hex(8)}")
     try:

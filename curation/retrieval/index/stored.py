@@ -65,8 +65,8 @@ def stored_index(
     key = _file_name(name, hashes)
     path = folder / f"{key}.index"
     with _alone(folder):
-        if (found := read_arrays(path, key)) is not None:
-            return CorpusIndex(**found)
+        if (arrays := read_arrays(path, key)) is not None:
+            return CorpusIndex(**arrays)
         made = merge(*_counted(store, CountedParts(folder, name, stemmer), hashes, progress))
         if len(hashes) > FEW:
             _remove(folder.glob(f"{name[:_NAME]}-*.index"))
@@ -85,9 +85,9 @@ class CountedParts(NamedTuple):
         """All that are whole, and the content hashes of their documents."""
         counts, hashes = [], [pa.array([], pa.string())]
         for path in sorted(self.folder.glob(f"{self.name[:_NAME]}-*.counts")):
-            if (found := read_arrays(path, self.name)) is not None:
-                hashes.append(found.pop("hashes"))
-                counts.append(Counts(**found))
+            if (arrays := read_arrays(path, self.name)) is not None:
+                hashes.append(arrays.pop("hashes"))
+                counts.append(Counts(**arrays))
         return counts, pa.concat_arrays(hashes)
 
     def write(self, texts: pa.Table) -> int:
@@ -98,9 +98,9 @@ class CountedParts(NamedTuple):
         StoreError: the file cannot be written.
         """
         hashes = pa.concat_arrays(texts["content_hash"].chunks)
-        found = count_words(texts["text"], self.stemmer)
+        words = count_words(texts["text"], self.stemmer)
         path = self.folder / f"{_file_name(self.name, hashes)}.counts"
-        write_arrays(path, self.name, {"hashes": hashes, **found._asdict()})
+        write_arrays(path, self.name, {"hashes": hashes, **words._asdict()})
         return len(texts)
 
     def write_all(self, batches: Iterator[pa.Table], processes: int) -> Iterator[int]:

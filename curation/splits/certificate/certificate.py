@@ -37,9 +37,9 @@ FORMAT = 1
 ALTERED = "holds no certificate: it was altered. Split again."
 
 
-def without_sealed(found: Shown, closed: Collection[str]) -> Shown:
+def without_sealed(shown: Shown, closed: Collection[str]) -> Shown:
     """What was found of ties, at any depth, without the documents that tie queries of `closed`."""
-    return _shown(found, closed) if closed else found
+    return _shown(shown, closed) if closed else shown
 
 
 def shown_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
@@ -58,7 +58,9 @@ def _shown(found: Any, closed: Collection[str]) -> Any:
     if isinstance(found, TieCheck):
         return _check(found)
     if is_dataclass(found) and not isinstance(found, type):
-        return replace(found, **{one.name: _shown(getattr(found, one.name), closed) for one in fields(found)})
+        return replace(
+            found, **{field.name: _shown(getattr(found, field.name), closed) for field in fields(found)}
+        )
     if isinstance(found, Mapping):
         return {key: _shown(value, closed) for key, value in found.items()}
     if isinstance(found, list | tuple):
@@ -73,16 +75,19 @@ def _tie(found: Edge | Crossing, closed: Collection[str]) -> Edge | Crossing:
     return found._replace(documents=()) if isinstance(found, Edge) else replace(found, documents=())
 
 
-def _check(found: TieCheck) -> TieCheck:
-    if found.kind != NEAR_DUPLICATE:
-        return found
+def _check(tie_check: TieCheck) -> TieCheck:
+    if tie_check.kind != NEAR_DUPLICATE:
+        return tie_check
     return replace(
-        found, compared=None, highest=_closest(found.highest), told_apart=_closest(found.told_apart)
+        tie_check,
+        compared=None,
+        highest=_closest(tie_check.highest),
+        told_apart=_closest(tie_check.told_apart),
     )
 
 
-def _closest(found: ClosestPair | None) -> ClosestPair | None:
-    return found and ClosestPair("–", "–", found.similarity, SEALED_TEXT, SEALED_TEXT)
+def _closest(closest_pair: ClosestPair | None) -> ClosestPair | None:
+    return closest_pair and ClosestPair("–", "–", closest_pair.similarity, SEALED_TEXT, SEALED_TEXT)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def check_documents(evidence: SplitEvidence) -> CheckResult:
     same = np.unique(ids, return_inverse=True)[1] if ids else np.zeros(0, dtype=np.int64)
     shingles = [word_shingles(text) for text in texts]
     held = Sieve(CONTAINED, len(ids), cut_pairs, grouped=grouped)
-    sizes = np.array([len(found) for found in shingles], dtype=np.int64)
+    sizes = np.array([len(shingle) for shingle in shingles], dtype=np.int64)
     for first, second, similarity in jaccard_blocks(shingles, pairs, "documents", evidence.progress):
         other = same[first] != same[second]
         sieve.take(first[other], second[other], similarity[other])
@@ -75,13 +75,13 @@ def _relevant_queries(evidence: SplitEvidence) -> dict[Holder, list[str]]:
 
 
 def _crossings(
-    found: NumberedPair,
+    numbered_pair: NumberedPair,
     holders: Sequence[Holder],
     queries: Mapping[Holder, list[str]],
     cut: set[frozenset[str]],
 ) -> Iterator[Crossing]:
     """Of the pairs of queries that two similar documents tie the first that is not cut; all where all are."""
-    similarity, one, other = found
+    similarity, one, other = numbered_pair
     first, second = holders[one][0], holders[other][0]
     pairs = [(a, b) for a in queries[holders[one]] for b in queries[holders[other]]]
     free = [pair for pair in pairs if frozenset(pair) not in cut]

@@ -55,10 +55,10 @@ def _contained(search: TieSearch, ids: Sequence[str], named: Collection[int]) ->
     shingles = (word_shingles(search.inputs.documents[name]) for name in ids)
     sets, class_of = distinct(shingles, single=range(len(ids)))
     place_of = np.flatnonzero(class_of >= 0)
-    found = Collected(len(ids), named, _grouped(search, ids))
+    collected = Collected(len(ids), named, _grouped(search, ids))
     for links in contained_links(sets, CONTAINED, LEAST_SHINGLES, search.rules.document, search.progress):
-        found.add(links._replace(first=place_of[links.first], second=place_of[links.second]))
-    return found
+        collected.add(links._replace(first=place_of[links.first], second=place_of[links.second]))
+    return collected
 
 
 def _grouped(search: TieSearch, ids: Sequence[str]) -> list[int]:

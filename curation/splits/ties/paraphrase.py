@@ -41,10 +41,10 @@ def find(search: TieSearch) -> FoundTies:
     assert vectors is not None
     assert threshold is not None
     label_of = np.unique(labels, return_inverse=True)[1] if labels else np.zeros(len(vectors), np.int64)
-    found = Collected(len(vectors), search.named_places, search.grouped_places)
+    collected = Collected(len(vectors), search.named_places, search.grouped_places)
     for links in paraphrase_links(vectors, threshold, search.progress):
-        found.add(links.at(label_of[links.first] == label_of[links.second]))
-    ties = search.of_similar_queries(found.links(), LABEL, found.pairs, EXACTLY)
+        collected.add(links.at(label_of[links.first] == label_of[links.second]))
+    ties = search.of_similar_queries(collected.links(), LABEL, collected.pairs, EXACTLY)
     unread = int((~vectors.any(axis=1)).sum())
     if not unread:
         return ties

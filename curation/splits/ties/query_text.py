@@ -50,13 +50,13 @@ def _reworded(search: TieSearch, texts: Sequence[str]) -> FoundTies:
     if search.labels is not None:
         labels = [f"{label}\n{name}" for label, name in zip(labels, search.labels, strict=True)]
     label_of = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)[1]
-    found = Collected(len(texts), search.named_places, search.grouped_places)
+    collected = Collected(len(texts), search.named_places, search.grouped_places)
     for links in search.compare(sets, threshold, search.progress):
         first, second = place_of[links.first], place_of[links.second]
         apart = written.similarity(links.first, links.second) < threshold
         new = links._replace(first=first, second=second).at(apart & (label_of[first] == label_of[second]))
-        found.add(new)
-    return search.of_similar_queries(found.links(), LABEL, found.pairs, "")
+        collected.add(new)
+    return search.of_similar_queries(collected.links(), LABEL, collected.pairs, "")
 
 
 TIE = TieKind(

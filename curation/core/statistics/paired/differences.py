@@ -157,7 +157,9 @@ def wilcoxon_ps(differences: Floats) -> Floats:
     from scipy.stats import wilcoxon
 
     columns = [in_steps(column) for column in differences.T]  # rounded, so that equal sizes are equal
-    return np.array([float(wilcoxon(one[one != 0]).pvalue) if one.any() else 1.0 for one in columns])
+    return np.array(
+        [float(wilcoxon(column[column != 0]).pvalue) if column.any() else 1.0 for column in columns]
+    )
 
 
 class PairedMoments(NamedTuple):

@@ -149,7 +149,9 @@ def all_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]
     part_rows: the rows of a part of the release.
     """
     facets = facets_of(queries, dimensions_of(part_rows("sampling")))
-    return facets | {one.name: one for one in _coverage_facets(queries, part_rows)}
+    return facets | {
+        coverage_facet.name: coverage_facet for coverage_facet in _coverage_facets(queries, part_rows)
+    }
 
 
 def _coverage_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> list[Facet]:

@@ -242,7 +242,7 @@ def _by_text(
     may_be = number[of]
     if listed is None:
         earliest, ordered = _in_documents(of, document, places, number)
-        mirrored = [[(-start, -end, 0) for start, end, _ in reversed(found)] for found in places]
+        mirrored = [[(-start, -end, 0) for start, end, _ in reversed(place)] for place in places]
         latest = may_be - 1 - _in_documents(of[::-1], document[::-1], mirrored, number)[0][::-1]
         may_be = np.where(ordered & (earliest == latest), 1, may_be)
         which, _ = _in_documents(of, document, places, number, latest)

@@ -128,7 +128,7 @@ def read_run(
 
 def with_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequence[Measure]) -> RunRows:
     """The rows with their documents as chunks, where there are none and a measure is of chunks."""
-    if rows.chunks or release.bodies is None or not any(one.of_chunks for one in measures):
+    if rows.chunks or release.bodies is None or not any(measure.of_chunks for measure in measures):
         return rows
     documents = rows.documents
     ids, codes = documents.dictionary.to_pylist(), ints_of(documents.indices)
@@ -304,20 +304,20 @@ class _RunColumns:
 
     def _iterated(self) -> LineColumns:
         """The lines, one by one, as columns; what is wrong with them is noted."""
-        found: list[RunLine] = []
+        lines: list[RunLine] = []
         with suppress(InputError):  # noted with the file's problems: raised with what else is found
-            found += (line for line in self._lines if not self._lines.lacks_a_number(line))
-        fields, each = self._file.fields, np.arange(len(found))
+            lines += (line for line in self._lines if not self._lines.lacks_a_number(line))
+        fields, each = self._file.fields, np.arange(len(lines))
         return LineColumns(
-            line=np.array([line.line for line in found], np.int64),
+            line=np.array([line.line for line in lines], np.int64),
             query=each,
-            query_ids=[line.query_id for line in found],
+            query_ids=[line.query_id for line in lines],
             document=each,
-            document_ids=[line.document_id for line in found],
-            rank=np.array([line.rank or 0 for line in found], np.int64) if fields.rank else None,
-            score=np.array([line.score or 0.0 for line in found]) if fields.score else None,
+            document_ids=[line.document_id for line in lines],
+            rank=np.array([line.rank or 0 for line in lines], np.int64) if fields.rank else None,
+            score=np.array([line.score or 0.0 for line in lines]) if fields.score else None,
             chunk={
-                name: texts([line.chunk[place] for line in found])
+                name: texts([line.chunk[place] for line in lines])
                 for place, name in enumerate(self._file.chunk_columns)
             },
         )
@@ -389,7 +389,7 @@ def _chunks_again(places: _Places, located: LocatedChunks) -> Ints:
     by_score = np.argsort(-places.scores, kind="stable")
     keys = [column[by_score] for column in (located.end, located.start, codes, places.query)]
     order = np.lexsort(keys)
-    same = np.logical_and.reduce([np.diff(one[order]) == 0 for one in keys])
+    same = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])
     return np.sort(by_score[order[1:][same]])
 
 

@@ -59,8 +59,8 @@ def unjudged_bounds(
         inside = unjudged[ranking.rank[unjudged] <= (depth or DEEPEST_UNJUDGED)]
         by_engine = [
             place
-            for place, one in enumerate(measures)
-            if one.depth == depth and one.by_engine and one.kind not in UNBOUNDED
+            for place, measure in enumerate(measures)
+            if measure.depth == depth and measure.by_engine and measure.kind not in UNBOUNDED
         ]
         if by_engine and len(inside):
             scenario = with_highest(places, ranking.query[inside], ranking.rank[inside])

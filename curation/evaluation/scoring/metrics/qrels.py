@@ -308,7 +308,7 @@ def qrels_of(
     ids = sorted({*queries, *query_ids})
     values = sorted({*grades, *scale})
     names = sorted(set(documents))
-    found = Qrels(
+    qrels = Qrels(
         query_ids=tuple(ids),
         documents=texts(names),
         query=_positions(queries, ids),
@@ -317,11 +317,11 @@ def qrels_of(
         scale=tuple(values),
         relevant=_threshold(values, relevant),
     )
-    again = np.flatnonzero(found.pair[1:] == found.pair[:-1])
+    again = np.flatnonzero(qrels.pair[1:] == qrels.pair[:-1])
     if len(again):
         query, document, _ = table[int(again[0])]
         raise InputError(f"The document {document!r} has two grades for the query {query!r}.")
-    return found
+    return qrels
 
 
 def with_subtopics(qrels: Qrels, measure: Measure) -> Subtopics:

@@ -126,7 +126,7 @@ def _with_ties(
     queries, found = queries_with_choice(ranking), values.copy()
     if len(queries):
         found[queries] = values_of(reordered(ranking, best, qrels.scale[0]), qrels, measures)[queries]
-    found[:, [one.of_chunks for one in measures]] = np.nan
+    found[:, [measure.of_chunks for measure in measures]] = np.nan
     return found
 
 
@@ -146,7 +146,7 @@ def mean_scores(runs: Sequence[RunScores]) -> RunScores:
 def values_of(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
     """The values of rankings, shape (Q, M), NaN where a query has nothing relevant."""
     values = np.zeros((len(qrels.query_ids), len(measures)))
-    by_engine = [place for place, one in enumerate(measures) if one.by_engine]
+    by_engine = [place for place, measure in enumerate(measures) if measure.by_engine]
     if by_engine:
         wanted = [measures[place] for place in by_engine]
         values[:, by_engine] = engine_values(wanted, qrels, judged_places(qrels, ranking))

@@ -100,7 +100,7 @@ def write_nuggets(
     NotFoundError: there is no such query.
     RefusedError: the author is neither reviewer nor lead.
     """
-    written = [one._replace(text=" ".join(one.text.split())) for one in nuggets]
+    written = [nugget._replace(text=" ".join(nugget.text.split())) for nugget in nuggets]
     refuse_problems([problem for one in written for problem in problems_of(one.text)])
     times = Counter(one.text for one in written)
     refuse_problems([f"{text!r} is there twice; keep one" for text, count in times.items() if count > 1])
@@ -123,7 +123,9 @@ def nuggets_of_lines(vital: str, okay: str) -> list[Nugget]:
 
 def lines_of(nuggets: Sequence[Nugget]) -> tuple[list[str], list[str]]:
     """The texts of the vital nuggets, and of the others."""
-    return [one.text for one in nuggets if one.vital], [one.text for one in nuggets if not one.vital]
+    return [nugget.text for nugget in nuggets if nugget.vital], [
+        nugget.text for nugget in nuggets if not nugget.vital
+    ]
 
 
 def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple[Nugget, ...]]:

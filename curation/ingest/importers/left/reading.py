@@ -146,7 +146,7 @@ def _rows_of(file: LeftFile, rows: Sequence[int], hashes: frozenset[str]) -> Ite
         again: dict[str, Any] = {name: value or _NONE.get(name, "") for name, value in used.items()}
         records.resolve(CorpusFields(**again))
         numbers = set(wanted)
-        taken = (one.fields for number, one in enumerate(records) if number in numbers)
+        taken = (record.fields for number, record in enumerate(records) if number in numbers)
         for batch in batched(known_document(values, fields, hashes) for values in taken):
             yield document_rows(batch)
 

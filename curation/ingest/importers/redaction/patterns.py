@@ -115,14 +115,14 @@ class PersonalDataPattern:
         """Where it is found."""
         group = "it" if "it" in self.pattern.groupindex else 0
         start = 0
-        while found := self.pattern.search(text, start):
-            first, end = found.span(group)
-            holds = self.check(found[group]) and not (
+        while match := self.pattern.search(text, start):
+            first, end = match.span(group)
+            holds = self.check(match[group]) and not (
                 self.announced and _OTHER_NUMBER.search(text, max(0, first - 60), first)
             )
             if holds:
                 yield first, end
-            start = found.end() if holds or not self.restarts else found.start() + 1
+            start = match.end() if holds or not self.restarts else match.start() + 1
 
 
 def is_iban(account: str) -> bool:

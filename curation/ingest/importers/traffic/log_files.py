@@ -242,9 +242,12 @@ def _columns(fields: TrafficFields) -> dict[str, Any]:
     return asdict(replace(fields, columns=()))
 
 
-def _refuse_other_fields(records: Records, found: TrafficFields, expected: TrafficFields) -> NoReturn:
+def _refuse_other_fields(
+    records: Records, traffic_fields: TrafficFields, expected: TrafficFields
+) -> NoReturn:
     ours, theirs = (
-        ", ".join(f"{name} {column}" for name, column in one.used.items()) for one in (found, expected)
+        ", ".join(f"{name} {column}" for name, column in one.used.items())
+        for one in (traffic_fields, expected)
     )
     records.problems.stop(
         f"line 1: has the fields {ours}; the files before it have {theirs}",

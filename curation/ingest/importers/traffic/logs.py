@@ -79,7 +79,7 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
             held = listed([f"{one.import_id[:8]} ({one.source})" for one in matching or logs], 8) or "none"
             raise NotFoundError(f"{begin} with {log!r}. The project has {held}.")
         [found] = matching
-        later = [one for one in logs if one is not found and one.known and one.read_at > found.imported_at]
+        later = [log for log in logs if log is not found and log.known and log.read_at > found.imported_at]
         if later:
             names = listed([f"{one.import_id[:8]} ({one.source})" for one in later], 8)
             raise RefusedError(

@@ -22,13 +22,13 @@ def letor_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, 
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
-        found = LINE.fullmatch(line.rstrip())
-        comment = (found and found[4]) or ""
+        match = LINE.fullmatch(line.rstrip())
+        comment = (match and match[4]) or ""
         named = _NAMED.match(comment)
         document, _, text = (named[1], "", "") if named else comment.partition(" ")
-        if found is None or not document:
+        if match is None or not document:
             problems.add(number, f"found {shown(line)}", "Expected GRADE qid:QUERY FEATURES # DOCUMENT.")
         else:
             text = text.strip()
-            query = {"query": text} if text else {"query_id": found[2]}
-            yield number, {**query, "document": document, "grade": found[1]}
+            query = {"query": text} if text else {"query_id": match[2]}
+            yield number, {**query, "document": document, "grade": match[1]}

@@ -75,8 +75,8 @@ def trec_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, d
 
 def kind_of(text: str) -> str | None:
     """Whether the beginning of a file holds documents or topics; None where it shows neither."""
-    found = _BOUNDARY.search(text)
-    return None if found is None else _kind(found[2])
+    match = _BOUNDARY.search(text)
+    return None if match is None else _kind(match[2])
 
 
 def _kind(tag: str) -> str:
@@ -195,5 +195,5 @@ def _first(texts: dict[str, str], names: tuple[str, ...]) -> str:
 def _unlabelled(name: str, content: str) -> str:
     """The text of a topic's element, without NIST's label."""
     label = _LABELS.get(name)
-    found = label.match(content) if label else None
-    return plain(content[found.end() :] if found else content)
+    match = label.match(content) if label else None
+    return plain(content[match.end() :] if match else content)

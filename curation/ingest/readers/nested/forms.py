@@ -79,7 +79,7 @@ def _rated(fields: Fields) -> Parts:
     if isinstance(ratings, dict):
         judgments = [{"document": name, "grade": grade} for name, grade in ratings.items()]
     else:
-        judgments = [{"document": _document(one), "grade": one.get("rating")} for one in ratings]
+        judgments = [{"document": _document(rating), "grade": rating.get("rating")} for rating in ratings]
     yield from ((base, judgment) for judgment in judgments or [{}])
 
 
@@ -160,11 +160,17 @@ def _argilla_1(fields: Fields) -> Parts:
     """`responses`: a list of `user_id`, `status` and `values`, question → an object with the value."""
     base = {**(fields.get("metadata") or {}), **fields["fields"]}
     responses = fields["responses"]
-    for one in responses or [{}]:
-        values = {question: answer.get("value") for question, answer in (one.get("values") or {}).items()}
-        time = {"submitted_at": one.get("updated_at") or one.get("inserted_at")} if values else {}
+    for response in responses or [{}]:
+        values = {
+            question: answer.get("value") for question, answer in (response.get("values") or {}).items()
+        }
+        time = {"submitted_at": response.get("updated_at") or response.get("inserted_at")} if values else {}
         for shared, judgment in _of_people(
-            base, ((one.get("user_id"), name, value, one.get("status")) for name, value in values.items())
+            base,
+            (
+                (response.get("user_id"), name, value, response.get("status"))
+                for name, value in values.items()
+            ),
         ):
             yield shared, judgment | time
 

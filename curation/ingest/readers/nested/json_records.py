@@ -90,7 +90,11 @@ def hits_of(value: dict[str, Any]) -> list[Any] | None:
     responses = inner.get("responses", [inner]) if isinstance(inner, dict) else []
     if not isinstance(responses, list) or not responses:
         return None
-    found = [one["hits"] for one in responses if isinstance(one, dict) and isinstance(one.get("hits"), dict)]
+    found = [
+        response["hits"]
+        for response in responses
+        if isinstance(response, dict) and isinstance(response.get("hits"), dict)
+    ]
     lists = [inside["hits"] for inside in found if isinstance(inside.get("hits"), list)]
     hits = [hit for inside in lists for hit in inside]
     return hits if len(lists) == len(responses) and all(isinstance(hit, dict) for hit in hits) else None

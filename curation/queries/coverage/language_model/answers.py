@@ -207,19 +207,19 @@ def ask(
     return _spent(different, known, replies, len(different) - len(missing), asking.endpoint.prices)
 
 
-def add_spending(one: ModelSpending, other: ModelSpending) -> ModelSpending:
+def add_spending(model_spending: ModelSpending, other: ModelSpending) -> ModelSpending:
     """Both together."""
-    priced = [spent.price for spent in (one, other) if spent.price is not None]
+    priced = [spent.price for spent in (model_spending, other) if spent.price is not None]
     return ModelSpending(
-        one.calls + other.calls,
-        one.answered + other.answered,
-        one.stored + other.stored,
-        one.requests + other.requests,
-        one.tokens_read + other.tokens_read,
-        one.tokens_written + other.tokens_written,
-        one.uncounted + other.uncounted,
+        model_spending.calls + other.calls,
+        model_spending.answered + other.answered,
+        model_spending.stored + other.stored,
+        model_spending.requests + other.requests,
+        model_spending.tokens_read + other.tokens_read,
+        model_spending.tokens_written + other.tokens_written,
+        model_spending.uncounted + other.uncounted,
         sum(priced) if priced else None,
-        dict(sorted((Counter(one.left_out) + Counter(other.left_out)).items())),
+        dict(sorted((Counter(model_spending.left_out) + Counter(other.left_out)).items())),
     )
 
 

@@ -24,10 +24,12 @@ def filter_settings(model: str) -> dict[str, str]:
     return {"model": model, "prompt": load_prompt(PROMPT).prompt_hash}
 
 
-def filter_calls(found: CoverageMap, asked: AskedOfCorpus, model: str) -> dict[str, ModelCall]:
+def filter_calls(coverage_map: CoverageMap, asked: AskedOfCorpus, model: str) -> dict[str, ModelCall]:
     """Text of a query → the call that asks what it is about; those that were matched to nothing need none."""
     named = {
-        query.normalised: [found.entities[place].name for place in asked.matches[query.normalised].entities]
+        query.normalised: [
+            coverage_map.entities[place].name for place in asked.matches[query.normalised].entities
+        ]
         for query in asked.queries
     }
     return {
@@ -48,7 +50,7 @@ def read_kept(answer: str) -> list[str]:
 
 
 def keep_entities(
-    store: Store, found: CoverageMap, asked: AskedOfCorpus, calls: Mapping[str, ModelCall]
+    store: Store, coverage_map: CoverageMap, asked: AskedOfCorpus, calls: Mapping[str, ModelCall]
 ) -> None:
     """Store with the map what the model has answered; names that it was not given are passed over."""
     with store.transaction(appends=True) as cursor:
@@ -56,7 +58,9 @@ def keep_entities(
         answers = {text: known.answer(call) for text, call in calls.items()}
         kept = {text: set(read_kept(answer)) for text, answer in answers.items() if answer is not None}
         places = {
-            text: [place for place in asked.matches[text].entities if found.entities[place].name in names]
+            text: [
+                place for place in asked.matches[text].entities if coverage_map.entities[place].name in names
+            ]
             for text, names in kept.items()
         }
-        write_kept(cursor, found.map_id, places)
+        write_kept(cursor, coverage_map.map_id, places)

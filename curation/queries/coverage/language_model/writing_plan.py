@@ -168,7 +168,10 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
             "SELECT query_id, text, normalised, source, information_need FROM queries ORDER BY query_id",
         )
     withheld = Counter(row.cluster for row in written if (row.query_id,) in hidden)
-    counted = [one._replace(queries=one.queries + withheld[one.number]) for one in of_clusters(found, asked)]
+    counted = [
+        cluster._replace(queries=cluster.queries + withheld[cluster.number])
+        for cluster in of_clusters(found, asked)
+    ]
     done = set() if request.fill else {row.cluster for row in written}
     return WritingInputs(
         store=store,

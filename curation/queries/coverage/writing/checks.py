@@ -119,10 +119,10 @@ def _runs(found: Sequence[str], size: int) -> set[tuple[str, ...]]:
     return {tuple(found[start : start + size]) for start in range(len(found) - size + 1)}
 
 
-def _joined(text: str, found: Sequence[LocatedWord], copied: Sequence[bool]) -> list[str]:
+def _joined(text: str, words: Sequence[LocatedWord], copied: Sequence[bool]) -> list[str]:
     """The text of each run of words that are copied."""
     phrases: list[tuple[int, int]] = []
-    for place, word in enumerate(found):
+    for place, word in enumerate(words):
         if copied[place] and place and copied[place - 1] and phrases:
             phrases[-1] = (phrases[-1][0], word.end)
         elif copied[place]:

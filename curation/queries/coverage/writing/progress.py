@@ -38,10 +38,13 @@ class BatchProgress(NamedTuple):
     passed: int
 
 
-def batch_table(found: Sequence[BatchProgress]) -> Table:
+def batch_table(progresses: Sequence[BatchProgress]) -> Table:
     """The batches of tasks, and how far each writer is."""
     columns = ("Opened (UTC)", "For", "Writer", "To write", "Written", "Passed on")
-    rows = ((one.opened_at, one.kind, one.writer, one.open, one.written, one.passed) for one in found)
+    rows = (
+        (progress.opened_at, progress.kind, progress.writer, progress.open, progress.written, progress.passed)
+        for progress in progresses
+    )
     return Table("Query-writing tasks", columns, tuple(rows))
 
 

@@ -119,7 +119,7 @@ def read_frame(
     labels = {name: _dimension(name, read, traffic, dimensions) for name in _of_log(dimensions.by)}
     if not kept.all():
         queries, traffic = queries.filter(pa.array(kept)), traffic[kept]
-        labels = {name: Labels(found.codes[kept], found.names) for name, found in labels.items()}
+        labels = {name: Labels(label.codes[kept], label.names) for name, label in labels.items()}
     for tag in names_after(TAG, dimensions.by):
         labels[f"{TAG}{tag}"] = _tagged(store, tag, queries)
     map_id = None

@@ -54,11 +54,11 @@ def cluster_strata(
     return _labels(found, [matches[text] for text in texts]), found.map_id
 
 
-def _labels(found: CoverageMap, matches: Sequence[EntityMatch]) -> Labels:
-    regions = found.regions
+def _labels(coverage_map: CoverageMap, matches: Sequence[EntityMatch]) -> Labels:
+    regions = coverage_map.regions
     codes: dict[int | str, int] = {number: code for code, number in enumerate(regions)}
-    names = [_name(found, number) for number in regions]
-    homes = [_home(found, match, frozenset(regions)) for match in matches]
+    names = [_name(coverage_map, number) for number in regions]
+    homes = [_home(coverage_map, match, frozenset(regions)) for match in matches]
     for name in (SMALL_ONLY, NO_CLUSTER):
         if name in homes:
             codes[name] = len(names)
@@ -66,15 +66,15 @@ def _labels(found: CoverageMap, matches: Sequence[EntityMatch]) -> Labels:
     return Labels(np.array([codes[home] for home in homes], np.intp), tuple(names))
 
 
-def _home(found: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
+def _home(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
     """The region of C(q) with most of the entities, of equal ones the largest: the lowest number."""
-    held = Counter(found.cluster_of[place] for place in match.entities)
-    about = found.clusters_of_query(match)
+    held = Counter(coverage_map.cluster_of[place] for place in match.entities)
+    about = coverage_map.clusters_of_query(match)
     if not about & regions:
         return SMALL_ONLY if about else NO_CLUSTER
     return min(about & regions, key=lambda number: (-held[number], number))
 
 
-def _name(found: CoverageMap, number: int) -> str:
-    central = found.clusters[number].entities[:IN_A_NAME]
-    return f"{number} {', '.join(found.entities[place].name for place in central)}"
+def _name(coverage_map: CoverageMap, number: int) -> str:
+    central = coverage_map.clusters[number].entities[:IN_A_NAME]
+    return f"{number} {', '.join(coverage_map.entities[place].name for place in central)}"

@@ -35,7 +35,9 @@ READING = (
 def write_hf(folder: Path, gold: Gold) -> Written:
     """Corpus, queries of all parts, and the grades that the gold has."""
     of_query, of_document = gold.prefixes
-    corpus = ((f"{of_document}{one.document_id}", one.title, one.body) for one in gold.documents)
+    corpus = (
+        (f"{of_document}{document.document_id}", document.title, document.body) for document in gold.documents
+    )
     queries = (
         (f"{of_query}{name}", query["text"], query["part"], *(query[column] for column in ABOUT_QUERIES))
         for name, query in sorted(gold.about.items())

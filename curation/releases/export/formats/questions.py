@@ -59,7 +59,7 @@ def _golden(question: Question, part: str) -> dict[str, Any]:
 
 
 def _example(question: Question, part: str) -> dict[str, Any]:
-    documents = [{"id": one.document_id, "text": one.text} for one in question.documents]
+    documents = [{"id": document.document_id, "text": document.text} for document in question.documents]
     return {
         "inputs": {"question": question.text},
         "outputs": {"answer": question.answer, "documents": documents},
