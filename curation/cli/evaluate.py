@@ -195,8 +195,8 @@ def evaluate(
       goldgrade evaluate v1 --run new.trec --hard-negatives
       goldgrade evaluate v1 --run new.trec --to-pool 10
       goldgrade evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
-      goldgrade evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly" --summary
-      md goldgrade evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
+      goldgrade evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly"
+      goldgrade evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
     from curation.evaluation.answers.answer_files import AnswerFields, named_answers
     from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions

@@ -12,13 +12,13 @@ from importlib import import_module
 from curation.core.operation import Step
 
 _MODULES = {
-    "check file": ("imports.operations.in_background", "sources queries judgments", ""),
-    "import": ("imports.operations.in_background", "", "sources queries judgments"),
+    "check file": ("operations.importing.in_background", "sources queries judgments", ""),
+    "import": ("operations.importing.in_background", "", "sources queries judgments"),
     "sample": ("releases.sample_operations", "sources", "queries"),
     "top up": ("releases.sample_operations", "sources", "queries"),
-    "tags": ("sampling.operations", "sources", "queries vectors"),
+    "tags": ("queries.sampling.operations", "sources", "queries vectors"),
     "pool": ("pooling.operations", "sources queries", "candidates vectors"),
-    "coverage": ("coverage.operations", "sources queries", "map vectors"),
+    "coverage": ("queries.coverage.operations", "sources queries", "map vectors"),
     "split preview": ("splits.operations", "sources queries judgments", "vectors"),
     "split": ("splits.operations", "sources queries judgments", "parts vectors"),
     "freeze": ("releases.operations", "sources queries judgments candidates parts", "releases"),
@@ -27,7 +27,7 @@ _MODULES = {
     "plan re-labeling": ("relabeling.operations", "sources queries judgments candidates", "plan"),
     "relabel": ("relabeling.operations", "sources queries plan", "candidates vectors"),
     "past evaluations": ("relabeling.operations", "releases judgments", ""),
-    "backup": ("backups.operations", "", ""),
+    "backup": ("operations.backups.operations", "", ""),
 }
 """Name → (the module that has it, what it reads, what it changes)."""
 

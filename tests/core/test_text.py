@@ -80,7 +80,7 @@ def test_no_module_writes_a_count_before_a_plural_of_its_own() -> None:
     }
     assert own == {
         "curation/evaluation/submission.py: {found.depth:,} documents",
-        "curation/releases/coverage.py: {found.least_documents:,} documents",
+        "curation/releases/coverage.py: {coverage.least_documents:,} documents",
     }
 
 

@@ -78,9 +78,9 @@ def import_corpus_command(
     \b
     Examples:
       goldgrade import corpus beir/scifact
-      goldgrade import corpus products.jsonl.gz --id-field id --title-field title --body-field
-      short_description goldgrade import corpus products.json.gz --body-field description --body-field
-      bullet_points goldgrade import corpus more-pages.csv --add
+      goldgrade import corpus products.jsonl.gz --id-field id --title-field title --body-field text
+      goldgrade import corpus products.json.gz --body-field description --body-field bullet_points
+      goldgrade import corpus more-pages.csv --add
       goldgrade import corpus abstracts.csv --markup html
       goldgrade import corpus products.jsonl.gz --dry-run
       goldgrade import corpus s3://pages/2026 --leave
