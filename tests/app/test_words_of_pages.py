@@ -69,11 +69,13 @@ NO_PAGE = (
 )
 """Where errors are raised that no page shows: what they do is done by commands alone."""
 FILES = (
+    "evaluation/scoring/inputs/run_",
     "evaluation/scoring/inputs/system_runs.py",
     "ingest/picking/",
     "labeling/judgments/alike_annotators.py",
     "labeling/judgments/import",
     "ingest/importers/",
+    "operations/importing/",
     "ingest/readers/",
 )
 """Where sentences name options that a page calls by its own labels (`ingest.picking.wording`,
@@ -83,6 +85,8 @@ COMMAND_LINES = (
     "operations/demo/build.py",
     "evaluation/coverage_report.py",
     "evaluation/report/answers.py",
+    "evaluation/report/candidates.py",
+    "evaluation/report/conditions.py",
     "labeling/practice/create_practice.py",
     "labeling/practice/practice_file.py",
     "labeling/practice/lead_decisions.py",

@@ -158,27 +158,27 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 RELEASES = {
-    "v1": "ad599c28d8eadc273270c894effa272f4f1772f493cb99ad6762ca5f6be5e431",
-    "shared": "9438ea5c6fd751b03cee93f9564c886cc7afbc9743fa6db503a24cd26405cbe7",
-    "v2": "d5227ec3dc0d14fbb82fa42ce4dfd85dc1e52bc8d0c380e572f147ef40476eef",
+    "v1": "9ba562f395387f8084e57e30a02833f065feb1a74293b052747c232ca59337c6",
+    "shared": "3e23f40fce10cfc8672cbad5467cd8a312455273ac0e9c95fbcd220bc824b377",
+    "v2": "ecfb271af627a9e0402eaa05bcb8ea36a12cc785bb9efd6c95d5e1313d00ce13",
 }
 EXPORTS = {
-    "beir": "62606a2ab06dc007",
-    "leaderboard": "ab118e387c08750d",
-    "trec": "09c200721e28a6cc",
-    "csv": "ff98dcad844bfa76",
-    "parquet": "4f50e818784bfabf",
-    "hf": "9be3dd8e7b9e813e",
-    "triplets": "239a0c4d499e3243",
-    "full": "22d5cfb55f6385a8",
-    "rank-eval": "9b656ff372ad14c1",
-    "ratings": "59d99beaab9261c0",
+    "beir": "13ea9c896d30e86b",
+    "leaderboard": "f05b8adfe7462cc9",
+    "trec": "9129b033966f9ae6",
+    "csv": "492c42aed8723a9e",
+    "parquet": "cfc71b391fea13fb",
+    "hf": "8eeea15ac3d1290a",
+    "triplets": "4d9ea745d2b5eafe",
+    "full": "5b9e3ac0d07b1777",
+    "rank-eval": "da2ad63dbcaa5b08",
+    "ratings": "9bbad784cd33f6b7",
     "label-studio": "a2a0f42e86972291",
-    "ragas": "f2a15a6a6f2973eb",
-    "deepeval": "b8c06feb47fa1f9d",
-    "langsmith": "bb2e1728f6b5e012",
+    "ragas": "32f9ee104ea4157d",
+    "deepeval": "8194728591057840",
+    "langsmith": "16aa484b44c6b7b7",
 }
-EVALUATION = "662ea6d72ec6fb1c"
+EVALUATION = "b9089a4ccecc973b"
 
 
 def test_release_ids_stay(made: Store) -> None:
