@@ -96,7 +96,7 @@ COMMANDS = {
     "chunks": Call("v2 --splitter $/split.jsonl --out $/out/chunks#.csv", pairs=True),
     "judge": Call("robot"),
     "card": Call("v2"),
-    "diff": Call("v1 v2 --html $/out/diff#.html", reason=True),
+    "diff": Call("v1 v2", reason=True),
     "doctor": Call(""),
     "notices": Call(""),
     "coverage": Call("--extractor llm", exit=1),
@@ -442,7 +442,7 @@ FROM_FILE = {
     "evaluate all": Call("$/v2.goldgrade --run old=$/old.trec --part all --reason why", exit=1),
     "export": Call("$/v2.goldgrade --format csv --out $/out/csv# --reason why", exit=1),
     "export full": Call("$/v2.goldgrade --format full --out $/out/full#", pairs=True),
-    "diff": Call("v1 $/v2.goldgrade --html $/out/diff#.html"),
+    "diff": Call("v1 $/v2.goldgrade"),
     "card": Call("$/v2.goldgrade"),
     "run": Call("$/v2.goldgrade --out $/out/run#", pairs=True),
 }

@@ -29,8 +29,9 @@ from curation.queries.coverage import CoverageRequest
 if TYPE_CHECKING:
     from curation.core.progress import Progress
     from curation.evaluation.region_values import EvaluatedValues
+    from curation.queries.coverage.find_gaps import CoverageGap
     from curation.queries.coverage.measures import CoverageMeasures
-    from curation.queries.coverage.report import CoverageGap, CoverageReport
+    from curation.queries.coverage.report import CoverageReport
     from curation.queries.coverage.writing.coverage_queries import CoverageQuery
     from curation.queries.coverage.writing.progress import BatchProgress
 
@@ -136,7 +137,7 @@ def coverage_gaps(
       goldgrade coverage gaps --json
     """
     from curation.core.operation import DEFAULT_MODEL
-    from curation.queries.coverage.report import find_gaps
+    from curation.queries.coverage.find_gaps import find_gaps
 
     with progress_bar() as progress:
         gaps = find_gaps(project_store(), model or DEFAULT_MODEL, progress)

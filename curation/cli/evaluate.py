@@ -30,7 +30,7 @@ from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.core.reports.page import Section
-    from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
+    from curation.evaluation.answers.answer_evaluation import AnswerEvaluation
     from curation.evaluation.evaluation import Evaluation
     from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport

@@ -13,13 +13,9 @@ from curation.core.errors import CurationError, InputError, RefusedError, refuse
 from curation.core.operation import OptionField, options_of
 from curation.core.progress import Progress, silent
 from curation.core.text import amount
+from curation.evaluation.answers.answer_evaluation import AnswerEvaluation, AnswerOptions
 from curation.evaluation.answers.answer_files import AnswerFields, AnswerSource
-from curation.evaluation.answers.evaluate_answers import (
-    AnswerEvaluation,
-    AnswerOptions,
-    evaluate_answers,
-    headline_of_answers,
-)
+from curation.evaluation.answers.evaluate_answers import evaluate_answers, headline_of_answers
 from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.answers.to_grade import SUPPORT
 from curation.evaluation.comparison.compared import ComparisonOptions

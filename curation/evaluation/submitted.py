@@ -18,7 +18,7 @@ import numpy as np
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.reports.charts import Mark
 from curation.core.text import canonical_json, digest, plain
-from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
+from curation.evaluation.answers.answer_evaluation import AnswerEvaluation
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.pairs import SystemValues, compare_systems
 from curation.evaluation.evaluation import Evaluation

@@ -127,7 +127,7 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
 
     Parameters
     ----------
-    relevance: of the project's pairs (`labeling.consensus.consensus.relevance_of`).
+    relevance: of the project's pairs (`labeling.consensus.relevance.relevance_of`).
     pool: the pool's id or the beginning of it; without one the pool that was built last.
 
     Raises

@@ -3,9 +3,7 @@
 Pooling (Spärck Jones and van Rijsbergen 1975; TREC) puts up for judgment what at least one system ranks
 high. Every candidate keeps each system, rank and score that proposed it, so that it can be asked later what
 a system alone contributed. A pool's id is the hash of all that goes in, the ids included under which
-identical documents are judged already: building it twice adds nothing.
-
-Instead of the best ranked pairs, a random sample of the pool can be judged: see `pool_sample`.
+identical documents are judged already: building it twice adds nothing. `pool_sample` judges a random sample.
 """
 
 from __future__ import annotations

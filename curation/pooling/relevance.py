@@ -1,6 +1,6 @@
 """Relevance of pairs, and the places that systems gave them: what contributions and negatives compare.
 
-`labeling.consensus.consensus.relevance_of` works the relevance out; this room is handed it.
+`labeling.consensus.relevance.relevance_of` works the relevance out; this room is handed it.
 """
 
 from __future__ import annotations

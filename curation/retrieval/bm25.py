@@ -21,7 +21,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -40,8 +40,13 @@ from curation.store.documents import Corpus
 
 B = 0.75
 _BLOCK = 1_000  # queries that are searched for at once
-_Index = tuple[Callable[[str], int | None], Postings]
-"""The number of a word, None for one that the corpus does not have; and what is searched."""
+
+
+class _Index(NamedTuple):
+    """What is searched, and the number of a word; None for one that the corpus does not have."""
+
+    number: Callable[[str], int | None]
+    postings: Postings
 
 
 class Bm25:
@@ -76,10 +81,10 @@ class Bm25:
         """See `Retriever.search`."""
         index = self._index(progress)
         asked = [self._numbers(index, query.text) for query in queries]
-        search = search_for(index[1], asked)
+        search = search_for(index.postings, asked)
         hits: list[Hits] = []
         for start in range(0, len(asked), _BLOCK):
-            best = search(index[1], asked[start : start + _BLOCK], depth)
+            best = search(index.postings, asked[start : start + _BLOCK], depth)
             hits += [Hits(self._ids, rows, scores) for rows, scores in best]
             progress("bm25: search", len(hits), len(queries))
         return hits
@@ -94,15 +99,15 @@ class Bm25:
             return "the query holds no word"
         if not content_words(query.text):
             return "the query holds stop words only"
-        number, terms = self._index()[0], searched_terms(query.text, self._stemmer)
+        number, terms = self._index().number, searched_terms(query.text, self._stemmer)
         if all(number(term) is None for term in terms):
             return "no word of the query occurs in the corpus"
         return "every word of the query that occurs is in half of the documents or more"
 
     def _numbers(self, index: _Index, text: str) -> list[int]:
         """The query's words that the corpus has and that count, each as often as it is asked for."""
-        found = map(index[0], searched_terms(text, self._stemmer))
-        return [number for number in found if number is not None and index[1].idf[number] > 0]
+        found = map(index.number, searched_terms(text, self._stemmer))
+        return [number for number in found if number is not None and index.postings.idf[number] > 0]
 
     def _index(self, progress: Progress = silent) -> _Index:
         if self._made is None:
@@ -126,7 +131,7 @@ def _weigh(made: CorpusIndex) -> _Index:
     fields = np.maximum(np.array([documents, np.count_nonzero(lengths[1])]), 1)
     penalties = K1 * (1 - B + B * lengths / np.maximum(lengths.sum(axis=1) / fields, 1e-9)[:, None])
     postings = Postings(idf, field, made.starts, made.rows, made.counts, penalties)
-    return cache(partial(_find, made.words)), postings
+    return _Index(cache(partial(_find, made.words)), postings)
 
 
 def _find(ordered: pa.StringArray, word: str) -> int | None:

@@ -14,7 +14,7 @@ from app.navigation import pages_of
 from app.views.coverage import gaps
 from curation.core.text import isolated
 from curation.operations.jobs import jobs_of
-from curation.queries.coverage.report import find_gaps
+from curation.queries.coverage.find_gaps import find_gaps
 from curation.queries.coverage.state import read_state
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE, coverage_queries
 from curation.queries.coverage.writing.queue import WritingQueue, WritingTask, writing_queue

@@ -173,7 +173,7 @@ EXPORTS = {
     "full": "5b9e3ac0d07b1777",
     "rank-eval": "da2ad63dbcaa5b08",
     "ratings": "9bbad784cd33f6b7",
-    "label-studio": "a2a0f42e86972291",
+    "label-studio": "149ae656e408697a",
     "ragas": "32f9ee104ea4157d",
     "deepeval": "8194728591057840",
     "langsmith": "16aa484b44c6b7b7",

@@ -25,6 +25,9 @@ TABLES: Mapping[str, str | None] = {
     "query_tags": None,
     "sample_queries": None,
     "releases": None,
+    "relabeling_rounds": None,
+    "relabeling_pairs": None,
+    "corpus_snapshots": None,
 }
 """The tables that reports read from, and the time by which rows of one are ordered, if it has one."""
 

@@ -18,7 +18,7 @@ one citation would tell where the evidence of a query is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Mask
+from curation.evaluation.answers.answer_evaluation import AnswerEvaluation, AnsweringSystem, AnswerOptions
 from curation.evaluation.answers.answer_files import (
-    AnswerFields,
     AnswerSource,
     SystemAnswers,
     read_answer_file,
@@ -40,10 +40,8 @@ from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, scores_of_a
 from curation.evaluation.answers.to_grade import SUPPORT
 from curation.evaluation.figures.means import Figure, mean_intervals
 from curation.evaluation.figures.strata import SMALL, StratumFigures, suppressed_strata
-from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.scoring.inputs.facets import LEAST, Facet, chosen_facets
 from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.inputs.run_chunks import ChunkPlace
 from curation.evaluation.scoring.metrics.measures import mean_of
 from curation.evaluation.sealed.access import (
     SealedRequest,
@@ -54,9 +52,7 @@ from curation.evaluation.sealed.access import (
 )
 from curation.evaluation.sealed.headline import HeadlineEvaluation, logged_headline, required_request
 from curation.ingest.importers.answers.nuggets import Nugget, nuggets_of_rows
-from curation.ingest.readers.formats import FileLayout
 from curation.labeling.written_answers.matching import exact_match, token_f1
-from curation.releases.sealed_evaluations import SealedCount
 from curation.releases.verify import Opened, opened
 from curation.store import COMMAND_LINE, Store
 
@@ -65,92 +61,6 @@ NO_VALUE = "no query has a value"
 EXACT, F1 = "exact_match", "f1"
 _MEASURES = {SUPPORT: NUGGET_SCORES[0]}
 """What people graded → the measure that says whether an answer was graded, where it has another name."""
-
-
-class AnswerOptions(NamedTuple):
-    """What is asked for besides release and files.
-
-    Attributes
-    ----------
-    split: a part or 'all'; None is all parts that are not sealed.
-    by: facets whose values get figures of their own.
-    grades: what people graded answers for, such as 'correctness' → their grades.
-    judge: whose grades of support people's correct, on parts that are not sealed.
-    relevant: least grade of a document whose evidence citations are to hold; None is above the lowest.
-    mapped: an index's own names of the chunks that answers cite.
-    """
-
-    split: str | None = None
-    by: Sequence[str] = ("stratum",)
-    grades: Mapping[str, AnswerGrades] = {}
-    layout: FileLayout = FileLayout()
-    seed: int = 0
-    fields: AnswerFields = AnswerFields()
-    relevant: int | None = None
-    mapped: Mapping[str, ChunkPlace] = {}
-    judge: str | None = None
-
-
-@dataclass(frozen=True)
-class AnsweringSystem:
-    """A system's answers.
-
-    Attributes
-    ----------
-    overall: exact_match, f1, of citations, and what people graded → figure.
-    strata: facet → value → figures.
-    answered, missing: queries with something to compare with that the system answered, and did not: these
-        count 0.
-    empty: of those answered, with nothing.
-    refused: unanswerable queries (tagged so, without references): the share of all of them with an empty
-        answer. One without a row is not known to be silence, so it counts 0.
-    unsent: how many of these have no row in the file; None where fewer than ten are sealed.
-    ungraded: what people grade → answers that nobody graded.
-    left_out: reason → rows of the file.
-    per_query: measure → value of each of `AnswerEvaluation.query_ids`; None of a sealed part.
-    """
-
-    name: str
-    source: str
-    overall: Mapping[str, Figure]
-    strata: Mapping[str, Mapping[str, StratumFigures[Figure]]]
-    answered: int
-    missing: int
-    empty: int
-    refused: Figure
-    unsent: int | None
-    ungraded: Mapping[str, int]
-    left_out: Mapping[str, int]
-    per_query: Mapping[str, tuple[float | None, ...]] | None
-
-
-@dataclass(frozen=True)
-class AnswerEvaluation:
-    """What systems answer on parts of a release.
-
-    Attributes
-    ----------
-    queries: evaluated; `with_references` have reference answers, or nuggets where support was graded, or
-        evidence where answers cite; `unanswerable` are tagged so and have none.
-    query_ids: None where a sealed part was evaluated.
-    sealed_count: how often its sealed parts were evaluated; None where none is sealed.
-    mark: that the release was frozen against the gate, where it was.
-    judged: scores of nuggets by a judge that people's grades correct.
-    """
-
-    release: str
-    release_id: str
-    parts: tuple[str, ...]
-    sealed: tuple[str, ...]
-    queries: int
-    with_references: int
-    unanswerable: int
-    systems: tuple[AnsweringSystem, ...]
-    query_ids: tuple[str, ...] | None
-    sealed_count: SealedCount | None
-    seed: int
-    mark: str | None = None
-    judged: JudgedEvaluation | None = None
 
 
 class _Evaluated(NamedTuple):

@@ -13,8 +13,8 @@ from markupsafe import Markup
 from curation.core.reports.page import Section, Table
 from curation.core.reports.plots import MOST_SERIES, DotRow, dot_plot
 from curation.core.text import amount
+from curation.evaluation.answers.answer_evaluation import AnswerEvaluation, AnsweringSystem
 from curation.evaluation.answers.citations import CITATION_SCORES
-from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnsweringSystem
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
 from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS, SUPPORT
 from curation.evaluation.figures.means import Figure, MeasureFigure

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from curation.core.reports.page import QueryName, Section, Table, html_page
 from curation.core.reports.table_files import markdown_table
 from curation.core.text import amount
-from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
+from curation.evaluation.answers.answer_evaluation import AnswerEvaluation
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report.answers import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from curation.core.reports.page import Section, Table
-from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
+from curation.evaluation.answers.answer_evaluation import AnswerEvaluation
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
 from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS
 from curation.evaluation.evaluation import Evaluation

@@ -22,9 +22,9 @@ from curation.core.text import digest
 from curation.ingest.filters.query_filter import VALID
 from curation.ingest.filters.stored import Withdraw, keep_items
 from curation.ingest.readers.fields import CorpusFields
-from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.formats import FileLayout, beir_file
 from curation.ingest.readers.nested.paths import rest_of
-from curation.ingest.readers.records import Records, beir_file
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import metadata_json, text_of
 from curation.store import (
     COMMAND_LINE,

@@ -39,10 +39,10 @@ from curation.ingest.importers.redaction.personal_data import redact
 from curation.ingest.importers.row_marks import mark_columns, mark_of
 from curation.ingest.importers.written_query import holds_address
 from curation.ingest.readers.fields import QueryFields
-from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.formats import FileLayout, beir_file
 from curation.ingest.readers.nested.paths import rest_of
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.records import Record, Records, beir_file
+from curation.ingest.readers.records import Record, Records
 from curation.ingest.readers.values import metadata_json, text_of
 from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
 

@@ -21,11 +21,11 @@ from curation.ingest.importers.queries import named_by
 from curation.ingest.picking.kinds import FILE_KINDS
 from curation.ingest.picking.request import ImportRequest
 from curation.ingest.readers.columns import FileField, column_for, leading_object, like
-from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.formats import FileLayout, beir_file
 from curation.ingest.readers.lines import clean, text_lines
 from curation.ingest.readers.nested.paths import value_at
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.records import Records, beir_file
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.run_files import TREC_COLUMNS, RunFile, RunRow
 from curation.ingest.readers.values import text_of
 

@@ -133,3 +133,14 @@ def _even(counts: Iterable[int]) -> bool:
 def _is_qrel(line: str) -> bool:
     cells = line.split()
     return len(cells) == len(QRELS_COLUMNS) and cells[-1].lstrip("-").isdecimal()
+
+
+def beir_file(path: Path, name: str) -> Path:
+    """The file `name` (or `name`.gz) of a BEIR folder; any other path as it is."""
+    if not path.is_dir():
+        return path
+    for candidate in (path / name, path / f"{name}.gz"):
+        if candidate.is_file():
+            return candidate
+    way_out = f"Expected a file, or a BEIR folder with {name} in it."
+    return Problems(path).stop(f"is a folder without {name}", way_out)

@@ -389,14 +389,3 @@ def _is_the_grade(records: Iterable[Record], name: str) -> bool:
     """Whether a column has the values of the grade: a form names the question that has the grades."""
     values = [record.fields for record in records if name in record.fields]
     return name != "grade" and all(row.get("grade") is row[name] for row in values)
-
-
-def beir_file(path: Path, name: str) -> Path:
-    """The file `name` (or `name`.gz) of a BEIR folder; any other path as it is."""
-    if not path.is_dir():
-        return path
-    for candidate in (path / name, path / f"{name}.gz"):
-        if candidate.is_file():
-            return candidate
-    way_out = f"Expected a file, or a BEIR folder with {name} in it."
-    return Problems(path).stop(f"is a folder without {name}", way_out)

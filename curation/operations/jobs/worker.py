@@ -34,7 +34,9 @@ from curation.store import Store, open_store
 
 MODULES = (
     "curation.releases.sample_operations",
-    *(f"curation.{room}.operations" for room in ("pooling", "releases", "imports")),
+    "curation.pooling.operations",
+    "curation.releases.operations",
+    "curation.operations.importing.in_background",
     "pandas",  # which pyarrow imports when it first makes an array
 )
 """What jobs import and takes long: a process that waits for a job imports it meanwhile (200 MB)."""

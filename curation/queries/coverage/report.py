@@ -1,8 +1,7 @@
 """What the queries in force cover: the measures, cluster by cluster, over resolutions, and the gaps.
 
-The queries are those to be judged or judged already. Traffic is the texts that were asked most;
-the share of all searches that these are is part of the report. All measures are given over regions, and over
-all clusters with isolated entities and other small ones.
+The queries are those to be judged or judged already; traffic is the texts that were asked most. All measures
+are given over regions, and over all clusters.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
 from curation.core.reports.page import Section, Table
 from curation.core.statistics.arrays import Ints
@@ -31,7 +29,7 @@ from curation.queries.coverage.measures import (
     spread,
 )
 from curation.queries.coverage.resolution import Partitions
-from curation.queries.coverage.stored_map import has_map, map_in_force, read_map, write_map
+from curation.queries.coverage.stored_map import has_map, read_map, write_map
 from curation.store import Store
 from curation.store.documents import current_snapshot, refuse_held
 
@@ -162,17 +160,6 @@ class CoverageReport:
     left_out: dict[str, int]
 
 
-class CoverageGap(NamedTuple):
-    """A region without a query, or with too few, with all its documents; `missing`: queries to be written."""
-
-    number: int
-    name: str
-    documents: tuple[str, ...]
-    searches: float | None
-    entities: tuple[str, ...]
-    missing: int = 1
-
-
 def find_coverage(store: Store, settings: MapSettings, progress: Progress = silent) -> CoverageReport:
     """Make the map of the corpus, or read it if the project has it, put it in force, and measure the queries.
 
@@ -205,45 +192,6 @@ def find_map(
     with store.transaction(appends=True) as cursor:
         write_map(cursor, found, in_force)
     return found
-
-
-def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = silent) -> list[CoverageGap]:
-    """The regions of the map in force without a query, by searches × documents, then documents, then number.
-
-    Raises
-    ------
-    RefusedError: there is no map of the corpus in force, it is of another model, or that cannot be loaded.
-    """
-    with store.reading() as cursor:
-        found = read_map(cursor, map_in_force(cursor))
-    asked = match_asked(store, found, model, progress)
-    return gaps_of(found, of_clusters(found, asked))
-
-
-def gaps_of(
-    coverage_map: CoverageMap, counted: Sequence[ClusterCoverage], fill: bool = False
-) -> list[CoverageGap]:
-    """The regions without a query, in the order of `find_gaps`.
-
-    Parameters
-    ----------
-    counted: the clusters by number.
-    fill: instead those that lack queries to have the `ENOUGH` of SCC, the one with most documents first.
-    """
-    gaps = [
-        CoverageGap(
-            number=cluster.number,
-            name=cluster.name,
-            documents=cluster.documents,
-            searches=counted[cluster.number].searches,
-            entities=tuple(coverage_map.entities[place].name for place in cluster.entities),
-            missing=ENOUGH - counted[cluster.number].queries if fill else 1,
-        )
-        for cluster in coverage_map.clusters
-        if cluster.is_region and counted[cluster.number].queries in (range(1, ENOUGH) if fill else (0,))
-    ]
-    asked = {gap.number: 0.0 if fill else (gap.searches or 0) * len(gap.documents) for gap in gaps}
-    return sorted(gaps, key=lambda gap: (-asked[gap.number], -len(gap.documents), gap.number))
 
 
 def _report(coverage_map: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:

@@ -11,14 +11,13 @@ from curation.core.reports.page import Section
 from curation.core.text import digest
 from curation.queries.coverage.asked import read_asked
 from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.find_gaps import CoverageGap, gaps_of
 from curation.queries.coverage.matching import rule_of
 from curation.queries.coverage.measures import CoverageMeasures
 from curation.queries.coverage.report import (
     ClusterCoverage,
-    CoverageGap,
     documents_outside,
     figures_by_rule,
-    gaps_of,
     measured,
     of_clusters,
     reach_section,

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from curation.core.errors import InputError, RefusedError
+from curation.evaluation.answers.answer_evaluation import AnsweringSystem, AnswerOptions
 from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.citations import citation_scores, cited_names
-from curation.evaluation.answers.evaluate_answers import AnsweringSystem, AnswerOptions, evaluate_answers
+from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.scoring.inputs.run_chunks import ChunkPlace
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import jsonl, part

@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from curation.core.errors import InputError, RefusedError
+from curation.evaluation.answers.answer_evaluation import AnswerEvaluation, AnswerOptions
 from curation.evaluation.answers.answer_files import AnswerSource, named_answers, read_answer_file
-from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
+from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.grades import neighbour_projects, read_grades_of_answers, releases_of
 from curation.evaluation.answers.to_grade import write_answers_to_grade
 from curation.evaluation.request import AnswerQuestions, EvaluateRequest

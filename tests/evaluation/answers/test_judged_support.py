@@ -14,8 +14,9 @@ import pytest
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import digest
+from curation.evaluation.answers.answer_evaluation import AnswerOptions
 from curation.evaluation.answers.answer_files import AnswerSource
-from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
+from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.answers.to_grade import write_answers_to_grade
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation

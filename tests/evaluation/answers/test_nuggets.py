@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.evaluation.answers.answer_evaluation import AnswerOptions
 from curation.evaluation.answers.answer_files import AnswerSource
-from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
+from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scores
 from curation.evaluation.answers.to_grade import write_answers_to_grade

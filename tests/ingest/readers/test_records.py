@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.records import Record, Records, beir_file
+from curation.ingest.readers.formats import FileLayout, beir_file
+from curation.ingest.readers.records import Record, Records
 from curation.ingest.readers.values import metadata_json, text_of
 
 

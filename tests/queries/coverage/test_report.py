@@ -11,8 +11,9 @@ from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.queries.coverage.coverage_map import MapSettings
+from curation.queries.coverage.find_gaps import find_gaps
 from curation.queries.coverage.matching import ALTERNATIVES
-from curation.queries.coverage.report import NO_CLUSTER, find_coverage, find_gaps
+from curation.queries.coverage.report import NO_CLUSTER, find_coverage
 from curation.queries.coverage.stored_map import map_in_force, read_map
 from curation.store import Store
 from tests.support.command_line import invoke

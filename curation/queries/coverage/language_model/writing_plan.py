@@ -19,11 +19,12 @@ from curation.core.progress import Progress, silent
 from curation.core.text import amount, seeded
 from curation.queries.coverage.asked import match_asked
 from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.find_gaps import CoverageGap, gaps_of
 from curation.queries.coverage.language_model.answers import CHARACTERS, ModelCall
 from curation.queries.coverage.language_model.candidates import QueryAim, candidates_call, verification_call
 from curation.queries.coverage.language_model.endpoint import TokenPrices
 from curation.queries.coverage.language_model.judged_share import check_share
-from curation.queries.coverage.report import CoverageGap, gaps_of, of_clusters
+from curation.queries.coverage.report import of_clusters
 from curation.queries.coverage.stored_map import map_in_force, read_map
 from curation.queries.coverage.writing.coverage_queries import coverage_queries
 from curation.queries.coverage.writing.styles import STYLES, QueryStyle

@@ -18,10 +18,8 @@ from curation.core.errors import InputError, NotFoundError, RefusedError, refuse
 from curation.core.text import amount, digest, seeded
 from curation.ingest.importers.left.reading import bring_texts
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
+from curation.queries.coverage.find_gaps import gaps_of
 from curation.queries.coverage.measures import ENOUGH
-from curation.queries.coverage.report import (
-    gaps_of,
-)
 from curation.queries.coverage.state import CoverageState, read_state
 from curation.queries.coverage.stored_map import map_in_force
 from curation.queries.coverage.writing.coverage_queries import GAP, PURPOSES

@@ -41,6 +41,19 @@ _HELD = """
     SELECT DISTINCT normalised FROM queries WHERE query_id IN (SELECT unnest($held::VARCHAR[]))
     AND query_id NOT IN (SELECT query_id FROM sample_queries WHERE sample_id IS NOT DISTINCT FROM $spared)
 """
+_QUERIES = f"""
+    SELECT normalised, sum(count)::BIGINT AS traffic, count(*) AS rows,
+           len(string_split(normalised, ' ')) AS words
+    FROM traffic WHERE {_IN_WINDOW} GROUP BY normalised {_IN_ORDER}
+"""  # noqa: S608  fragments from above
+_SEGMENTS = _MOST_ASKED.format(value="segment")
+_FIELDS = _MOST_ASKED.format(value="nullif(metadata->>$pointer, '')")
+_OUTSIDE = """
+    SELECT count(*) FILTER (normalised = ''),
+           count(*) FILTER (normalised <> '' AND time IS NULL AND ($since IS NOT NULL OR $until IS NOT NULL)),
+           count(*) FILTER (normalised <> '' AND (time < $since::TIMESTAMP OR time >= $until::TIMESTAMP))
+    FROM traffic
+"""
 
 
 class TrafficRows(NamedTuple):
@@ -68,21 +81,6 @@ def state_of(cursor: Cursor, limits: Limits, by: Sequence[str]) -> tuple[object,
         int(cursor.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0])  # noqa: S608  names above
         for table in tables
     )
-
-
-_QUERIES = f"""
-    SELECT normalised, sum(count)::BIGINT AS traffic, count(*) AS rows,
-           len(string_split(normalised, ' ')) AS words
-    FROM traffic WHERE {_IN_WINDOW} GROUP BY normalised {_IN_ORDER}
-"""  # noqa: S608  fragments from above
-_SEGMENTS = _MOST_ASKED.format(value="segment")
-_FIELDS = _MOST_ASKED.format(value="nullif(metadata->>$pointer, '')")
-_OUTSIDE = """
-    SELECT count(*) FILTER (normalised = ''),
-           count(*) FILTER (normalised <> '' AND time IS NULL AND ($since IS NOT NULL OR $until IS NOT NULL)),
-           count(*) FILTER (normalised <> '' AND (time < $since::TIMESTAMP OR time >= $until::TIMESTAMP))
-    FROM traffic
-"""
 
 
 def read_traffic_rows(

@@ -13,7 +13,8 @@ from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.pooling.pool import build_pool
-from curation.queries.coverage.report import find_coverage, find_gaps
+from curation.queries.coverage.find_gaps import find_gaps
+from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.state import read_state
 from curation.queries.coverage.writing.coverage_queries import ORIGIN, UNANSWERABLE, coverage_queries
 from curation.queries.coverage.writing.progress import batches, tasks_of_clusters

@@ -8,7 +8,7 @@ import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.ingest.importers.queries import active_queries
-from curation.queries.coverage.report import find_gaps
+from curation.queries.coverage.find_gaps import find_gaps
 from curation.queries.coverage.stored_map import cluster_names, map_in_force, read_map, rename_cluster
 from curation.queries.coverage.writing.coverage_queries import (
     QueryOrigin,
