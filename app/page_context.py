@@ -16,7 +16,7 @@ from curation.core.operation import written
 from curation.operations.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
 from curation.operations.jobs.results import new_result_folder, remove_result
 from curation.operations.jobs.stored import last_job_of
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Annotator, Store
 
 EVERY = 1.0
@@ -91,7 +91,7 @@ class PageContext(NamedTuple):
             _ending(job)
 
 
-def read_context(annotator: Annotator, kinds: Collection[str] = STEPS) -> PageContext:
+def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> PageContext:
     """Read the jobs; shows those at work of which this person may know, and follows them.
 
     Who is no lead knows of their own jobs alone.
@@ -139,7 +139,7 @@ def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
     if found is None:
         st.rerun()
     job, (step, done, total) = found
-    doing = STEPS[job.kind].doing
+    doing = OPERATIONS[job.kind].doing
     words = f"{step}: {done:,} of {total:,}" if total else f"{step}: {done:,}" if done else step
     with st.container(horizontal=True, vertical_alignment="center"):
         text = ui.plain(f"{doing[0].upper()}{doing[1:]}: {words or 'starting'}")
@@ -166,7 +166,7 @@ def _ending(job: Job) -> None:
         by = "by schedule" if job.started_by == COMMAND_LINE else job.started_by
         ui.sentences(f"{job.message}\n{by}, {job.started_at:%d %b %Y %H:%M} UTC")
     elif job.outcome is None:
-        kind = STEPS[job.kind]
+        kind = OPERATIONS[job.kind]
         doing = kind.doing.replace(" is ", " was ").replace(" are ", " were ")
         st.warning(f"The server was stopped while {doing}. {kind.kept}", icon=":material/warning:")
     else:

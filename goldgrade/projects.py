@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from curation.core.errors import InputError
 from curation.core.operation import filled, flat, read_request
 from curation.core.progress import silent
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Store
 from goldgrade.releases import Release
 
@@ -110,7 +110,7 @@ class Project:
         self._store.close()
 
     def _step(self, called: str, /, **values: Any) -> Any:
-        step = STEPS[called]
+        step = OPERATIONS[called]
         known = flat(filled(step.request, {}))
         if unknown := values.keys() - known.keys():
             listed = ", ".join(known)

@@ -14,7 +14,7 @@ from curation.core.errors import InputError
 from curation.evaluation.scoring.inputs.release import parts_of
 from curation.people.seal_access import sealed_parts
 from curation.releases.seal import open_sealed
-from curation.releases.verify import Opened, Verified, opened, verify
+from curation.releases.verify import FrozenRelease, Verified, load_release, verify
 from curation.store import Document, Store
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ class Release:
         return verify(self._store, self.name)
 
     @cached_property
-    def _opened(self) -> Opened:
-        return opened(self._store, self.name)
+    def _opened(self) -> FrozenRelease:
+        return load_release(self._store, self.name)
 
 
 def _several(given: str | Sequence[str]) -> Sequence[str]:

@@ -9,7 +9,7 @@ from html import escape
 from curation.agreement.gate import GateCheck
 from curation.core.text import amount, decimal, percent
 from curation.labeling.rounds.forecast import AnnotatorWork, DailyAnswers, pace
-from curation.operations.workflow import PathState
+from curation.operations.workflow import WorkflowState
 
 TEAM = 12
 """So many people are in the strip of who is at work."""
@@ -47,7 +47,7 @@ def interval(check: GateCheck) -> str:
     )
 
 
-def three_figures(path_state: PathState, alpha: GateCheck | None, waiting: bool = False) -> str:
+def three_figures(path_state: WorkflowState, alpha: GateCheck | None, waiting: bool = False) -> str:
     """HTML: how much is judged, alpha, and disputes; `waiting`: alpha is being computed."""
     grades, rounds = path_state.grades, path_state.rounds
     judged, of = f"{grades.judged:,}", "pairs judged"

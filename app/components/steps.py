@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from curation.operations.workflow.step import WORDS, State
+from curation.operations.workflow.stage import WORDS, State
 
 MARKS = {"not begun": "", "at work": "…", "done": "✓", "needs attention": "!"}
 

@@ -18,7 +18,7 @@ from app.page_context import read_context
 from curation.operations.doctor.project_checks import look_at_backups
 from curation.operations.jobs import jobs_of
 from curation.operations.jobs.figures import figures_of
-from curation.operations.workflow import PathState, ProjectPath, path_of, read_figures, read_state
+from curation.operations.workflow import ProjectPath, WorkflowState, path_of, read_figures, read_state
 from curation.store import Annotator, Store, utc_now
 
 EVERY = 10.0
@@ -61,7 +61,7 @@ def _follow(store: Store) -> None:
             ui.sentences("\n".join(slow.left_out))
 
 
-def _draw(state: PathState, path: ProjectPath, waiting: bool = False) -> None:
+def _draw(state: WorkflowState, path: ProjectPath, waiting: bool = False) -> None:
     if state.grades.judged or state.rounds.open:
         st.html(three_figures(state, path.alpha, waiting) + team(state.answers, state.now))
     for number, step in enumerate(path.steps, 1):

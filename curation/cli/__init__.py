@@ -30,7 +30,7 @@ ELSEWHERE = {
 STOPPED = "Stopped. Nothing is half-written."
 """What somebody reads who pressed Ctrl+C; what is kept of the step follows."""
 
-SELDOM = (50_000, 5, 5)
+GC_THRESHOLDS = (50_000, 5, 5)
 """When garbage is looked for; see gc.set_threshold. Every 700 objects take a sixth of the time of imports."""
 
 
@@ -39,7 +39,7 @@ def main() -> None:
     terminated.
     """
     former = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGINT)}
-    gc.set_threshold(*SELDOM)
+    gc.set_threshold(*GC_THRESHOLDS)
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
         _refuse_broken_arguments()

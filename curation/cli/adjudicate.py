@@ -55,11 +55,11 @@ def adjudicate_list(
       goldgrade adjudicate list --limit 100
     """
     from curation.labeling.consensus.disputes import list_disputes
-    from curation.people.seal_access import open_door
+    from curation.people.seal_access import unseal
 
     refuse_by_without(context, reason)
     store = project_store()
-    found, sealed = list_disputes(store, settled, open_door(store, "list disputes", reason, by))
+    found, sealed = list_disputes(store, settled, unseal(store, "list disputes", reason, by))
     result = {"total": len(found) + sealed, "sealed": sealed, "disputes": found}
 
     def show() -> None:

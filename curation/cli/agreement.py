@@ -90,7 +90,7 @@ def agreement(
     from curation.agreement.annotators.details import annotator_details
     from curation.agreement.report.report import agreement_report
     from curation.agreement.report.sections import agreement_page
-    from curation.people.seal_access import open_door
+    from curation.people.seal_access import unseal
 
     refuse_by_without(context, reason)
     details = breakdown is not None or page is not None or as_json
@@ -103,7 +103,7 @@ def agreement(
         details=details,
         annotators=names,
         boundary=boundary,
-        door=open_door(store, "report agreement", reason, by),
+        door=unseal(store, "report agreement", reason, by),
     )
     if page is not None:
         write_page(page, agreement_page(report, annotator_details(store, round_name, seed)))

@@ -207,10 +207,10 @@ def answers_show(
       goldgrade answers show faq "who repairs kettles"
     """
     from curation.labeling.written_answers.disputed_answers import answer_case
-    from curation.people.seal_access import open_door
+    from curation.people.seal_access import unseal
 
     store = project_store()
-    door = open_door(store, f"show the answers of {name}", reason, by)
+    door = unseal(store, f"show the answers of {name}", reason, by)
     case = answer_case(store, name, query_named(store, query), by, door=door)
 
     def show() -> None:

@@ -16,9 +16,9 @@ def card(name: AnyRelease, licence: Licence = "unknown", as_json: Json = False) 
       goldgrade card v1 --license cc-by-4.0
     """
     from curation.releases.card.card import Card
-    from curation.releases.verify import opened
+    from curation.releases.verify import load_release
 
-    written = Card(opened(release_store(), name), licence)
+    written = Card(load_release(release_store(), name), licence)
     emit(
         as_json,
         {"name": name, "licence": licence, "limits": written.limits, "card": written.text},

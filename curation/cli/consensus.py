@@ -15,7 +15,7 @@ from curation.store import COMMAND_LINE
 if TYPE_CHECKING:
     from curation.labeling.consensus.annotator_errors import AnnotatorErrors
     from curation.labeling.consensus.consensus import ConsensusCounts, PairConsensus
-    from curation.people.seal_access import Door
+    from curation.people.seal_access import SealAccess
 
 
 @app.command()
@@ -75,7 +75,7 @@ def consensus(
     from curation.labeling.consensus.rule import ConsensusRule, read_rule, replaced_rule, set_rule
     from curation.labeling.consensus.votes import read_votes
     from curation.labeling.rounds.rounds import find_round
-    from curation.people.seal_access import SEALED, open_door
+    from curation.people.seal_access import SEALED, unseal
 
     if not pairs:
         refuse_unused(context, "no pair is listed; add --pairs", "reason", "by")
@@ -97,14 +97,14 @@ def consensus(
     result = {"settings": votes.rule.settings, "consensus": counts, "errors": found}
     listed = []
     if pairs:
-        door = open_door(store, "list the consensus on pairs", reason, by)
+        door = unseal(store, "list the consensus on pairs", reason, by)
         listed = [_pair(pair, door) for pair in settled(votes).pairs]
         result["pairs"] = listed
         result["sealed"] = sum(pair["settled_by"] == SEALED for pair in listed)
     emit(as_json, result, lambda: _show_consensus(counts, found, listed, replaced))
 
 
-def _pair(pair: PairConsensus, door: Door) -> dict[str, Any]:
+def _pair(pair: PairConsensus, door: SealAccess) -> dict[str, Any]:
     from curation.people.seal_access import SEALED
 
     if not door.shows(pair.query_id):

@@ -20,7 +20,7 @@ from curation.cli.language_model import (
     Send,
     Sender,
 )
-from curation.cli.options import asks, refuse_unused
+from curation.cli.options import refuse_unused, with_options_of
 from curation.cli.output import emit, left_out, progress_bar, say, show_tables, table, write_page
 from curation.cli.program import Json, Limit, Seed, app, project_store
 from curation.core.text import ISOLATES, amount, percent, plain
@@ -57,7 +57,7 @@ Fill = Annotated[
 
 
 @coverage.callback(invoke_without_command=True)
-@asks(CoverageRequest)
+@with_options_of(CoverageRequest)
 def coverage_command(
     request: CoverageRequest,
     context: typer.Context,
@@ -92,7 +92,7 @@ def coverage_command(
     if context.invoked_subcommand is not None:
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
-    from curation.operations.registry import STEPS
+    from curation.operations.registry import OPERATIONS
     from curation.queries.coverage.coverage_map import MapSettings
     from curation.queries.coverage.language_model.endpoint import model_name
     from curation.queries.coverage.language_model.filtering import filter_settings
@@ -112,7 +112,7 @@ def coverage_command(
         settings = replace(settings, filtering=filter_settings(model_name()))
         if not sender.filter(store, settings):
             return
-    with progress_bar(STEPS["coverage"]) as progress:
+    with progress_bar(OPERATIONS["coverage"]) as progress:
         report = find_coverage(store, settings, progress)
     sent = {"sent": sender.spent} if sender.spent else {}
     emit(as_json, plain(report) | sent, lambda: _show(report, limit))

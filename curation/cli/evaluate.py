@@ -20,7 +20,7 @@ from curation.cli.evaluate_files import (
     write_summaries,
 )
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
-from curation.cli.options import asks, flag_of, given_flags
+from curation.cli.options import flag_of, given_flags, with_options_of
 from curation.cli.output import emit, progress_bar, say, write_page
 from curation.cli.program import AnyRelease, By, Json, app, release_store
 from curation.core.errors import CurationError, refuse_problems
@@ -71,7 +71,7 @@ def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
 
 @app.command()
 @_gate
-@asks(EvaluateRequest)
+@with_options_of(EvaluateRequest)
 def evaluate(
     request: EvaluateRequest,
     context: typer.Context,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.options import asks, refuse_unused
+from curation.cli.options import refuse_unused, with_options_of
 from curation.cli.output import NO_FORMULAS, emit, progress_bar, say, show_outcome
 from curation.cli.program import AnyRelease, By, Json, app, release_store
 from curation.releases.export.formats import FORMATS
@@ -17,7 +17,7 @@ from curation.store import COMMAND_LINE
 
 
 @app.command()
-@asks(ExportRequest)
+@with_options_of(ExportRequest)
 def export(
     request: ExportRequest,
     context: typer.Context,
@@ -52,14 +52,14 @@ def export(
       goldgrade export v1 --format hf --license cc-by-4.0 --without-grades test --out exports/v1-hf
       goldgrade export v1 --format triplets --negatives 7 --part train --out exports/v1-train
     """
-    from curation.operations.registry import STEPS
+    from curation.operations.registry import OPERATIONS
     from curation.releases.export.export import export as export_release
 
     if format in FORMATS and not FORMATS[format].takes_negatives:
         others = " and ".join(other.name for other in FORMATS.values() if other.takes_negatives)
         refuse_unused(context, f"only {others} have negatives", "negatives")
     asked = replace(request, name=name, format=format)
-    with progress_bar(STEPS["export"]) as progress:
+    with progress_bar(OPERATIONS["export"]) as progress:
         exported = export_release(
             *(release_store(), name, format, out, by, progress),
             reason=request.reason,
@@ -67,7 +67,7 @@ def export(
             without_grades=without_grades or (),
             options=request.options,
         )
-    outcome = STEPS["export"].outcome(asked, exported)
+    outcome = OPERATIONS["export"].outcome(asked, exported)
 
     def show() -> None:
         show_outcome(outcome)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.options import asks, refuse_unused
+from curation.cli.options import refuse_unused, with_options_of
 from curation.cli.output import carry_out, emit, say, show_outcome, show_tables
 from curation.cli.program import By, Json, ReleaseName, app, project_store
 from curation.core.text import amount
@@ -15,12 +15,12 @@ from curation.releases.freeze.request import FreezeRequest
 from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
-    from curation.core.operation import StepOutcome
+    from curation.core.operation import OperationOutcome
     from curation.releases.freeze.freeze import Frozen
 
 
 @app.command()
-@asks(FreezeRequest)
+@with_options_of(FreezeRequest)
 def freeze(
     request: FreezeRequest,
     context: typer.Context,
@@ -46,7 +46,7 @@ def freeze(
       goldgrade freeze v1 --only-complete --dry-run
       goldgrade freeze v1 --seal holdout
     """
-    from curation.operations.registry import STEPS
+    from curation.operations.registry import OPERATIONS
     from curation.releases.freeze.checklist import check_table
     from curation.releases.freeze.readiness import readiness
 
@@ -55,11 +55,11 @@ def freeze(
         checks = readiness(project_store(), request).checks
         emit(as_json, {"checks": checks}, lambda: show_tables(check_table(checks)))
         return
-    frozen, outcome = carry_out(STEPS["freeze"], replace(request, name=name), by)
+    frozen, outcome = carry_out(OPERATIONS["freeze"], replace(request, name=name), by)
     emit(as_json, frozen, lambda: _show_frozen(frozen, outcome))
 
 
-def _show_frozen(frozen: Frozen, outcome: StepOutcome) -> None:
+def _show_frozen(frozen: Frozen, outcome: OperationOutcome) -> None:
     from curation.releases.freeze.checklist import check_table
     from curation.releases.freeze.content import CHANGED
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.options import asks, option
+from curation.cli.options import option, with_options_of
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.cli.program import Json, Limit, command_group, project_store
 from curation.core.errors import InputError, refuse_problems
@@ -34,7 +34,7 @@ def refuse_time_block(given: str | None) -> None:
 
 
 @leakage.command("groups")
-@asks(Rules)
+@with_options_of(Rules)
 def leakage_groups(
     rules: Rules,
     limit: Limit = 5,

@@ -61,11 +61,11 @@ def negatives_command(
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
     from curation.negatives.hard_negatives import hard_negatives
-    from curation.people.seal_access import open_door
+    from curation.people.seal_access import unseal
 
     refuse_by_without(context, reason)
     store = project_store()
-    report = hard_negatives(store, wanted, threshold, open_door(store, "list hard negatives", reason, by))
+    report = hard_negatives(store, wanted, threshold, unseal(store, "list hard negatives", reason, by))
     emit(as_json, report, lambda: _show_negatives(report, limit))
 
 
@@ -126,12 +126,12 @@ def negatives_audit(
     """
     from curation.negatives.audit import open_audit
     from curation.negatives.audit_rate import audit_report
-    from curation.people.seal_access import open_door
+    from curation.people.seal_access import unseal
     from curation.retrieval import DEFAULT_MODEL
 
     refuse_by_without(context, reason)
     store = project_store()
-    door = open_door(store, "audit assumed negatives", reason, by)
+    door = unseal(store, "audit assumed negatives", reason, by)
     if annotators is None:
         opens = ("size", "seed", "overlap", "depth", "threshold", "systems", "model")
         refuse_unused(context, "they are for opening an audit; add --annotators", *opens)

@@ -19,7 +19,7 @@ UNSET = object()
 """What was not given; the request then has its default."""
 
 
-def asks(
+def with_options_of(
     record: type[Request], besides: Sequence[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command an option for each field of the record, and the request that is made of them.

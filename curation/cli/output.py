@@ -16,7 +16,7 @@ from curation.core.progress import Progress, silent
 from curation.core.text import counted, plain, printable
 
 if TYPE_CHECKING:
-    from curation.core.operation import Step, StepOutcome
+    from curation.core.operation import Operation, OperationOutcome
     from curation.core.reports.page import Table
 
 NO_FORMULAS = "Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas."
@@ -71,7 +71,7 @@ def show_tables(*tables: Table) -> None:
             show_table(one)
 
 
-def carry_out(step: Step, request: Any, author: str | None = None) -> tuple[Any, StepOutcome]:
+def carry_out(step: Operation, request: Any, author: str | None = None) -> tuple[Any, OperationOutcome]:
     """Do what a request asks for, with a bar on a terminal; returns the result, and what people read."""
     from curation.cli.program import project_store
     from curation.store import COMMAND_LINE
@@ -81,7 +81,7 @@ def carry_out(step: Step, request: Any, author: str | None = None) -> tuple[Any,
     return result, step.outcome(request, result)
 
 
-def show_outcome(outcome: StepOutcome) -> None:
+def show_outcome(outcome: OperationOutcome) -> None:
     """The figures of a step as tables, and its sentences."""
     show_tables(*outcome.tables)
     say(*outcome.sentences, *outcome.more)
@@ -158,7 +158,7 @@ def progress_lines(write: Callable[[str], object], now: Callable[[], float] = ti
 
 
 @contextmanager
-def progress_bar(step: Step | None = None) -> Iterator[Progress]:
+def progress_bar(step: Operation | None = None) -> Iterator[Progress]:
     """A listener for long work: a bar on a terminal, a line now and then elsewhere, nothing with --quiet.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.options import asks, given_flags, refuse_unused
+from curation.cli.options import given_flags, refuse_unused, with_options_of
 from curation.cli.output import (
     NO_FORMULAS,
     carry_out,
@@ -35,7 +35,7 @@ _OUT_ALONE = frozenset({"out", "text", "seed", "as_json"})
 
 
 @app.command()
-@asks(PoolRequest)
+@with_options_of(PoolRequest)
 def pool(
     request: PoolRequest,
     context: typer.Context,
@@ -95,7 +95,7 @@ def pool(
       goldgrade pool --out pairs.csv --text excerpt
     """
     from curation.labeling.judged_elsewhere import export_pairs, refuse_file
-    from curation.operations.registry import STEPS
+    from curation.operations.registry import OPERATIONS
     from curation.pooling.from_engines import notices
     from curation.retrieval import verify_bm25 as verification
 
@@ -115,7 +115,7 @@ def pool(
     with store.reading() as cursor:
         for notice in notices(cursor, request):
             to_people(notice)
-    report, outcome = carry_out(STEPS["pool"], request)
+    report, outcome = carry_out(OPERATIONS["pool"], request)
     result, check = plain(report), None
     if verify_bm25 is not None:
         with progress_bar() as progress:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.options import asks, refuse_by_without, refuse_unused
+from curation.cli.options import refuse_by_without, refuse_unused, with_options_of
 from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, show_tables, write_page
 from curation.cli.program import By, Json, Limit, Page, command_group, project_store
 from curation.core.errors import InputError, refuse_problems
@@ -67,7 +67,7 @@ def relabel_status(
 
 
 @relabeling.command("plan")
-@asks(PlanRequest)
+@with_options_of(PlanRequest)
 def relabel_plan(
     request: PlanRequest,
     today: Today = None,
@@ -128,7 +128,7 @@ def relabel_show(
 
 
 @relabeling.command("open")
-@asks(QuarterRequest)
+@with_options_of(QuarterRequest)
 def relabel_open(
     request: QuarterRequest,
     plan: PlanName = None,
@@ -144,18 +144,18 @@ def relabel_open(
       goldgrade relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
       goldgrade relabel open 2026-Q4 --annotators ada,grace --round autumn
     """
-    from curation.operations.registry import STEPS
+    from curation.operations.registry import OPERATIONS
 
     if same_annotators is not None:
         raise InputError(NO_SAME)
     if not request.annotators:
         raise InputError("No --annotators were given; expected names with commas between.")
-    opened, outcome = carry_out(STEPS["relabel"], replace(request, plan=plan), by)
+    opened, outcome = carry_out(OPERATIONS["relabel"], replace(request, plan=plan), by)
     emit(as_json, opened, lambda: show_outcome(outcome))
 
 
 @relabeling.command("report")
-@asks(PastRunsRequest)
+@with_options_of(PastRunsRequest)
 def relabel_report(
     request: PastRunsRequest,
     context: typer.Context,

@@ -297,11 +297,11 @@ def round_pilot(
       goldgrade round pilot pilot --json
     """
     from curation.labeling.rounds.pilot import pilot_report
-    from curation.people.seal_access import open_door
+    from curation.people.seal_access import unseal
 
     refuse_by_without(context, reason)
     store = project_store()
-    report = pilot_report(store, name, door=open_door(store, f"report the pilot {name}", reason, by))
+    report = pilot_report(store, name, door=unseal(store, f"report the pilot {name}", reason, by))
     emit(as_json, report, lambda: _show_pilot(report))
 
 

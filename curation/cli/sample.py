@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.options import asks, given_flags, option
+from curation.cli.options import given_flags, option, with_options_of
 from curation.cli.output import carry_out, emit, refuse_no_page, say, show_outcome, write_page
 from curation.cli.program import Json, app, project_store
 from curation.core.errors import InputError
@@ -16,7 +16,7 @@ from curation.queries.sampling.request import DrawRequest, TopUpRequest
 
 
 @app.command()
-@asks(DrawRequest, besides=("size", "quotas"))
+@with_options_of(DrawRequest, besides=("size", "quotas"))
 def sample(
     request: DrawRequest,
     context: typer.Context,
@@ -68,7 +68,7 @@ def sample(
       goldgrade sample --size 200 --allocation neyman --release v1 --imported-run bm25 --exclude-release v1
       goldgrade sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
     """
-    from curation.operations.registry import STEPS
+    from curation.operations.registry import OPERATIONS
     from curation.queries.sampling.chart import sample_page
     from curation.queries.sampling.sample_plan import read_quotas
 
@@ -81,7 +81,7 @@ def sample(
     asked: TopUpRequest | DrawRequest = TopUpRequest(size, quotas)
     if size is not None and not top_up:
         asked = replace(request, size=size, plan=replace(request.plan, quotas=quotas))
-    report, outcome = carry_out(STEPS["top up" if top_up else "sample"], asked)
+    report, outcome = carry_out(OPERATIONS["top up" if top_up else "sample"], asked)
     if html is not None:
         page = sample_page(
             report.sample_id, report.strata, report.parameters, report.left_out, report.warnings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.leakage import NoTimeBlock, refuse_time_block
-from curation.cli.options import asks
+from curation.cli.options import with_options_of
 from curation.cli.output import carry_out, emit, left_out, say
 from curation.cli.program import Json, app, project_store
 from curation.core.errors import InputError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @app.command()
-@asks(NewSplit)
+@with_options_of(NewSplit)
 def split(
     request: NewSplit,
     dev: Annotated[
@@ -58,7 +58,7 @@ def split(
       goldgrade split --by-time --same session --undated dev
       goldgrade split --numbers apart --fresh
     """
-    from curation.operations.registry import STEPS
+    from curation.operations.registry import OPERATIONS
 
     refuse_time_block(time_block)
     if fresh and request.options.keep is not None:
@@ -66,7 +66,7 @@ def split(
     if fresh:
         request = replace(request, options=replace(request.options, keep=()))
     asked = replace(request, parts=_parts(dev, test, part or ()))
-    report, _ = carry_out(STEPS["split"], asked)
+    report, _ = carry_out(OPERATIONS["split"], asked)
     emit(as_json, report, lambda: _show_split(report, _query_texts(project_store())))
 
 

@@ -23,11 +23,14 @@ def status(as_json: Json = False) -> None:
       goldgrade status --json
     """
     from curation.operations.doctor.project_checks import look_at_backups
-    from curation.operations.workflow import read_figures, read_path
+    from curation.operations.workflow import read_figures, read_workflow
 
     store = project_store()
     figures = read_figures(store)
-    found, backups = read_path(store, figures), [at_backup.sentence for at_backup in look_at_backups(store)]
+    found, backups = (
+        read_workflow(store, figures),
+        [at_backup.sentence for at_backup in look_at_backups(store)],
+    )
     emit(
         as_json,
         {"next": found.next, "steps": found.steps, "backups": backups, "left_out": figures.left_out},
@@ -38,7 +41,7 @@ def status(as_json: Json = False) -> None:
 
 
 def _show(project_path: ProjectPath, backups: list[str]) -> None:
-    from curation.operations.workflow.step import WORDS
+    from curation.operations.workflow.stage import WORDS
 
     rows = [(step.name, WORDS.get(step.state, step.state), step.line) for step in project_path.steps]
     table("The path", ["step", "state", "what"], rows)

@@ -54,7 +54,7 @@ def tags_find(
       goldgrade tags find --json
       goldgrade tags find --traffic
     """
-    from curation.operations.registry import STEPS
+    from curation.operations.registry import OPERATIONS
     from curation.queries.sampling.tags.find_tags import tags_of_traffic
 
     if dense is not None or model is not None:
@@ -76,7 +76,7 @@ def tags_find(
 
         emit(as_json, counted, show)
         return
-    found, outcome = carry_out(STEPS["tags"], TagsRequest())
+    found, outcome = carry_out(OPERATIONS["tags"], TagsRequest())
     emit(as_json, found, lambda: show_outcome(outcome))
 
 

@@ -235,7 +235,7 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
 
 
 @dataclass(frozen=True)
-class StepOutcome:
+class OperationOutcome:
     """What a step did.
 
     Attributes
@@ -264,7 +264,7 @@ def _nothing_known(cursor: Cursor, request: Any) -> None:
     """Nothing is known against it before it starts."""
 
 
-class Step(NamedTuple):
+class Operation(NamedTuple):
     """One step, which a command and a page start.
 
     Attributes
@@ -282,7 +282,7 @@ class Step(NamedTuple):
 
     request: type[Any]
     run: Callable[[Any, Any, Progress, str], Any]
-    outcome: Callable[[Any, Any], StepOutcome]
+    outcome: Callable[[Any, Any], OperationOutcome]
     doing: str
     kept: str
     check: Callable[[Cursor, Any], None] = _nothing_known

@@ -38,13 +38,13 @@ from curation.evaluation.sealed.access import (
 )
 from curation.evaluation.sealed.protected import protected_evaluation, protected_figures
 from curation.evaluation.significance import check_test
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 
 
 def evaluate_runs(
     store: Store,
-    release_name: str | Opened,
+    release_name: str | FrozenRelease,
     runs: Sequence[RunSource],
     options: EvaluationOptions = EvaluationOptions(),
     reason: str | None = None,
@@ -77,7 +77,7 @@ def evaluate_runs(
 
 def _evaluation(
     store: Store,
-    release_name: str | Opened,
+    release_name: str | FrozenRelease,
     runs: Sequence[RunSource],
     options: EvaluationOptions,
     request: SealedRequest | None,

@@ -16,7 +16,7 @@ from curation.evaluation.figures.copies import SharedCopies
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.outdated import OutdatedFigures
-from curation.evaluation.figures.refusal import RefusalFigures
+from curation.evaluation.figures.refusal import AbstentionFigures
 from curation.evaluation.figures.release_age import ReleaseAge
 from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth
 from curation.evaluation.figures.strata import OtherMeans, StratumFigures
@@ -97,7 +97,7 @@ class RunFacts(NamedTuple):
     ties: TieCounts
     left_out: dict[str, int]
     seconds: RunSeconds | None
-    refusal: RefusalFigures
+    refusal: AbstentionFigures
     chunks: ChunkCounts | None = None
     remarks: tuple[str, ...] = ()
 

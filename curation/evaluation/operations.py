@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shutil import rmtree
 
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.core.progress import Progress
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import Submitted, check_request, submit
@@ -25,12 +25,12 @@ def _evaluate(store: Store, request: EvaluateRequest, progress: Progress, author
         rmtree(request.folder, ignore_errors=True)
 
 
-def _evaluated(_request: EvaluateRequest, submitted: Submitted) -> StepOutcome:
-    return StepOutcome(submitted.sentences)
+def _evaluated(_request: EvaluateRequest, submitted: Submitted) -> OperationOutcome:
+    return OperationOutcome(submitted.sentences)
 
 
 OPERATIONS = {
-    "evaluate": Step(
+    "evaluate": Operation(
         EvaluateRequest,
         _evaluate,
         _evaluated,

@@ -31,7 +31,7 @@ from curation.evaluation.sealed.headline import HeadlineEvaluation, headline_of_
 from curation.evaluation.submitted import store_submitted
 from curation.evaluation.to_pool import PooledRuns, check_pooling, pool_runs
 from curation.people.annotators import EVALUATING, require_author
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Store
 
 _OPTION = re.compile(r"[^,]*\(-{2}query-field\),| \(-{2}[^)]*\)")
@@ -56,7 +56,7 @@ class EvaluationWork(NamedTuple):
     store: Store
     request: EvaluateRequest
     author: str
-    release: Opened
+    release: FrozenRelease
     rounded: bool
     reading: ReadingOptions
     answer_fields: AnswerFields = AnswerFields()
@@ -132,7 +132,7 @@ def prepared(
     InputError, NotFoundError, RefusedError: what does not fit together; the release cannot be used; the
         author may not make candidates.
     """
-    release = opened(store, request.release)
+    release = load_release(store, request.release)
     names = [name for name, _ in (*request.runs, *request.answers)]
     by_answers = not request.runs
     sealed = sealed_request(store, release, request.part, names, request.reason, author, by_answers)
@@ -175,7 +175,7 @@ def _check_fit(
     store: Store,
     request: EvaluateRequest,
     author: str,
-    release: Opened,
+    release: FrozenRelease,
     named: Callable[[OptionField], str],
     about_runs: Sequence[str],
     about_answers: Sequence[str],

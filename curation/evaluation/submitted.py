@@ -32,7 +32,7 @@ from curation.evaluation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.people.seal_access import sealed_parts
 from curation.releases.sealed_evaluations import SealedEvaluation, query_values, sealed_evaluations
-from curation.releases.stored import list_releases, mark_of
+from curation.releases.stored import gate_override_of, list_releases
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_parts
 
@@ -192,7 +192,7 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
             measures=tuple(one.name for one in measures_for(scale, None, usual)),
             facets=facet_names(dimensions_of(list(stored.get("sampling", PartText()))), "coverage" in stored),
             scale=tuple(scale),
-            mark=mark_of(header),
+            mark=gate_override_of(header),
         )
     except (KeyError, ValueError) as error:
         raise RefusedError(

@@ -23,7 +23,7 @@ from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.evaluation.scoring.inputs.system_runs import ReadingOptions, SystemRun, read_run, run_file
 from curation.evaluation.scoring.metrics.qrels import UNJUDGED, rank
 from curation.people.annotators import require_author
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 from curation.retrieval import RUN_PREFIX
 from curation.store import COMMAND_LINE, Store
 
@@ -56,7 +56,7 @@ class PooledRuns:
 
 def pool_runs(
     store: Store,
-    release_name: str | Opened,
+    release_name: str | FrozenRelease,
     sources: Sequence[RunSource],
     depth: int,
     *,

@@ -26,7 +26,7 @@ from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import list_rounds
 from curation.negatives.assumed import STRATA, AlikePair, Population, assumed_negatives
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
-from curation.people.seal_access import Door, door_or_shut
+from curation.people.seal_access import SealAccess, door_or_shut
 from curation.pooling.candidates import AUDIT
 from curation.pooling.corpus_texts import read_texts
 from curation.pooling.random_negatives import RANDOM
@@ -117,7 +117,7 @@ def open_audit(
     systems: Sequence[str] | None = None,
     model: str = DEFAULT_MODEL,
     progress: Progress = silent,
-    door: Door | None = None,
+    door: SealAccess | None = None,
 ) -> AuditOpened:
     """Open a round of kind 'audit' over a random part of the assumed negatives.
 

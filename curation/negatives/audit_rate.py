@@ -31,7 +31,7 @@ from curation.labeling.consensus.consensus import PairConsensus, settled
 from curation.labeling.consensus.relevance import read_votes_on_scale
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.negatives.audit import Drawn
-from curation.people.seal_access import Door, door_or_shut
+from curation.people.seal_access import SealAccess, door_or_shut
 from curation.pooling.candidates import AUDIT
 from curation.store import Cursor, Round, Store
 
@@ -110,7 +110,7 @@ class AuditReport:
     sealed: int
 
 
-def audit_report(store: Store, name: str | None = None, door: Door | None = None) -> AuditReport:
+def audit_report(store: Store, name: str | None = None, door: SealAccess | None = None) -> AuditReport:
     """The rate that an audit has measured so far: the round of that name, or the one opened last.
 
     Without a door, false negatives of queries that a release seals count and are not named.
@@ -150,7 +150,9 @@ def audit_report(store: Store, name: str | None = None, door: Door | None = None
     return _report(found, strata, false, door)
 
 
-def _report(found: Round, strata: list[StratumRate], false: list[FalseNegative], door: Door) -> AuditReport:
+def _report(
+    found: Round, strata: list[StratumRate], false: list[FalseNegative], door: SealAccess
+) -> AuditReport:
     parameters = json.loads(found.parameters)
     named = [one for one in false if door.shows(one.query_id)]
     rate, low, high = rate_over(strata) or (None, None, None)

@@ -23,7 +23,7 @@ from curation.core.similarity.shingles import Shingles, word_shingles
 from curation.ingest.filters.query_filter import OUTDATED, OUTSIDE
 from curation.ingest.importers.queries import active_queries
 from curation.labeling.consensus.relevance import read_votes_on_scale, relevance_of
-from curation.people.seal_access import Door, door_or_shut
+from curation.people.seal_access import SealAccess, door_or_shut
 from curation.pooling.relevance import Ranked, Relevance
 from curation.store import Cursor, Document, Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
@@ -137,7 +137,7 @@ class _Pooled(NamedTuple):
 
 
 def hard_negatives(
-    store: Store, want: int = WANT, threshold: float = NEAR_DUPLICATE, door: Door | None = None
+    store: Store, want: int = WANT, threshold: float = NEAR_DUPLICATE, door: SealAccess | None = None
 ) -> HardNegatives:
     """The hard negatives of every query in all pools, with what is missing, excluded or suspect.
 

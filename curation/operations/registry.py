@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from curation.core.operation import Step
+from curation.core.operation import Operation
 
 _MODULES = {
     "check file": ("operations.importing.in_background", "sources queries judgments", ""),
@@ -32,9 +32,9 @@ _MODULES = {
 """Name → (the module that has it, what it reads, what it changes)."""
 
 
-class _Operations(Mapping[str, Step]):
-    def __getitem__(self, name: str) -> Step:
-        operations: dict[str, Step] = import_module(f"curation.{_MODULES[name][0]}").OPERATIONS
+class _Operations(Mapping[str, Operation]):
+    def __getitem__(self, name: str) -> Operation:
+        operations: dict[str, Operation] = import_module(f"curation.{_MODULES[name][0]}").OPERATIONS
         return operations[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -44,7 +44,7 @@ class _Operations(Mapping[str, Step]):
         return len(_MODULES)
 
 
-STEPS = _Operations()
+OPERATIONS = _Operations()
 """Name → operation."""
 
 

@@ -2,8 +2,8 @@
 
 A release seals parts, and a sealed grade is the same secret wherever it is kept: in the release, or in the
 votes, decisions, practice pairs and written answers of the project that goes on. A function that shows what
-people said of a pair asks a `Door`. It is shut for sealed queries until somebody says why they want them:
-`open_door` writes down who, when, for what and why before anything passes. Reviewers decide disputes, and
+people said of a pair asks a `SealAccess`. It is shut for sealed queries until somebody says why they want
+them: `unseal` writes down who, when, for what and why before anything passes. Reviewers decide disputes, and
 must read them: `reviewers_door` opens for the pairs before them, and writes it down once a day.
 
 What passes no door: figures over many pairs, and what people read of their own work. No door keeps what
@@ -33,7 +33,7 @@ ADJUDICATION = "adjudication"
 REVIEWING = "To decide disputes on screen; this line is written once a day."
 
 
-class Opening(NamedTuple):
+class Unsealing(NamedTuple):
     """One opening; `name` is the release's name that was asked for, `parts` are those that were opened."""
 
     release_id: str
@@ -53,7 +53,7 @@ class ReleaseSeal(NamedTuple):
     queries: Mapping[str, str]
 
 
-class Door(NamedTuple):
+class SealAccess(NamedTuple):
     """Which queries' grades stay where they are; those of all others may be shown.
 
     reason: why it was opened; None where nobody opened anything.
@@ -114,23 +114,23 @@ def sealed_queries(cursor: Cursor) -> dict[str, str]:
     return found
 
 
-def shut_door(cursor: Cursor) -> Door:
+def shut_door(cursor: Cursor) -> SealAccess:
     """The door as it is while nobody has said why they want sealed grades."""
-    return Door(frozenset(sealed_queries(cursor)))
+    return SealAccess(frozenset(sealed_queries(cursor)))
 
 
-def door_or_shut(cursor: Cursor, door: Door | None) -> Door:
+def door_or_shut(cursor: Cursor, door: SealAccess | None) -> SealAccess:
     """The door that was opened; without one it is shut."""
     return shut_door(cursor) if door is None else door
 
 
-def open_door(
+def unseal(
     store: Store,
     purpose: str,
     reason: str | None,
     actor: str = COMMAND_LINE,
     queries: Collection[str] | None = None,
-) -> Door:
+) -> SealAccess:
     """The door for a lead: shut without a reason, and with one open, once that is in each release's log.
 
     Call it before the first sealed grade is read for anybody.
@@ -150,12 +150,12 @@ def open_door(
     closed = frozenset(query_id for seal in seals for query_id in seal.queries)
     closed = closed if queries is None else closed.intersection(queries)
     if not closed or reason is None or not reason.strip():
-        return Door(closed)
+        return SealAccess(closed)
     _write_down(store, seals, closed, purpose, reason.strip(), actor)
-    return Door(frozenset(), reason.strip())
+    return SealAccess(frozenset(), reason.strip())
 
 
-def reviewers_door(store: Store, reviewer: str, queries: Iterable[str]) -> Door:
+def reviewers_door(store: Store, reviewer: str, queries: Iterable[str]) -> SealAccess:
     """The door for a reviewer who has pairs of these queries before them; open for these alone.
 
     The log gets a line of each release that seals one of them, once a day (UTC) and reviewer.
@@ -172,10 +172,10 @@ def reviewers_door(store: Store, reviewer: str, queries: Iterable[str]) -> Door:
         fresh = [seal for seal in seals if not _logged_today(cursor, seal, asked, reviewer)] if asked else []
     if fresh:
         _write_down(store, fresh, asked, ADJUDICATION, REVIEWING, reviewer, ("reviewer", "lead"))
-    return Door(closed - asked)
+    return SealAccess(closed - asked)
 
 
-def write_opening(cursor: Cursor, opening: Opening) -> None:
+def write_opening(cursor: Cursor, opening: Unsealing) -> None:
     """Append an opening to the log, and to the audit trail."""
     append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
     what = {"parts": opening.parts, "purpose": opening.purpose, "reason": opening.reason}
@@ -183,13 +183,13 @@ def write_opening(cursor: Cursor, opening: Opening) -> None:
     record_event(cursor, "open seal", detail, opening.opened_by)
 
 
-def openings(cursor: Cursor, release_id: str) -> list[Opening]:
+def openings(cursor: Cursor, release_id: str) -> list[Unsealing]:
     """Who opened the seal of a release's content, under whatever name, in the order of opening."""
     sql = """
         SELECT release_id, name, parts, purpose, reason, opened_by, opened_at FROM seal_openings
         WHERE release_id = ? ORDER BY rowid
     """
-    return fetch(cursor, Opening, sql, [release_id])
+    return fetch(cursor, Unsealing, sql, [release_id])
 
 
 def _write_down(
@@ -206,7 +206,9 @@ def _write_down(
         for seal in seals:
             if parts := _parts(seal, queries):
                 now = utc_now()
-                write_opening(cursor, Opening(seal.release_id, seal.name, parts, purpose, reason, actor, now))
+                write_opening(
+                    cursor, Unsealing(seal.release_id, seal.name, parts, purpose, reason, actor, now)
+                )
 
 
 def _parts(seal: ReleaseSeal, queries: Iterable[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.core.progress import Progress
 from curation.core.reports.page import Table
 from curation.core.text import amount
@@ -37,7 +37,7 @@ def _build(store: Store, request: PoolRequest, progress: Progress, author: str) 
     return build_pool(store, progress=progress, author=author, **vars(request))
 
 
-def _built(_request: PoolRequest, report: PoolReport) -> StepOutcome:
+def _built(_request: PoolRequest, report: PoolReport) -> OperationOutcome:
     candidates = amount(report.candidates, "candidate")
     sentence = f"The pool has {candidates}; {report.added:,} new to the project."
     if report.built_before:
@@ -45,11 +45,11 @@ def _built(_request: PoolRequest, report: PoolReport) -> StepOutcome:
     systems = tuple((system.system, system.candidates, system.alone) for system in report.systems)
     proposed = Table(f"Pool {report.pool_id[:8]}", ("System", "Candidates", "Of these alone"), systems)
     tables = (proposed, sample_table(report))
-    return StepOutcome(sentence, tables, more=tuple(report.sentences))
+    return OperationOutcome(sentence, tables, more=tuple(report.sentences))
 
 
 OPERATIONS = {
-    "pool": Step(
+    "pool": Operation(
         PoolRequest,
         _build,
         _built,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from curation.people.seal_access import Door
+from curation.people.seal_access import SealAccess
 
 Pair = tuple[str, str]
 
@@ -42,7 +42,7 @@ class Relevance(NamedTuple):
     changed: frozenset[Pair] = frozenset()
     outside: frozenset[Pair] = frozenset()
 
-    def behind(self, door: Door) -> Relevance:
+    def behind(self, door: SealAccess) -> Relevance:
         """What may be shown of it: judged pairs of sealed queries count as judged, and as not relevant."""
         judged = {pair: self.lowest for pair in self.open if not door.shows(pair[0])}
         grades = {pair: grade if door.shows(pair[0]) else self.lowest for pair, grade in self.grades.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from shutil import rmtree
 
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.core.progress import Progress
 from curation.core.reports.page import Table
 from curation.core.text import amount
@@ -27,8 +27,8 @@ def _plan(store: Store, request: PlanRequest, progress: Progress, author: str) -
     return make_plan(store, author=author, progress=progress, **vars(request))
 
 
-def _planned(_request: PlanRequest, plan: RelabelingPlan) -> StepOutcome:
-    return StepOutcome(f"Planned {plan.quarter}: {plan.pairs:,} of {amount(plan.set_pairs, 'pair')}.")
+def _planned(_request: PlanRequest, plan: RelabelingPlan) -> OperationOutcome:
+    return OperationOutcome(f"Planned {plan.quarter}: {plan.pairs:,} of {amount(plan.set_pairs, 'pair')}.")
 
 
 def _open(store: Store, request: QuarterRequest, progress: Progress, author: str) -> QuarterOpened:
@@ -40,9 +40,9 @@ def _check_opening(cursor: Cursor, request: QuarterRequest | None) -> None:
         checked_layout(cursor, find_plan(cursor, request.plan), request)
 
 
-def _opened(request: QuarterRequest, opened: QuarterOpened) -> StepOutcome:
+def _opened(request: QuarterRequest, opened: QuarterOpened) -> OperationOutcome:
     done = "A preview, nothing was opened:" if request.dry_run else "Opened"
-    return StepOutcome(
+    return OperationOutcome(
         f"{done} {opened.quarter} as the round {opened.round.round}: {amount(opened.pairs, 'pair')} again, "
         f"{opened.new_pairs:,} new ones, {amount(opened.round.presentations, 'presentation')}.",
         (Table("Items by annotator", ("annotator", "items"), tuple(opened.round.per_annotator.items())),),
@@ -66,14 +66,14 @@ def _compare(
         rmtree(request.folder, ignore_errors=True)
 
 
-def _compared(request: PastRunsRequest, changes: tuple[OrderChange, ...]) -> StepOutcome:
+def _compared(request: PastRunsRequest, changes: tuple[OrderChange, ...]) -> OperationOutcome:
     runs, kept = amount(len(request.runs), "run"), sum(change.kept for change in changes)
     on = f"{request.old} and {request.new}"
-    return StepOutcome(f"Compared {runs} on {on}: {kept:,} of {len(changes):,} orders are kept.")
+    return OperationOutcome(f"Compared {runs} on {on}: {kept:,} of {len(changes):,} orders are kept.")
 
 
 OPERATIONS = {
-    "plan re-labeling": Step(
+    "plan re-labeling": Operation(
         PlanRequest,
         _plan,
         _planned,
@@ -83,7 +83,7 @@ OPERATIONS = {
         first="reading judgments and traffic",
         on_path="re-label",
     ),
-    "relabel": Step(
+    "relabel": Operation(
         QuarterRequest,
         _open,
         _opened,
@@ -92,7 +92,7 @@ OPERATIONS = {
         check=_check_opening,
         on_path="re-label",
     ),
-    "past evaluations": Step(
+    "past evaluations": Operation(
         PastRunsRequest,
         _compare,
         _compared,

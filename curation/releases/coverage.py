@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.queries.coverage.measures import Tertiles
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 
 
 class ReleasedCoverage(NamedTuple):
@@ -31,7 +31,7 @@ class ReleasedCoverage(NamedTuple):
     alignment: Tertiles | None
 
 
-def released_coverage(release: Opened) -> ReleasedCoverage | None:
+def released_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
     """The coverage of a release; None where it has none."""
     rows = release.rows("coverage")
     if not rows:

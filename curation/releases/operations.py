@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.core.errors import RefusedError
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.core.progress import Progress
 from curation.core.reports.page import Table
 from curation.core.text import amount
@@ -33,7 +33,7 @@ def _freeze(store: Store, request: FreezeRequest, progress: Progress, author: st
     return freeze(store, actor=author, progress=progress, **vars(request))
 
 
-def _frozen(_request: FreezeRequest, frozen: Frozen) -> StepOutcome:
+def _frozen(_request: FreezeRequest, frozen: Frozen) -> OperationOutcome:
     name, grades = frozen.name, sum(frozen.grades.values())
     done = f"Froze {name}" if frozen.created else f"Unchanged: {name} has exactly this content already"
     queries, documents = sum(frozen.queries.values()), amount(frozen.documents, "document")
@@ -49,7 +49,7 @@ def _frozen(_request: FreezeRequest, frozen: Frozen) -> StepOutcome:
     parts = {"nuggets": "nugget", "evidence": "evidence mark"}
     more = [amount(frozen.parts[part], one) for part, one in parts.items() if part in frozen.parts]
     counts = [amount(queries, "query", "queries"), amount(grades, "grade"), documents, *more]
-    return StepOutcome(
+    return OperationOutcome(
         f"{done}: {', '.join(counts)}.",
         (part_table(f"Release {name}", frozen),),
         frozen.left_out,
@@ -73,7 +73,7 @@ def _export(store: Store, request: ExportRequest, progress: Progress, author: st
     )
 
 
-def _exported(request: ExportRequest, exported: Exported) -> StepOutcome:
+def _exported(request: ExportRequest, exported: Exported) -> OperationOutcome:
     grades = amount(sum(exported.counts["grades"].values()), "grade")
     files = amount(len(exported.files) + 1, "file")
     remarks = mark_sentence(exported.name, exported.mark)
@@ -83,7 +83,7 @@ def _exported(request: ExportRequest, exported: Exported) -> StepOutcome:
         remarks.append(f"With the sealed grades of {', '.join(exported.opening.parts)}, which is logged.")
     remarks += [f"{file}: {amount(rows, 'row')}." for file, rows in exported.rows.items()]
     rows = tuple((file, entry["bytes"], entry["sha256"]) for file, entry in exported.files.items())
-    return StepOutcome(
+    return OperationOutcome(
         f"Exported {request.name} as {request.format}: {files}, {grades}.",
         (Table(f"Exported {request.name} as {request.format}", ("file", "bytes", "sha256"), rows),),
         exported.left_out,
@@ -92,7 +92,7 @@ def _exported(request: ExportRequest, exported: Exported) -> StepOutcome:
 
 
 OPERATIONS = {
-    "freeze": Step(
+    "freeze": Operation(
         FreezeRequest,
         _freeze,
         _frozen,
@@ -102,7 +102,7 @@ OPERATIONS = {
         first="reading grades and parts",
         on_path="freeze",
     ),
-    "export": Step(
+    "export": Operation(
         ExportRequest,
         _export,
         _exported,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.core.reports.page import Table
 from curation.core.text import amount
-from curation.people.seal_access import Opening, openings, sealed_parts
+from curation.people.seal_access import Unsealing, openings, sealed_parts
 from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
 from curation.releases.stored import (
     NO_NUMBER,
@@ -85,7 +85,7 @@ class ShownRelease:
     left_out: dict[str, int]
     override: dict[str, Any] | None
     openings: int
-    log: tuple[Opening, ...]
+    log: tuple[Unsealing, ...]
     sealed_evaluations: tuple[SealedEvaluation, ...]
     mark: str | None = None
     half_judged: int = 0
@@ -125,9 +125,9 @@ def show(store: Store, name: str) -> ShownRelease:
     NotFoundError: there is no such release.
     RefusedError: it is not as it was frozen, or a newer goldgrade froze it.
     """
-    from curation.releases.verify import opened  # a list of releases need not wait for Arrow
+    from curation.releases.verify import load_release  # a list of releases need not wait for Arrow
 
-    release = opened(store, name)
+    release = load_release(store, name)
     row, header = release.row, release.header
     with store.reading() as cursor:
         log = openings(cursor, row.release_id)
@@ -224,7 +224,7 @@ def export_table(exports: Sequence[ListedExport]) -> Table:
     )
 
 
-def opening_table(found: Sequence[Opening]) -> Table:
+def opening_table(found: Sequence[Unsealing]) -> Table:
     """Who had grades of sealed parts, and why."""
     rows = tuple(
         (one.opened_at, one.opened_by, one.purpose, ", ".join(one.parts), one.reason) for one in found

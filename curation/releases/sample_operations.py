@@ -6,7 +6,7 @@ figures vary among the queries of a release.
 
 from __future__ import annotations
 
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.core.progress import Progress
 from curation.core.text import amount
 from curation.ingest.importers.query_tags import check_tags
@@ -63,20 +63,20 @@ def _top_up(store: Store, request: TopUpRequest, progress: Progress, author: str
     return top_up(store, request.quotas, request.size, progress, author, released_queries(store))
 
 
-def _drawn(_request: object, report: SampleReport) -> StepOutcome:
+def _drawn(_request: object, report: SampleReport) -> OperationOutcome:
     sentence = f"Drew {amount(report.size, 'query', 'queries')}; {report.added:,} new to the project."
     if report.drawn_before:
         sentence = "This sample was drawn before; it is the current one, and nothing was added."
     spellings = amount(report.grouped, "rarer spelling counts as its", "rarer spellings count as their")
     grouped = [f"{spellings} most frequent one."] if report.grouped else []
     strata = strata_table(report.sample_id, report.strata)
-    return StepOutcome(
+    return OperationOutcome(
         sentence, (strata,), report.left_out, "rows of traffic", tuple(grouped), tuple(report.warnings)
     )
 
 
 OPERATIONS = {
-    "sample": Step(
+    "sample": Operation(
         DrawRequest,
         _draw,
         _drawn,
@@ -86,7 +86,7 @@ OPERATIONS = {
         first="reading the traffic",
         on_path="sample",
     ),
-    "top up": Step(
+    "top up": Operation(
         TopUpRequest,
         _top_up,
         _drawn,

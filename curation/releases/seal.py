@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable
 
 from curation.core.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
-from curation.people.seal_access import TEST, Opening, sealed_parts, write_opening
-from curation.releases.verify import Opened, opened
+from curation.people.seal_access import TEST, Unsealing, sealed_parts, write_opening
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store, utc_now
 
 
@@ -42,12 +42,12 @@ def refuse_unknown_parts(parts: Iterable[str], wanted: Iterable[str]) -> None:
 
 def open_sealed(
     store: Store,
-    name: str | Opened,
+    name: str | FrozenRelease,
     purpose: str,
     reason: str | None,
     actor: str = COMMAND_LINE,
     parts: Collection[str] | None = None,
-) -> Opening | None:
+) -> Unsealing | None:
     """Let grades of a release out, and write down to whom, for what and why; None where none is sealed.
 
     Call it before the first of these grades is read for anybody. A file has no log: of one with sealed grades
@@ -66,7 +66,7 @@ def open_sealed(
     RefusedError: sealed grades are wanted without a reason, or by somebody who is no lead; the release is not
         as it was frozen, or a newer goldgrade froze it.
     """
-    release = opened(store, name)
+    release = load_release(store, name)
     wanted = release.header["queries"] if parts is None else parts
     refuse_unknown_parts(release.header["queries"], wanted)
     sealed = sorted(set(sealed_parts(release.header)).intersection(wanted))
@@ -79,14 +79,14 @@ def open_sealed(
         raise _no_reason(release, sealed)
     if release.file is not None:
         return None
-    opening = Opening(release.row.release_id, name, sealed, purpose, reason.strip(), actor, utc_now())
+    opening = Unsealing(release.row.release_id, name, sealed, purpose, reason.strip(), actor, utc_now())
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         write_opening(cursor, opening)
     return opening
 
 
-def refuse_not_in_file(release: Opened, parts: Iterable[str]) -> None:
+def refuse_not_in_file(release: FrozenRelease, parts: Iterable[str]) -> None:
     """Stop where grades of parts are wanted that a packed release does not have."""
     missing = sorted(set(parts).difference(release.file.with_grades)) if release.file else []
     if missing and release.file:
@@ -99,7 +99,7 @@ def refuse_not_in_file(release: Opened, parts: Iterable[str]) -> None:
         )
 
 
-def _no_reason(release: Opened, sealed: Collection[str]) -> RefusedError:
+def _no_reason(release: FrozenRelease, sealed: Collection[str]) -> RefusedError:
     name = release.row.name if release.file is None else release.file.path
     logged = "is logged with name and time" if release.file is None else "a packed release cannot log"
     return RefusedError(

@@ -22,7 +22,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.runs import RunEntry, find_run, run_entries
 from curation.people.seal_access import sealed_parts
 from curation.queries.sampling.variances import LEAST, WITHOUT_NEYMAN, FigureSpread, Moments, six_digits
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Store
 
 DEPTH = 10
@@ -58,7 +58,7 @@ def read_spread(store: Store, release: str, run: str | None = None) -> FigureSpr
     RefusedError: no stratum of the release has `LEAST` queries of its sample with a figure, outside its
         sealed parts; it is not as it was frozen, or a newer goldgrade froze it.
     """
-    frozen = opened(store, release)
+    frozen = load_release(store, release)
     with store.reading() as cursor:
         found = find_run(cursor, run) if run else None
         entries = run_entries(cursor, found) if found else None
@@ -89,7 +89,7 @@ def _ranked(entries: Iterable[RunEntry]) -> dict[str, list[str]]:
 
 
 def _figures(
-    frozen: Opened, hidden: Collection[str], ranked: Mapping[str, Sequence[str]] | None
+    frozen: FrozenRelease, hidden: Collection[str], ranked: Mapping[str, Sequence[str]] | None
 ) -> tuple[str, dict[str, float]]:
     """The figure's name, and what it is for each query that is not hidden and has a grade that counts."""
     grades: Grades = defaultdict(dict)

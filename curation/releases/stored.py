@@ -170,7 +170,7 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     raise NotFoundError(f"The project has no release {name!r}. {have}", command=command)
 
 
-def mark_of(header: Mapping[str, Any]) -> str | None:
+def gate_override_of(header: Mapping[str, Any]) -> str | None:
     """The mark of a release that was frozen against the gate, with what spoke against it; None for others.
 
     Whatever names the release carries it: `marked` next to its name, `mark_sentence` above its figures.
@@ -203,7 +203,7 @@ def release_marks(cursor: Cursor) -> dict[str, str]:
     found = {}
     for row in list_releases(cursor):
         try:
-            mark = mark_of(next(iter(read_part(cursor, row.release_id, "release")), {}))
+            mark = gate_override_of(next(iter(read_part(cursor, row.release_id, "release")), {}))
         except (ValueError, KeyError, TypeError):
             continue  # altered: verifying says so
         if mark:

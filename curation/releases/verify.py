@@ -1,7 +1,7 @@
 """Verification: every byte of a release against its sums, and every pinned document against its hash.
 
-All content of a release is read through `opened`, so that no altered release is used, and none that a newer
-goldgrade froze. It takes a release by its name, its id, the beginning of that, or its file.
+All content of a release is read through `load_release`, so that no altered release is used, and none that a
+newer goldgrade froze. It takes a release by its name, its id, the beginning of that, or its file.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from curation.releases.stored import (
     ReleaseRow,
     Table,
     find_release,
+    gate_override_of,
     is_file,
-    mark_of,
     pinned_documents,
     release_id_of,
     signed_row,
@@ -67,7 +67,7 @@ class Verified:
 
 
 @dataclass(frozen=True)
-class Opened:
+class FrozenRelease:
     """A release whose content is as it was frozen; `texts` is part → text.
 
     file: where it is no project's; it may lack the grades of some parts.
@@ -120,10 +120,10 @@ class Opened:
     @property
     def mark(self) -> str | None:
         """That it was frozen against the gate, where it was."""
-        return mark_of(self.header)
+        return gate_override_of(self.header)
 
 
-def opened(store: Store, name: str | Opened) -> Opened:
+def load_release(store: Store, name: str | FrozenRelease) -> FrozenRelease:
     """Read a release to use its content; the documents that it pins are not looked at.
 
     Parameters
@@ -137,7 +137,7 @@ def opened(store: Store, name: str | Opened) -> Opened:
     NotFoundError: there is no such release.
     RefusedError: it is not as it was frozen, or a newer goldgrade froze it.
     """
-    if isinstance(name, Opened):
+    if isinstance(name, FrozenRelease):
         return name
     release = _resolved(store, name)
     if release.file is None and (problems := _part_problems(release.row, release.texts)):
@@ -149,16 +149,16 @@ def opened(store: Store, name: str | Opened) -> Opened:
     return release
 
 
-def _resolved(store: Store, reference: str) -> Opened:
+def _resolved(store: Store, reference: str) -> FrozenRelease:
     """The release that is meant, as it is: of a file or of the project."""
     if is_file(reference):
         return _of_file(reference)
     with store.reading() as cursor:
         row = find_release(cursor, reference)
-        return Opened(row, read_parts(cursor, row.release_id))
+        return FrozenRelease(row, read_parts(cursor, row.release_id))
 
 
-def _of_file(reference: str) -> Opened:
+def _of_file(reference: str) -> FrozenRelease:
     from curation.releases.packing.packed import PackedRelease
 
     if "://" in reference:
@@ -167,10 +167,10 @@ def _of_file(reference: str) -> Opened:
             "file, compare its SHA-256 with the one that packing the release printed, and name the file."
         )
     file = PackedRelease(Path(reference))
-    return Opened(file.row, file.texts, file)
+    return FrozenRelease(file.row, file.texts, file)
 
 
-def refuse_other_form(release: Opened) -> None:
+def refuse_other_form(release: FrozenRelease) -> None:
     """Stop where another goldgrade froze the release: what its content means is not known here.
 
     Raises
@@ -202,7 +202,9 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
     return verified_and_opened(store, name, progress)[0]
 
 
-def verified_and_opened(store: Store, name: str, progress: Progress = silent) -> tuple[Verified, Opened]:
+def verified_and_opened(
+    store: Store, name: str, progress: Progress = silent
+) -> tuple[Verified, FrozenRelease]:
     """As `verify`, with the release for use where it is intact: its parts are read once for both."""
     release = _resolved(store, name)
     file = release.file
@@ -291,7 +293,9 @@ def _described(part: str, line: str) -> str:
     return ", ".join([*pair, "the rest is not shown, as it may hold sealed grades"])
 
 
-def _document_problems(release: Opened, store: Store, pins: Sequence[Pin], progress: Progress) -> list[str]:
+def _document_problems(
+    release: FrozenRelease, store: Store, pins: Sequence[Pin], progress: Progress
+) -> list[str]:
     problems = []
     for number, (pin, document) in enumerate(release.pinned(store, pins), 1):
         if document is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.core.progress import Progress
 from curation.core.text import amount
 from curation.retrieval.embeddings import refuse_without_model
@@ -29,10 +29,10 @@ def _preview(store: Store, request: PreviewRequest, progress: Progress, author: 
     return found
 
 
-def _previewed(_request: PreviewRequest, split_preview: SplitPreview) -> StepOutcome:
+def _previewed(_request: PreviewRequest, split_preview: SplitPreview) -> OperationOutcome:
     queries = sum(part.queries for part in split_preview.parts)
     groups = amount(split_preview.certificate.groups, "leakage group")
-    return StepOutcome(f"Previewed a split of {amount(queries, 'query', 'queries')} in {groups}.")
+    return OperationOutcome(f"Previewed a split of {amount(queries, 'query', 'queries')} in {groups}.")
 
 
 def _split(store: Store, request: NewSplit, progress: Progress, author: str) -> SplitReport:
@@ -40,13 +40,13 @@ def _split(store: Store, request: NewSplit, progress: Progress, author: str) -> 
     return make_split(store, progress=progress, actor=author, **asked)
 
 
-def _made(_request: NewSplit, made: SplitReport) -> StepOutcome:
+def _made(_request: NewSplit, made: SplitReport) -> OperationOutcome:
     new, known = "This is the current split now", "This split exists already and is the current one"
     done = new if made.created else known
     groups = amount(made.certificate.groups, "leakage group")
     kept = amount(made.kept, "query keeps", "queries keep")
     remarks = [f"{kept} the part that a release has them in."] if made.kept else []
-    return StepOutcome(
+    return OperationOutcome(
         f"{done}: {amount(made.certificate.queries, 'query', 'queries')} in {groups}.",
         left_out=made.left_out,
         remarks=tuple(remarks),
@@ -54,7 +54,7 @@ def _made(_request: NewSplit, made: SplitReport) -> StepOutcome:
 
 
 OPERATIONS = {
-    "split preview": Step(
+    "split preview": Operation(
         PreviewRequest,
         _preview,
         _previewed,
@@ -63,7 +63,7 @@ OPERATIONS = {
         check=_check,
         first="reading grades and documents",
     ),
-    "split": Step(
+    "split": Operation(
         NewSplit,
         _split,
         _made,

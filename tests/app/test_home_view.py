@@ -19,7 +19,7 @@ from curation.labeling.rounds.create_round import open_round
 from curation.operations.backups.backup import back_up
 from curation.operations.doctor.drill import rehearse_restore
 from curation.operations.jobs.stored import begin, end
-from curation.operations.workflow import read_path
+from curation.operations.workflow import read_workflow
 from curation.operations.workflow.judging import MANAGE, OPEN
 from curation.store import Store
 from curation.store.rows import Annotator
@@ -146,7 +146,7 @@ def test_every_part_that_a_step_opens_is_on_its_page(store: Store) -> None:
     assert {MANAGE, OPEN} <= {*rounds.PARTS, rounds.OPEN}
     assert {"corpus", "traffic"} <= set(FILE_KINDS)
     assert {"Split", "Gate", "Freeze"} <= set(releases.STAGES)
-    assert {step.action.page for step in read_path(store).steps} <= {page.address for page in all_pages()}
+    assert {step.action.page for step in read_workflow(store).steps} <= {page.address for page in all_pages()}
 
 
 def test_who_is_no_lead_is_led_nowhere(store: Store) -> None:

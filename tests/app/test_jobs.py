@@ -21,7 +21,7 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.operations.jobs import Job, Jobs, jobs_of, last_job, last_jobs, problem
 from curation.operations.jobs.stored import begin, end
-from curation.operations.registry import STEPS, clash
+from curation.operations.registry import OPERATIONS, clash
 from curation.people.annotators import add_annotator
 from curation.store import Store, open_store
 
@@ -154,7 +154,7 @@ def test_what_must_fail_is_told_in_the_words_of_the_work_itself(project: Store) 
     told = {kind: problem(project, kind, given) for kind, given in (("sample", DRAW), ("top up", TOP_UP))}
     for kind, parameters in (("sample", DRAW), ("top up", TOP_UP)):
         with pytest.raises(CurationError) as refused:
-            STEPS[kind].work(project, parameters, silent, "lee")
+            OPERATIONS[kind].work(project, parameters, silent, "lee")
         assert refused.value.found == told[kind]
 
 
@@ -425,7 +425,7 @@ def test_a_waiting_process_that_was_killed_costs_no_job(project: Store) -> None:
 
 
 def test_each_kind_says_what_it_does_and_what_stays() -> None:
-    for kind in STEPS.values():
+    for kind in OPERATIONS.values():
         assert kind.doing[0].islower()
         assert kind.kept.endswith(".")
         assert kind.first[0].islower()

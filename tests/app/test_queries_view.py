@@ -23,7 +23,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.jobs import Job, jobs_of, last_job
 from curation.operations.jobs.stored import begin, end
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.pool_report import last_pool
@@ -171,7 +171,7 @@ def test_all_that_the_command_takes_the_form_takes(filled: Store) -> None:
     assert asked["limits"]["until"] == "2030-01-31T08:15:00"
     assert asked["limits"]["exclude_released"]
     with pytest.raises(RefusedError, match="no known time"):  # the log has none, and `until` needs them
-        STEPS["sample"].work(filled, job.parameters, silent, "lee")
+        OPERATIONS["sample"].work(filled, job.parameters, silent, "lee")
 
 
 def test_quotas_that_are_none_are_told_beside_the_form_and_start_nothing(filled: Store) -> None:

@@ -18,7 +18,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.rounds import list_rounds
 from curation.operations.jobs import jobs_of, last_job
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from curation.people.annotators import add_annotator
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import list_plans
@@ -224,6 +224,6 @@ def test_a_round_left_half_done_says_so(project: Store) -> None:
 def test_the_job_opens_with_new_documents_of_the_systems_that_were_named(project: Store) -> None:
     plan = make_plan(project, 0.2, 7)
     asked = {"annotators": list(PEOPLE), "plan": plan.plan_id, "name": "autumn", "systems": ["bm25"]}
-    said = STEPS["relabel"].work(project, {**asked, "depth": 8, "duplicates": 0.0}, silent, "lee")
+    said = OPERATIONS["relabel"].work(project, {**asked, "depth": 8, "duplicates": 0.0}, silent, "lee")
     assert said.startswith(f"Opened {plan.quarter} as the round autumn: 6 pairs again, ")
     assert " 0 new ones" not in said

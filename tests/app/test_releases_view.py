@@ -22,7 +22,7 @@ from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.sealed_evaluations import monthly_limit
 from curation.releases.stored import find_release
-from curation.releases.verify import opened as opened_release
+from curation.releases.verify import load_release as opened_release
 from curation.splits.certificate.certificate import read_certificate
 from curation.splits.split import make_split
 from curation.store import Annotator, Store
@@ -44,7 +44,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     jobs_of(store).wait()
 
 
-def opened(stage: str) -> AppTest:
+def load_release(stage: str) -> AppTest:
     page = page_at("releases", LEE)
     page.session_state["stage"] = stage
     return run(page)
@@ -60,11 +60,11 @@ def press(project: Store, page: AppTest, label: str, stage: str) -> AppTest:
     assert not page.exception, page.exception
     assert not page.error, page.error[0].value
     jobs_of(project).wait()
-    return opened(stage)
+    return load_release(stage)
 
 
 def test_another_rule_is_previewed_and_then_the_projects(project: Store) -> None:
-    page = opened("Rule")
+    page = load_release("Rule")
     assert "Current rule: Majority" in html(page)
     assert button(page, "Use this rule").disabled
     page = field(page.selectbox, "Rule by which votes become a grade").set_value(MEDIAN).run()
@@ -74,23 +74,23 @@ def test_another_rule_is_previewed_and_then_the_projects(project: Store) -> None
         assert read_rule(cursor).name == MEDIAN
         said = cursor.execute("SELECT actor FROM events WHERE action = 'consensus rule'").fetchall()
     assert said == [("lee",)]
-    assert "Current rule: Median" in html(opened("Rule"))
+    assert "Current rule: Median" in html(load_release("Rule"))
 
 
 def test_the_gate_shows_each_figure_and_takes_other_thresholds(project: Store) -> None:
-    page = opened("Gate")
+    page = load_release("Gate")
     assert "Not asked for" in html(page)
     field(page.number_input, "Lower end of alpha's interval must reach").set_value(0.99)
     button(page, "Set the gate").click().run()
     with project.reading() as cursor:
         assert read_demand(cursor) == Demand(0.99, 0.8)
-    page = opened("Gate")
+    page = load_release("Gate")
     assert "The gate is shut: ordinal alpha is too low." in html(page)
     assert "Not met" in html(page)
 
 
 def test_a_split_is_previewed_without_being_stored_and_then_stored_as_it_was(project: Store) -> None:
-    page = opened("Split")
+    page = load_release("Split")
     assert "8 graded queries can get a part" in page.info[0].value
     field(page.checkbox, "Paraphrases stay together").uncheck()
     field(page.number_input, "Part 1, % of queries").set_value(40.0)
@@ -114,19 +114,19 @@ def test_a_split_is_previewed_without_being_stored_and_then_stored_as_it_was(pro
 
 
 def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
-    page = opened("Freeze")
+    page = load_release("Freeze")
     assert "There is no split yet" in page.info[0].value
     assert "Split the queries" in [link.proto.label for link in page.get("page_link")]
     assert button(page, "Freeze the release").disabled
     make_split(project, PARTS, 1, LEXICAL)
-    page = opened("Freeze")
+    page = load_release("Freeze")
     assert "1 judged pair is disputed and open" in html(page)
     assert button(page, "Freeze the release").disabled
     page = field(page.checkbox, "Leave disputed pairs out").check().run()
     page = button(page, "Freeze the release").click().run()
     assert "The release has no name" in page.error[0].value
     set_demand(project, Demand(alpha=0.99))
-    page = opened("Freeze")
+    page = load_release("Freeze")
     page = field(page.checkbox, "Leave disputed pairs out").check().run()
     field(page.text_input, "Name of the release").input("v1")
     page = button(page, "Freeze the release").click().run()
@@ -138,7 +138,7 @@ def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
 def test_from_rule_to_a_zip_that_holds_what_the_command_exports(project: Store, tmp_path: Path) -> None:
     decide(project, *DISPUTE, grade=1, reason="only the title fits")
     make_split(project, PARTS, 1, LEXICAL)
-    page = opened("Freeze")
+    page = load_release("Freeze")
     field(page.text_input, "Name of the release").input("v1")
     page = press(project, page, "Freeze the release", "Freeze")
     assert "Froze v1: 8 queries, 16 grades" in html(page)
@@ -209,6 +209,6 @@ def test_a_release_shows_its_card_and_difference_from_any_other(
 
 
 def shown(view: str) -> AppTest:
-    page = opened("Releases")
+    page = load_release("Releases")
     page.session_state["view"] = view
     return run(page)

@@ -18,7 +18,7 @@ from curation.labeling.rounds.create_round import open_round
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from tests.support.accessibility import passes
 from tests.support.evidence_set import command
 from tests.support.marking import GUIDE
@@ -173,7 +173,7 @@ def test_the_release_has_what_was_marked_and_decided_and_any_chunks_are_scored_b
     project = marking.store.path
     command(project, "split", "--part", "all=1", "--no-paraphrase")
     command(project, "freeze", "v1", "--allow-disputed", "--override", "a story")
-    [row] = opened(marking.store, "v1").rows("evidence")
+    [row] = load_release(marking.store, "v1").rows("evidence")
     assert (row["document_id"], row["quote"]) == ("2", "Gift cards cannot be returned."), "the decision wins"
     assert (row["start"], row["end"]) == (59, 89)
 

@@ -13,7 +13,7 @@ from curation.cli.output import LONG_WORK, SECONDS, progress_bar, progress_lines
 from curation.cli.program import kept
 from curation.core.errors import InputError
 from curation.ingest.importers.corpus import import_corpus
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from tests.support.command_line import invoke
 from tests.support.projects import new_project
 
@@ -147,8 +147,8 @@ def test_whoever_presses_ctrl_c_reads_what_was_kept(tmp_path: Path) -> None:
 
 def test_work_that_is_interrupted_says_what_its_step_keeps() -> None:
     said = []
-    for step in (None, STEPS["pool"], STEPS["import"]):
+    for step in (None, OPERATIONS["pool"], OPERATIONS["import"]):
         with progress_bar(step):
             said.append(kept.get())
-    assert said == [LONG_WORK, STEPS["pool"].kept, STEPS["import"].kept]
+    assert said == [LONG_WORK, OPERATIONS["pool"].kept, OPERATIONS["import"].kept]
     assert kept.get() not in said

@@ -15,7 +15,7 @@ from curation.evaluation.report.page import evaluation_report
 from curation.evaluation.scoring.inputs.run_sources import named_runs
 from curation.evaluation.submitted import evaluable_release
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.covered_release import QUERIES, covered_project, write_runs
@@ -104,7 +104,7 @@ def test_a_release_without_a_map_says_so(store: Store, tmp_path: Path) -> None:
     freeze(store, "plain")
     with pytest.raises(InputError, match=r"'cluster': the release has no coverage map"):
         evaluate_runs(store, "plain", named_runs(write_runs(tmp_path)), BY)
-    ids = [opened(store, name).row.release_id for name in ("v1", "plain")]
+    ids = [load_release(store, name).row.release_id for name in ("v1", "plain")]
     with store.reading() as cursor:
         offered = [evaluable_release(cursor, release_id) for release_id in ids]
     assert offered[0].facets[-2:] == ("cluster", "grid")

@@ -16,7 +16,7 @@ from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.scoring.inputs.run_sources import RunSource, named_runs
 from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
 from curation.ingest.readers.formats import FileLayout
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, frozen_project
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def parts(store: Store) -> dict[str, str]:
-    return {row["query_id"]: row["part"] for row in opened(store, "v1").rows("queries")}
+    return {row["query_id"]: row["part"] for row in load_release(store, "v1").rows("queries")}
 
 
 def trec(path: Path, rows: Iterable[tuple[str, str, int, float]]) -> Path:
@@ -259,7 +259,7 @@ def test_a_release_that_is_open_and_a_run_that_was_parsed_are_not_read_again(
     store: Store, tmp_path: Path
 ) -> None:
     run = written(tmp_path)
-    sources, frozen = named_runs([str(run)]), opened(store, "v1")
+    sources, frozen = named_runs([str(run)]), load_release(store, "v1")
     options = OPEN._replace(reading=ReadingOptions(parsed={}))
     first = evaluate_runs(store, frozen, sources, options)
     run.unlink()

@@ -13,7 +13,7 @@ from curation.evaluation.report.page import evaluation_report
 from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.releases.card.card import Card
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Store, append, utc_now
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import QUERIES, evaluated_project, ranked, write_run
@@ -70,7 +70,7 @@ def scored(store: Store, run: Path, release: str) -> Evaluation:
 
 
 def test_a_release_says_which_model_wrote_a_query_and_not_for_which_document(store: Store) -> None:
-    rows = opened(store, "v2").rows("queries")
+    rows = load_release(store, "v2").rows("queries")
     synthetic = [row for row in rows if row["source"] == "synthetic"]
     assert len(synthetic) == QUERIES / 2
     expected = {"model": MODEL, "prompts": {"queries": "abc"}, "share_judged": 1.0}
@@ -79,10 +79,10 @@ def test_a_release_says_which_model_wrote_a_query_and_not_for_which_document(sto
 
 
 def test_the_card_counts_them_by_model_and_names_the_limit(store: Store) -> None:
-    text = Card(opened(store, "v2")).text
+    text = Card(load_release(store, "v2")).text
     assert f"Language models wrote the synthetic queries: {MODEL} 30" in text
     assert "30 of 60 queries (50.0%) were written by a language model, not asked by anybody" in text
-    older = Card(opened(store, "v1")).text
+    older = Card(load_release(store, "v1")).text
     assert "language model" not in older.lower()
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.core.operation import filled, flat, options_of, read_request, written
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from curation.queries.sampling.frame.limits import Limits
 from curation.queries.sampling.request import DrawRequest
 from curation.splits.request import NewSplit
 from curation.splits.rules import Rules
 from tests.support.command_line import invoke
 
-REQUESTS = [step.request for step in STEPS.values() if is_dataclass(step.request)]
+REQUESTS = [step.request for step in OPERATIONS.values() if is_dataclass(step.request)]
 
 
 @pytest.mark.parametrize("request_type", REQUESTS, ids=lambda found: found.__name__)

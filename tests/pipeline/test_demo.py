@@ -26,7 +26,7 @@ from curation.operations.demo.build import CHUNKS, PASSWORD, PEOPLE, RELEASE, RO
 from curation.operations.demo.stdlib_corpus import write_stdlib_corpus
 from curation.people.annotators import list_annotators
 from curation.people.passwords import authenticate
-from curation.releases.verify import opened, verify
+from curation.releases.verify import load_release, verify
 from curation.store import Store, get_setting, open_store
 from curation.store.documents import snapshot_versions
 from tests.support import ROOT
@@ -92,7 +92,7 @@ def test_the_sample_grades_show_agreement_and_open_disputes(built: Built) -> Non
 
 def test_the_sample_release_is_intact_and_has_what_most_marked(built: Built) -> None:
     assert verify(built.store, RELEASE).intact
-    quotes = {row["document_id"]: row["quote"] for row in opened(built.store, RELEASE).rows("evidence")}
+    quotes = {row["document_id"]: row["quote"] for row in load_release(built.store, RELEASE).rows("evidence")}
     assert quotes["shutil.copy2"] == "Copy data and metadata."
     assert not {"copy", "statistics"} & quotes.keys(), "marks apart are no evidence"
 
@@ -128,7 +128,7 @@ def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(b
 
 
 def test_the_first_release_has_documents_that_the_second_quarter_has_no_more(built: Built) -> None:
-    judged = {row["document_id"] for row in opened(built.store, "sample").rows("qrels")}
+    judged = {row["document_id"] for row in load_release(built.store, "sample").rows("qrels")}
     with built.store.reading() as cursor:
         now = set(snapshot_versions(cursor, get_setting(cursor, "corpus")))
     assert judged - now

@@ -25,7 +25,7 @@ from curation.relabeling.staleness.staleness import staleness
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.relabeled import DOCUMENT
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
@@ -187,23 +187,23 @@ def what_had_changed_is_told(lived: Lived) -> None:
 def no_split_side_changes(store: Store) -> None:
     parts: dict[str, str] = {}
     for name in ("v0", "v1", "v2"):
-        for row in opened(store, name).rows("queries"):
+        for row in load_release(store, name).rows("queries"):
             assert parts.setdefault(row["query_id"], row["part"]) == row["part"]
-    assert len(parts) > len(opened(store, "v0").rows("queries")), "queries joined"
+    assert len(parts) > len(load_release(store, "v0").rows("queries")), "queries joined"
 
 
 def a_release_has_the_staleness_of_its_own_pairs(store: Store) -> None:
     first = staleness(store, date(2027, 12, 1), "v0")
-    pairs = {(row["query_id"], row["document_id"]) for row in opened(store, "v0").rows("qrels")}
+    pairs = {(row["query_id"], row["document_id"]) for row in load_release(store, "v0").rows("qrels")}
     assert {(pair.query_id, pair.document_id) for pair in first.pairs} <= pairs
     assert len(first.pairs) < len(pairs), "retired queries have no staleness"
 
 
 def the_next_release_names_its_parent_and_what_had_changed(store: Store) -> None:
-    ids = {name: opened(store, name).row.release_id for name in ("v0", "v1", "v2")}
-    assert opened(store, "v1").header["parent"] == ids["v0"]
-    assert opened(store, "v2").header["parent"] == ids["v1"]
-    assert "parent" not in opened(store, "v0").header
+    ids = {name: load_release(store, name).row.release_id for name in ("v0", "v1", "v2")}
+    assert load_release(store, "v1").header["parent"] == ids["v0"]
+    assert load_release(store, "v2").header["parent"] == ids["v1"]
+    assert "parent" not in load_release(store, "v0").header
     assert freeze(store, "again", override=DRAFT).release_id == ids["v2"], "the same content has the same id"
     found = diff(store, "v0", "v2")
     assert found.changes[f"re-labeled: {DOCUMENT}"] > 20

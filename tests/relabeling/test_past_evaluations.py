@@ -12,7 +12,7 @@ from curation.core.progress import silent
 from curation.core.text import canonical_json, plain
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.scoring.inputs.run_sources import RunSource
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from curation.relabeling.drift.past_evaluations import compare_releases, stored_orders
 from curation.relabeling.drift.report import drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page, drift_sections
@@ -114,6 +114,6 @@ def test_the_job_removes_the_uploads(turned: Store, runs: list[RunSource], tmp_p
         "runs": [[run.name, str(run.path)] for run in runs],
         "folder": str(folder),
     }
-    said = STEPS["past evaluations"].work(turned, asked, silent, "lee")
+    said = OPERATIONS["past evaluations"].work(turned, asked, silent, "lee")
     assert said.startswith("Compared 2 runs on v1 and v2: ")
     assert not folder.exists()

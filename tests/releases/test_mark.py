@@ -12,7 +12,7 @@ import goldgrade
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.evaluation.submitted import evaluable_release, submitted_report
-from curation.operations.workflow import read_path
+from curation.operations.workflow import read_workflow
 from curation.releases.stored import MARK, find_release, release_marks
 from curation.store import Annotator, Store
 from tests.support.command_line import invoke
@@ -93,6 +93,6 @@ def test_the_path_and_the_report_of_the_page_evaluate_say_the_mark(project: Stor
     assert MARK in report.title
     assert MARK in report.findings[0]
     assert MARK in result
-    steps = {step.name: step.line for step in read_path(project).steps}
+    steps = {step.name: step.line for step in read_workflow(project).steps}
     assert MARK in steps["freeze"]
     assert MARK in steps["evaluate"]

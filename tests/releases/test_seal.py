@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.people.seal_access import Opening, openings, sealed_parts
+from curation.people.seal_access import Unsealing, openings, sealed_parts
 from curation.releases.export.export import export
+from curation.releases.export.export_source import ExportSource
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written
-from curation.releases.export.gold import Gold
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import releases, show
 from curation.releases.seal import open_sealed
@@ -63,14 +63,14 @@ def test_releases_and_openings_are_in_the_order_of_writing_whatever_the_clock_sa
     with store.transaction() as cursor:
         rows = {"name": ["first", "second"], "release_id": ["x"] * 2, "manifest": ["{}"] * 2}
         append(cursor, "releases", {**rows, "frozen_at": times, "frozen_by": ["lee"] * 2})
-        opening = Opening("x", "first", ("test",), "export", "nightly", "lee", times[0])
+        opening = Unsealing("x", "first", ("test",), "export", "nightly", "lee", times[0])
         for one in (opening, opening._replace(reason="again", opened_at=times[1])):
             append(cursor, "seal_openings", {field: [value] for field, value in one._asdict().items()})
         assert [row.name for row in list_releases(cursor)] == ["first", "second"]
         assert [one.reason for one in openings(cursor, "x")] == ["nightly", "again"]
 
 
-def log(store: Store) -> list[Opening]:
+def log(store: Store) -> list[Unsealing]:
     with store.reading() as cursor:
         ((release_id,),) = cursor.execute("SELECT DISTINCT release_id FROM releases").fetchall()
         return openings(cursor, release_id)
@@ -189,7 +189,7 @@ def test_the_log_is_written_before_the_first_file(
 ) -> None:
     seen = []
 
-    def writer(folder: Path, asked: Gold) -> Written:
+    def writer(folder: Path, asked: ExportSource) -> Written:
         seen.append([opening.reason for opening in log(gold)])
         raise OSError(28, "No space left on device")
 
@@ -210,7 +210,7 @@ def test_a_disk_that_fills_up_leaves_no_half_of_an_export(
     write = FORMATS[format].write
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it would be cut off, and break later imports
 
-    def on_a_full_disk(folder: Path, asked: Gold) -> Written:
+    def on_a_full_disk(folder: Path, asked: ExportSource) -> Written:
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
         try:

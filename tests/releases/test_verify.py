@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from curation.core.errors import RefusedError
 from curation.releases.export.export import export
-from curation.releases.verify import opened, verify
+from curation.releases.verify import load_release, verify
 from curation.store import Store
 from curation.store.release_parts import pack
 from tests.support import examples
@@ -160,7 +160,7 @@ def test_an_altered_release_is_not_exported(
 @given(st.data())
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_single_character_of_any_part_is_found_on_its_line(frozen: Store, data: st.DataObject) -> None:
-    texts = {part: str(text) for part, text in opened(frozen, "v1").texts.items() if text}
+    texts = {part: str(text) for part, text in load_release(frozen, "v1").texts.items() if text}
     part = data.draw(st.sampled_from(sorted(texts)))
     text = texts[part]
     place = data.draw(st.integers(0, len(text) - 2).filter(lambda at: text[at] != "\n"))

@@ -11,7 +11,7 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
@@ -84,7 +84,9 @@ def query(number: int) -> Query:
 
 
 def sealed_queries(store: Store) -> list[str]:
-    return sorted(row["query_id"] for row in opened(store, "v1").rows("queries") if row["part"] == "test")
+    return sorted(
+        row["query_id"] for row in load_release(store, "v1").rows("queries") if row["part"] == "test"
+    )
 
 
 def ranked(name: str) -> Ranked:

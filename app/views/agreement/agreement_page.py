@@ -10,7 +10,7 @@ from app.context import project_store
 from app.next_step import missing_step
 from app.views.agreement import checks
 from app.views.agreement.kept import computed, first_look
-from curation.agreement.between.disagreement_sources import NAMED, GradesMet, QueryShare
+from curation.agreement.between.disagreement_sources import NAMED, ConfusedGrades, QueryShare
 from curation.agreement.report.sections import GRADES, QUERIES
 from curation.core.reports.page import QueryName
 from curation.core.text import amount, percent
@@ -70,7 +70,7 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, group=QUALITY)
 
 
-def _met(mets: tuple[GradesMet, ...]) -> None:
+def _met(mets: tuple[ConfusedGrades, ...]) -> None:
     """The pairs of a cell of the confusion table."""
     cells = {f"{met.lower} and {met.higher}: {amount(met.pairs, 'pair')}": met for met in mets}
     chosen = st.pills("Pairs that got both grades", list(cells), key="cell") if cells else None

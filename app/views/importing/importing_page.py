@@ -13,9 +13,9 @@ from app.page_context import PageContext, read_context
 from app.uploads import held_file
 from app.views.importing import file_step, reading, verdict
 from curation.core.errors import CurationError
+from curation.ingest.picking.file_preview import preview_file, seems_to_be
 from curation.ingest.picking.held import HeldKind, held_kinds
 from curation.ingest.picking.kinds import FILE_KINDS, FileKind
-from curation.ingest.picking.look import look_at, seems_to_be
 from curation.ingest.picking.request import ImportRequest
 from curation.operations.importing.in_background import CHECK, IMPORT
 from curation.operations.workflow import Action
@@ -44,7 +44,7 @@ def show(annotator: Annotator) -> None:
     file_step.show_held(context, file)
     asked = ImportRequest(kind.name, str(file.path), file.name, **reading.ask_layout(file))
     try:
-        found = look_at(asked)
+        found = preview_file(asked)
     except CurationError as error:
         verdict.show_unreadable(error, file, asked)
         _hint(asked, kind)

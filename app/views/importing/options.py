@@ -14,7 +14,7 @@ from curation.guides.guide import current_guide
 from curation.guides.presentation_template import BodyKind
 from curation.ingest.importers.left.leaving import READ
 from curation.ingest.importers.traffic.cleaning import POLICIES, CleaningRules
-from curation.ingest.picking.look import FileLook
+from curation.ingest.picking.file_preview import FilePreview
 from curation.ingest.picking.request import ImportRequest
 from curation.ingest.picking.wording import LABELS
 from curation.labeling.judgments.import_plan import TEXTS
@@ -22,7 +22,7 @@ from curation.labeling.presentation.written_in import MARKUPS, markup_of
 from curation.operations.jobs.uploads import uploads_folder
 from curation.people.annotators import list_annotators
 
-Ask = Callable[[PageContext, ImportRequest, FileLook, str], ImportRequest]
+Ask = Callable[[PageContext, ImportRequest, FilePreview, str], ImportRequest]
 NO_ORDER = "no such dates"
 UNSAID = "not said"
 ORDERS = {"mdy": "month first (03/25/2026)", "dmy": "day first (25/03/2026)"}
@@ -34,13 +34,15 @@ EACH, COLUMNS, ONE, JUDGE = (
 )
 
 
-def ask_options(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
+def ask_options(
+    context: PageContext, asked: ImportRequest, file_look: FilePreview, key: str
+) -> ImportRequest:
     """The request with what else its kind takes."""
     ask = _ASK.get(asked.what)
     return asked if ask is None else ask(context, asked, file_look, key)
 
 
-def _corpus(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
+def _corpus(context: PageContext, asked: ImportRequest, file_look: FilePreview, key: str) -> ImportRequest:
     add = st.toggle(
         LABELS["--add"],
         key=f"add {key}",
@@ -82,7 +84,7 @@ def _markup(context: PageContext, seen: BodyKind, key: str) -> str:
     )
 
 
-def _traffic(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
+def _traffic(context: PageContext, asked: ImportRequest, file_look: FilePreview, key: str) -> ImportRequest:
     usual = CleaningRules()
     order = None
     with st.expander("Dates and cleaning"):
@@ -121,7 +123,7 @@ def _order(key: str) -> str | None:
     return None if order == NO_ORDER else order
 
 
-def _runs(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
+def _runs(context: PageContext, asked: ImportRequest, file_look: FilePreview, key: str) -> ImportRequest:
     usual = Path(asked.name).name.partition(".")[0]
     name = st.text_input(LABELS["--name"], usual, max_chars=80, key=f"name {key}")
     skip = _skip_unknown(key)
@@ -130,7 +132,7 @@ def _runs(context: PageContext, asked: ImportRequest, file_look: FileLook, key: 
     return asked._replace(options=options)
 
 
-def _judgments(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
+def _judgments(context: PageContext, asked: ImportRequest, file_look: FilePreview, key: str) -> ImportRequest:
     fields = dict(asked.fields)
     options: dict[str, Any] = {}
     usual = (
@@ -171,7 +173,7 @@ def _judgments(context: PageContext, asked: ImportRequest, file_look: FileLook, 
     return asked._replace(fields=fields, options=options)
 
 
-def _people_of_columns(context: PageContext, file_look: FileLook, key: str) -> dict[str, str]:
+def _people_of_columns(context: PageContext, file_look: FilePreview, key: str) -> dict[str, str]:
     """Column → whose grades it has."""
     likely = [
         name
@@ -195,7 +197,7 @@ def _people_of_columns(context: PageContext, file_look: FileLook, key: str) -> d
     return whose
 
 
-def _decisions(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
+def _decisions(context: PageContext, asked: ImportRequest, file_look: FilePreview, key: str) -> ImportRequest:
     reason = st.text_input(
         "Reason of decisions without one of their own", max_chars=500, key=f"usual reason {key}"
     )
@@ -203,7 +205,7 @@ def _decisions(context: PageContext, asked: ImportRequest, file_look: FileLook, 
     return asked._replace(options={"reason": reason, "every_pair": every})
 
 
-def _answers(context: PageContext, asked: ImportRequest, file_look: FileLook, key: str) -> ImportRequest:
+def _answers(context: PageContext, asked: ImportRequest, file_look: FilePreview, key: str) -> ImportRequest:
     return asked._replace(options={"skip_unknown": _skip_unknown(key)})
 
 

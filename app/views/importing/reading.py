@@ -11,8 +11,8 @@ from app import ui
 from app.page_context import PageContext
 from app.uploads import HeldFile
 from app.views.importing.options import ask_options
+from curation.ingest.picking.file_preview import FilePreview
 from curation.ingest.picking.kinds import FileKind
-from curation.ingest.picking.look import FileLook
 from curation.ingest.picking.request import ImportRequest
 from curation.ingest.readers.columns import FileField
 from curation.ingest.readers.formats import FORMATS
@@ -55,7 +55,7 @@ def ask_layout(file: HeldFile) -> dict[str, Any]:
     }
 
 
-def show_rows(file_look: FileLook) -> None:
+def show_rows(file_look: FilePreview) -> None:
     """The first rows of the file, as they were read."""
     read = file_look.format if file_look.encoding == "utf-8" else f"{file_look.format}, {file_look.encoding}"
     with st.container(key="rows"):
@@ -64,7 +64,7 @@ def show_rows(file_look: FileLook) -> None:
 
 
 def ask_fields(
-    context: PageContext, asked: ImportRequest, file_look: FileLook, kind: FileKind
+    context: PageContext, asked: ImportRequest, file_look: FilePreview, kind: FileKind
 ) -> ImportRequest:
     """The request with the fields that somebody picks, and with what else the kind takes."""
     asked = asked._replace(encoding=file_look.encoding)
@@ -78,7 +78,7 @@ def ask_fields(
     return ask_options(context, asked, file_look, key)
 
 
-def _pick_all(fields: Sequence[FileField], file_look: FileLook, key: str) -> dict[str, Any]:
+def _pick_all(fields: Sequence[FileField], file_look: FilePreview, key: str) -> dict[str, Any]:
     picked: dict[str, Any] = {}
     places = [column for _ in range(0, len(fields), AT_ONCE) for column in st.columns(AT_ONCE)]
     for field, place in zip(fields, places, strict=False):
@@ -87,7 +87,7 @@ def _pick_all(fields: Sequence[FileField], file_look: FileLook, key: str) -> dic
     return picked
 
 
-def _pick(field: FileField, file_look: FileLook, key: str) -> str | list[str]:
+def _pick(field: FileField, file_look: FilePreview, key: str) -> str | list[str]:
     label = f"{field.label} (needed)" if field.needed else field.label
     proposed = file_look.fields.get(field.name)
     if field.several:

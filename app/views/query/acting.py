@@ -18,7 +18,7 @@ from curation.labeling.rounds.rounds import list_rounds
 from curation.operations.query_facts.documents import EVALUATED, QueryDocuments
 from curation.operations.query_facts.facts import QueryFacts, QueryWords, edit_words
 from curation.people.annotators import able_to_judge, usual_names
-from curation.people.seal_access import open_door
+from curation.people.seal_access import unseal
 from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Cursor, Store
 
@@ -77,7 +77,7 @@ def ask_why(store: Store, annotator: Annotator, acts: Acts, form: FormState, que
     if asked and not reason.strip():
         ui.quiet("Write the reason first.")
     elif asked:
-        acts.do(form, lambda: open_door(store, f"read the query {query_id}", reason, acts.by, {query_id}))
+        acts.do(form, lambda: unseal(store, f"read the query {query_id}", reason, acts.by, {query_id}))
 
 
 def send(store: Store, acts: Acts, query_documents: QueryDocuments) -> None:

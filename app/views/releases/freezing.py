@@ -18,7 +18,7 @@ from curation.core.text import amount, left_out_sentences
 from curation.operations.jobs import Job
 from curation.operations.jobs.figures import figures_of
 from curation.operations.workflow import Action
-from curation.operations.workflow.step import State
+from curation.operations.workflow.stage import State
 from curation.releases.freeze.checklist import WORDS, FreezeCheck
 from curation.releases.freeze.content import ReleaseDraft
 from curation.releases.freeze.readiness import Readiness, readiness

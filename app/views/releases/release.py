@@ -37,7 +37,7 @@ from curation.releases.stored import (
     marked,
     release_marks,
 )
-from curation.releases.verify import Verified, opened, verify
+from curation.releases.verify import Verified, load_release, verify
 from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.store import Store
@@ -143,7 +143,7 @@ def _certificate(store: Store, release: ReleaseRow) -> None:
 def _card(store: Store, release: ReleaseRow) -> None:
     """The data-set card, as text of ours: no HTML, no image and nothing of the network is in it."""
     licence = st.text_input("Licence of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
-    text = Card(opened(store, release.name), licence).text
+    text = Card(load_release(store, release.name), licence).text
     st.download_button(
         "Download the card", text, f"{release.name}.md", "text/markdown", icon=":material/download:"
     )

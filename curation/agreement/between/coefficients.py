@@ -28,7 +28,7 @@ from curation.core.statistics.arrays import Floats, Ints, ratio
 Level = Literal["nominal", "ordinal"]
 
 
-class Meetings(NamedTuple):
+class Coincidences(NamedTuple):
     """How often grades meet, per group of units; each of shape (groups, values, values), symmetric."""
 
     meetings: Floats
@@ -36,7 +36,7 @@ class Meetings(NamedTuple):
     shares: Floats
 
 
-def meetings(counts: Ints, groups: Ints, number: int) -> Meetings:
+def meetings(counts: Ints, groups: Ints, number: int) -> Coincidences:
     """The three matrices of each group of units.
 
     Parameters
@@ -56,7 +56,7 @@ def meetings(counts: Ints, groups: Ints, number: int) -> Meetings:
             for matrix, weight in zip(matrices, (None, every_grade, every_unit), strict=True):
                 sums = np.bincount(groups, met if weight is None else met * weight, number)
                 matrix[:, one, other] = matrix[:, other, one] = sums
-    return Meetings(*matrices)
+    return Coincidences(*matrices)
 
 
 def alpha_of(coincidences: Floats, level: Level) -> Floats:
@@ -149,11 +149,11 @@ class Coefficient(NamedTuple):
 
     name: str
     label: str
-    formula: Callable[[Meetings], Floats]
+    formula: Callable[[Coincidences], Floats]
     level: Level | None = None
 
 
-def _ac2(met: Meetings) -> Floats:
+def _ac2(met: Coincidences) -> Floats:
     return gwet_of(met.shares, weights_of(met.shares.shape[1], "quadratic"))
 
 

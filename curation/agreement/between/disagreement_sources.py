@@ -21,7 +21,7 @@ from curation.agreement.between.coefficients import distances_of, meetings
 from curation.agreement.between.grades import Grades
 from curation.agreement.between.inter_annotator import Basis
 from curation.core.statistics.arrays import Floats, Ints
-from curation.people.seal_access import Door
+from curation.people.seal_access import SealAccess
 from curation.store import Cursor
 
 NO_REASON = "no reason given"
@@ -64,7 +64,7 @@ class MetPair(NamedTuple):
     document_id: str
 
 
-class GradesMet(NamedTuple):
+class ConfusedGrades(NamedTuple):
     """Two grades that were given to the same pairs, and the first `NAMED` of these that may be shown."""
 
     lower: int
@@ -134,7 +134,7 @@ class DisagreementSources:
     sealed: int
     lines: tuple[GuideLine, ...]
     unjudged: tuple[Unjudged, ...]
-    met: tuple[GradesMet, ...] = ()
+    met: tuple[ConfusedGrades, ...] = ()
 
 
 class Words(NamedTuple):
@@ -159,7 +159,7 @@ def read_words(cursor: Cursor) -> Words:
 
 
 def disagreement_sources(
-    basis: Basis, grades: Grades, scale: Sequence[int], words: Words, door: Door
+    basis: Basis, grades: Grades, scale: Sequence[int], words: Words, door: SealAccess
 ) -> DisagreementSources:
     """Share the observed disagreement out over queries and over the grades that met.
 
@@ -188,14 +188,16 @@ def disagreement_sources(
     )
 
 
-def _met(basis: Basis, grades: Grades, scale: Sequence[int], words: Words, door: Door) -> Iterator[GradesMet]:
+def _met(
+    basis: Basis, grades: Grades, scale: Sequence[int], words: Words, door: SealAccess
+) -> Iterator[ConfusedGrades]:
     there = basis.counts > 0
     for first, second in combinations(range(len(scale)), 2):
         units = basis.units[there[:, first] & there[:, second]].tolist()
         ids = [(grades.query_ids[grades.unit_queries[unit]], grades.documents[unit]) for unit in units]
         named = [MetPair(one, words.texts.get(one, one), other) for one, other in ids if door.shows(one)]
         if units:
-            yield GradesMet(scale[first], scale[second], len(units), tuple(named[:NAMED]))
+            yield ConfusedGrades(scale[first], scale[second], len(units), tuple(named[:NAMED]))
 
 
 def _query(basis: Basis, grades: Grades, words: Words, place: int, share: float) -> QueryShare:
@@ -223,7 +225,7 @@ def _width(pair_opinions: PairOpinions) -> int:
 
 
 def _lines(
-    basis: Basis, grades: Grades, scale: Sequence[int], words: Words, shares: Floats, door: Door
+    basis: Basis, grades: Grades, scale: Sequence[int], words: Words, shares: Floats, door: SealAccess
 ) -> tuple[GuideLine, ...]:
     there = basis.counts > 0
     lowest = there.argmax(axis=1)
@@ -256,7 +258,7 @@ def _lines(
 
 
 def _remarks(
-    basis: Basis, grades: Grades, words: Words, door: Door
+    basis: Basis, grades: Grades, words: Words, door: SealAccess
 ) -> tuple[list[tuple[int, str, str]], list[tuple[int, int | None]]]:
     """Words and decisions by place among the doubly judged pairs; sealed decisions without their words."""
     decided_pairs = {(query_id, document_id) for query_id, document_id, *_ in words.decisions}

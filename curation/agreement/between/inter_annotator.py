@@ -16,7 +16,7 @@ from typing import NamedTuple
 import krippendorff
 import numpy as np
 
-from curation.agreement.between.coefficients import COEFFICIENTS, Coefficient, Meetings, meetings
+from curation.agreement.between.coefficients import COEFFICIENTS, Coefficient, Coincidences, meetings
 from curation.agreement.between.grades import Grades, value_counts
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import (
@@ -260,7 +260,7 @@ def figures_of(
     columns = np.concatenate([matrix.reshape(basis.number, many * many) for matrix in met], axis=1)
 
     def formulas(sums: Floats) -> Floats:
-        stacked = Meetings(*sums.reshape(-1, 3, many, many).swapaxes(0, 1))
+        stacked = Coincidences(*sums.reshape(-1, 3, many, many).swapaxes(0, 1))
         return np.stack([coefficient.formula(stacked) for coefficient in coefficients], axis=1)
 
     points = formulas(columns.sum(axis=0, keepdims=True))[0]

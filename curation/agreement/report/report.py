@@ -42,7 +42,7 @@ from curation.labeling.consensus.evidence import read_marks
 from curation.labeling.consensus.votes import read_votes
 from curation.labeling.rounds.rounds import find_round
 from curation.people.annotators import require_annotators
-from curation.people.seal_access import Door, door_or_shut
+from curation.people.seal_access import SealAccess, door_or_shut
 from curation.store import Cursor, Store
 
 
@@ -102,7 +102,7 @@ def agreement_report(
     *,
     annotators: Sequence[str] | None = None,
     boundary: int | None = None,
-    door: Door | None = None,
+    door: SealAccess | None = None,
 ) -> AgreementReport:
     """The agreement of the project's annotators, or of one round's; with `details`, also its parts.
 
@@ -201,7 +201,7 @@ def _chosen(cursor: Cursor, annotators: Sequence[str] | None) -> list[str] | Non
 
 
 def _details(
-    grades: Grades, scale: tuple[int, ...], types: Types, words: Words, seed: int, door: Door
+    grades: Grades, scale: tuple[int, ...], types: Types, words: Words, seed: int, door: SealAccess
 ) -> Details:
     basis = basis_of(value_counts(grades, scale), grades.unit_queries)
     pairs, few_shared = annotator_pairs(grades, scale, seed)

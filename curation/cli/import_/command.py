@@ -43,13 +43,13 @@ def import_command(
                 return
             from curation.ingest.picking.request import ImportRequest
             from curation.operations.importing.importing import import_file
-            from curation.operations.registry import STEPS
+            from curation.operations.registry import OPERATIONS
 
             columns = {field.name: given[_parameter(field)] for field in fields}
             layout = [given[name] for name in ("format", "encoding", "columns", "no_header")]
             options = options_of(**{name: given[name] for name in own})
             request = ImportRequest.of(kind, given["path"], columns, options, layout_of(*layout))
-            with progress_bar(STEPS["import"]) as progress:
+            with progress_bar(OPERATIONS["import"]) as progress:
                 found = import_file(target(given["dry_run"]), request, progress, COMMAND_LINE)
             emit(given["as_json"], found.record, lambda: _show(found.outcome, given["dry_run"]))
 

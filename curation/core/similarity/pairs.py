@@ -32,7 +32,7 @@ _CELLS = 2_000_000
 Search = Callable[[Sets, float, Progress], Iterator[Links]]
 
 
-class Alike(NamedTuple):
+class SimilarPairs(NamedTuple):
     """What a search found.
 
     Attributes
@@ -56,7 +56,7 @@ def alike(
     labels: Sequence[str] | None = None,
     single: Collection[int] = (),
     apart: Collection[int] = (),
-) -> Alike:
+) -> SimilarPairs:
     """The texts with at least this similarity; only different ones are compared, their twins form stars.
 
     Parameters
@@ -76,7 +76,7 @@ def alike(
     label_of = np.zeros(len(times), np.int64)
     if labels is not None:
         label_of = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)[1][first_of]
-    collected = Collected(len(class_of), single, apart)
+    collected = PairCollector(len(class_of), single, apart)
     for links in search(sets, threshold, progress):
         comparable = collected.comparable(first_of[links.first], first_of[links.second])
         first, second, similarity = links.at(comparable & (label_of[links.first] == label_of[links.second]))
@@ -86,10 +86,10 @@ def alike(
     twins = np.setdiff1d(order, first_of, assume_unique=True)
     pairs = int((times * (times - 1) // 2).sum())
     collected.add(Links(first_of[class_of[twins]], twins, np.ones(len(twins))), pairs)
-    return Alike(collected.links(), collected.pairs, EXACTLY if search is exact_links else VERIFIED)
+    return SimilarPairs(collected.links(), collected.pairs, EXACTLY if search is exact_links else VERIFIED)
 
 
-class Collected:
+class PairCollector:
     """Links as they come in blocks: a spanning forest of them, and all that touch a text in `single`; none
     between two texts in `apart`."""
 

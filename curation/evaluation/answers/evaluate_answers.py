@@ -53,7 +53,7 @@ from curation.evaluation.sealed.access import (
 from curation.evaluation.sealed.headline import HeadlineEvaluation, logged_headline, required_request
 from curation.ingest.importers.answers.nuggets import Nugget, nuggets_of_rows
 from curation.labeling.written_answers.matching import exact_match, token_f1
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store
 
 UNANSWERABLE = "unanswerable"
@@ -88,7 +88,7 @@ class _Evaluated(NamedTuple):
 
 def evaluate_answers(
     store: Store,
-    release_name: str | Opened,
+    release_name: str | FrozenRelease,
     sources: Sequence[AnswerSource],
     options: AnswerOptions = AnswerOptions(),
     reason: str | None = None,
@@ -118,7 +118,7 @@ def evaluate_answers(
 
 def _evaluation(
     store: Store,
-    release_name: str | Opened,
+    release_name: str | FrozenRelease,
     sources: Sequence[AnswerSource],
     options: AnswerOptions,
     request: SealedRequest | None,
@@ -195,7 +195,7 @@ def _assembled(
 
 def headline_of_answers(
     store: Store,
-    release_name: str | Opened,
+    release_name: str | FrozenRelease,
     sources: Sequence[AnswerSource],
     options: AnswerOptions,
     reason: str | None = None,
@@ -226,7 +226,7 @@ def headline_of_answers(
 def _evaluated(
     store: Store, release: EvaluatedRelease, support: bool = False, marked: Marked | None = None
 ) -> _Evaluated:
-    frozen, ids = opened(store, release.frozen or release.name), release.qrels.query_ids
+    frozen, ids = load_release(store, release.frozen or release.name), release.qrels.query_ids
     inside = set(ids)
     rows = (row for row in frozen.rows("answers") if row["query_id"] in inside)
     references = {row["query_id"]: row["answers"] for row in rows}

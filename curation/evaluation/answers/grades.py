@@ -11,7 +11,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.similarity.identical import Identical
 from curation.evaluation.scoring.inputs.release import parts_of, scale_of
 from curation.releases.stored import Pin, list_releases
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Store, open_store
 
 Pair = tuple[str, str]
@@ -65,7 +65,7 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
         )
     with of_project(path):
         store = open_store(path)
-        release = opened(store, name)
+        release = load_release(store, name)
         parts = parts_of(release)
     pins = [Pin(row["document_id"], row["content_hash"]) for row in release.walk("documents")]
     identical = Identical(
@@ -88,7 +88,7 @@ def of_project(path: Path) -> Iterator[None]:
         raise type(error)(f"{path.name}: {error}") from error
 
 
-def shares_of(release: Opened, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
+def shares_of(release: FrozenRelease, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
     """Grades of pairs as shares of the release's scale; cannot-tell supports nothing."""
     low, *_, high = scale_of(release.rows("guides"))
     return {pair: ((low if grade is None else grade) - low) / (high - low) for pair, grade in grades.items()}

@@ -33,11 +33,11 @@ from curation.evaluation.llm_judges.estimates import (
     judged_sample,
     refuse_sealed,
 )
-from curation.evaluation.llm_judges.peoples_sample import NOT_IN_DRAW, PeoplesSample, sample_of, some_of
+from curation.evaluation.llm_judges.human_sample import NOT_IN_DRAW, HumanSample, sample_of, some_of
 from curation.evaluation.scoring.inputs.facets import LEAST
 from curation.evaluation.scoring.inputs.release import EvaluatedRelease
 from curation.ingest.importers.answers.nuggets import Nugget
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import open_store
 
 Nuggets = Mapping[str, Sequence[Nugget]]
@@ -65,7 +65,7 @@ def support_estimates(
     refuse_sealed(release)
     with of_project(people.path):
         store = open_store(people.path)
-        graded = opened(store, people.release)
+        graded = load_release(store, people.release)
         with store.reading() as cursor:
             by_hand = {nugget for nugget, _ in people.shares}
             drawn, said = judged_sample(cursor, graded, judge, by_hand, people.identical)
@@ -78,9 +78,7 @@ def support_estimates(
     return replace(judged_evaluation(judge, sample, said), runs=tuple(systems))
 
 
-def whole_queries(
-    drawn: PeoplesSample, names: Mapping[str, Sequence[str]], graded: set[str]
-) -> PeoplesSample:
+def whole_queries(drawn: HumanSample, names: Mapping[str, Sequence[str]], graded: set[str]) -> HumanSample:
     """The sample of nuggets as one of their queries.
 
     Parameters
@@ -107,7 +105,7 @@ def system_estimates(
     file: SystemAnswers,
     own: Sequence[str],
     nuggets: Nuggets,
-    sample: PeoplesSample,
+    sample: HumanSample,
     by_judge: Mapping[Pair, float],
     by_people: Mapping[Pair, float],
 ) -> JudgedSystem:

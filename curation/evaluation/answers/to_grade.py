@@ -24,7 +24,7 @@ from curation.ingest.importers.answers.nuggets import nuggets_of_rows
 from curation.ingest.importers.queries import KnownQueries
 from curation.ingest.readers.formats import FileLayout
 from curation.labeling.rounds.query_draw import UNIT
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Store
 
 CORRECTNESS, FAITHFULNESS, SUPPORT = "correctness", "faithfulness", "support"
@@ -91,7 +91,7 @@ def write_answers_to_grade(
             f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its {name} are not "
             "written into files. Choose another part with --part, or --for faithfulness, which needs none."
         )
-    rows = list(opened(store, release_name).rows(part)) if part else []
+    rows = list(load_release(store, release_name).rows(part)) if part else []
     shown = (
         {row["query_id"]: row["answers"] for row in rows} if what == CORRECTNESS else nuggets_of_rows(rows)
     )

@@ -69,7 +69,7 @@ class RefusalPoint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RefusalFigures:
+class AbstentionFigures:
     """How a run deals with unanswerable queries.
 
     Attributes
@@ -118,7 +118,7 @@ class RefusalFigures:
         return "; ".join([*([self.undefined] if self.undefined else []), *([silence] if unsent else [])])
 
 
-def run_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int) -> RefusalFigures:
+def run_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int) -> AbstentionFigures:
     """The figures of one run.
 
     Parameters
@@ -151,7 +151,7 @@ def answer_classes(relevant: Ints, judged: Ints, tagged: Mask) -> AnswerClasses:
     )
 
 
-def refusal_figures(confidence: Floats, classes: AnswerClasses, seed: int) -> RefusalFigures:
+def refusal_figures(confidence: Floats, classes: AnswerClasses, seed: int) -> AbstentionFigures:
     """What the confidence says.
 
     Parameters
@@ -162,7 +162,7 @@ def refusal_figures(confidence: Floats, classes: AnswerClasses, seed: int) -> Re
     undefined = _undefined(confidence, cases, controls)
     area = None if undefined else roc_area(cases, controls)
     threshold = None if undefined else threshold_keeping(cases)
-    return RefusalFigures(
+    return AbstentionFigures(
         confidence=CONFIDENCE,
         answerable=len(cases),
         unanswerable=len(controls),

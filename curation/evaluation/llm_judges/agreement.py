@@ -36,7 +36,7 @@ from curation.core.errors import RefusedError
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
 from curation.core.text import amount
-from curation.evaluation.llm_judges.peoples_grades import PairKey, PeoplesGrades, live_grades, release_grades
+from curation.evaluation.llm_judges.human_grades import HumanGrades, PairKey, live_grades, release_grades
 from curation.evaluation.llm_judges.stored import JudgeJudgment, judgments_of, require_judge
 from curation.guides.guide import current_guide, guide_lines
 from curation.store import COMMAND_LINE, Store
@@ -165,7 +165,7 @@ def judge_agreement(
 
 
 def _agreement(
-    judge: str, people: PeoplesGrades, said: Sequence[JudgeJudgment], current: Collection[str], seed: int
+    judge: str, people: HumanGrades, said: Sequence[JudgeJudgment], current: Collection[str], seed: int
 ) -> JudgeAgreement:
     by_judge, coverage = _compare(people, said, current)
     both = _both(people, by_judge)
@@ -196,14 +196,14 @@ def _agreement(
     )
 
 
-def _both(people: PeoplesGrades, by_judge: Mapping[PairKey, int | None]) -> dict[PairKey, tuple[int, int]]:
+def _both(people: HumanGrades, by_judge: Mapping[PairKey, int | None]) -> dict[PairKey, tuple[int, int]]:
     """People's and the judge's grade of each pair that has both."""
     pairs = ((pair, people.consensus[pair], grade) for pair, grade in by_judge.items())
     return {pair: (own, grade) for pair, own, grade in pairs if own is not None and grade is not None}
 
 
 def _compare(
-    people: PeoplesGrades, said: Sequence[JudgeJudgment], current: Collection[str]
+    people: HumanGrades, said: Sequence[JudgeJudgment], current: Collection[str]
 ) -> tuple[dict[PairKey, int | None], JudgeCoverage]:
     """The judge's grade of each version that people's pairs are read by, None where it could not tell.
 
@@ -241,7 +241,7 @@ def _compare(
 def _figures(
     judge: Mapping[str, AgreementFigure],
     met: AnnotatorPair | None,
-    people: PeoplesGrades,
+    people: HumanGrades,
     both: Collection[PairKey],
     seed: int,
 ) -> dict[str, SideBySide]:

@@ -2,7 +2,7 @@
 
 The unit is the query. Measures such as nDCG are made of all grades of a query at once, so neither they nor
 what the judge gets wrong about them is a mean over pairs; and queries, not pairs, are what was drawn. Each
-query has a value under the judge's grades. Those that people graded (`evaluation.llm_judges.peoples_sample`)
+query has a value under the judge's grades. Those that people graded (`evaluation.llm_judges.human_sample`)
 have one under people's grades as well, and the differences correct the mean over all
 (`core.statistics.difference_estimator`).
 
@@ -31,7 +31,7 @@ from curation.core.statistics.difference_estimator import (
     difference_estimate,
 )
 from curation.core.text import amount
-from curation.evaluation.llm_judges.peoples_sample import PeoplesSample, peoples_sample
+from curation.evaluation.llm_judges.human_sample import HumanSample, peoples_sample
 from curation.evaluation.llm_judges.stored import judgments_of, require_judge
 from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.inputs.run_sources import RunSource
@@ -40,7 +40,7 @@ from curation.evaluation.scoring.metrics.measures import Measure, measures_for
 from curation.evaluation.scoring.metrics.qrels import Qrels, qrels_of
 from curation.evaluation.scoring.metrics.run_scores import score_rows
 from curation.ingest.importers.queries import KnownQueries
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Cursor, Store
 
 PairKey = tuple[str, str]
@@ -91,7 +91,7 @@ class JudgedEvaluation:
 
 def judged_estimates(
     store: Store,
-    release_name: str | Opened,
+    release_name: str | FrozenRelease,
     runs: Sequence[RunSource],
     judge: str,
     split: str | None = None,
@@ -113,7 +113,7 @@ def judged_estimates(
     RefusedError: a part is sealed; people's queries are no probability sample; the judge did not grade all
         pools.
     """
-    frozen = opened(store, release_name)
+    frozen = load_release(store, release_name)
     release = read_release(store, frozen, split, relevant)
     refuse_sealed(release)
     with store.reading() as cursor:
@@ -139,7 +139,7 @@ def judged_estimates(
 
 
 def judged_evaluation(
-    judge: str, sample: PeoplesSample, said: Mapping[PairKey, int | None]
+    judge: str, sample: HumanSample, said: Mapping[PairKey, int | None]
 ) -> JudgedEvaluation:
     """What the judge and people graded; the estimates of systems are put to it."""
     everything = Counter(sample.strata)
@@ -168,8 +168,8 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
 
 
 def judged_sample(
-    cursor: Cursor, frozen: Opened, judge: str, evaluated: Collection[str], identical: Identical
-) -> tuple[PeoplesSample, dict[PairKey, int | None]]:
+    cursor: Cursor, frozen: FrozenRelease, judge: str, evaluated: Collection[str], identical: Identical
+) -> tuple[HumanSample, dict[PairKey, int | None]]:
     """What people graded of what, and the judge's grade of every pair of its pools.
 
     Parameters
@@ -250,7 +250,7 @@ def _system(
     by_judge: Floats,
     by_people: Floats,
     measures: Sequence[Measure],
-    sample: PeoplesSample,
+    sample: HumanSample,
     qrels: Qrels,
 ) -> JudgedSystem:
     place = {query_id: number for number, query_id in enumerate(qrels.query_ids)}

@@ -21,7 +21,7 @@ from curation.evaluation.scoring.inputs.run_chunks import ChunkPlace
 from curation.evaluation.scoring.splitters import Splitter
 from curation.ingest.importers.corpus import content_hash_of
 from curation.pooling.systems import Systems
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 from curation.retrieval import Retriever
 from curation.retrieval.engines.answers import ask_missing, forget, read_asked
 from curation.retrieval.engines.client import EngineClient
@@ -45,7 +45,7 @@ def _chunks(documents: Sequence[Document], splitter: Splitter) -> list[tuple[Doc
 @contextmanager
 def own_searchers(
     store: Store,
-    release: Opened,
+    release: FrozenRelease,
     names: Sequence[str],
     documents: Sequence[Document],
     splitters: Sequence[Splitter],
@@ -72,7 +72,7 @@ def own_searchers(
 @contextmanager
 def engine_searchers(
     store: Store,
-    release: Opened,
+    release: FrozenRelease,
     engine: EngineClient,
     queries: Sequence[Query],
     depth: int,

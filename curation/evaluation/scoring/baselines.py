@@ -47,7 +47,7 @@ from curation.pooling.systems import known_systems
 from curation.releases.export.formats.trec import without_space
 from curation.releases.seal import refuse_unknown_parts
 from curation.releases.stored import Pin
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.retrieval.engines.client import EngineClient
 from curation.store import COMMAND_LINE, Document, Query, Store, note_event
@@ -151,7 +151,7 @@ def write_baselines(
     names = _checked(systems if engine is None else SYSTEMS, depth)
     names = names if engine is None else [engine.engine.name]
     splitters = splitters_named(chunks)
-    release = opened(store, name)
+    release = load_release(store, name)
     if engine is None and release.header.get("held"):
         raise RefusedError(
             f"Not possible on the release {name!r}: it has the documents that engines brought, and "
@@ -199,7 +199,7 @@ def write_baselines(
 class _ExportedIds:
     """The ids of a release as its TREC export has them."""
 
-    def __init__(self, release: Opened) -> None:
+    def __init__(self, release: FrozenRelease) -> None:
         self.queries = without_space(row["query_id"] for row in release.rows("queries"))
         self.documents = without_space(row["document_id"] for row in release.rows("documents"))
         pairs = [*self.queries.items(), *self.documents.items()]
@@ -224,7 +224,7 @@ def _checked(systems: Sequence[str], depth: int) -> list[str]:
     return known_systems(systems)
 
 
-def _queries(release: Opened, part: str) -> list[Query]:
+def _queries(release: FrozenRelease, part: str) -> list[Query]:
     rows = release.rows("queries")
     if part != ALL:
         refuse_unknown_parts(release.header["queries"], [part])
@@ -241,7 +241,7 @@ def _queries(release: Opened, part: str) -> list[Query]:
     ]
 
 
-def _documents(store: Store, release: Opened, progress: Progress) -> list[Document]:
+def _documents(store: Store, release: FrozenRelease, progress: Progress) -> list[Document]:
     """The documents as the release pins them."""
     pins = [Pin(row["document_id"], row["content_hash"]) for row in release.rows("documents")]
     found = []

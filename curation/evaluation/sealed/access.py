@@ -29,7 +29,7 @@ from curation.releases.sealed_evaluations import (
     log_sealed_evaluation,
     refuse_over_limit,
 )
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
 FIELDS = ("value", "low", "high", "n", "judged")
@@ -53,7 +53,7 @@ class SealedRequest(NamedTuple):
     rounded: an evaluator asks, who gets one rounded figure of each system.
     """
 
-    release: Opened
+    release: FrozenRelease
     sealed: tuple[str, ...]
     evaluated: tuple[str, ...]
     systems: tuple[str, ...]
@@ -101,7 +101,7 @@ def _stored(figures: Mapping[str, ShownFigure]) -> str:
 
 def sealed_request(
     store: Store,
-    release: str | Opened,
+    release: str | FrozenRelease,
     split: str | None,
     systems: Sequence[str],
     reason: str | None,
@@ -116,7 +116,7 @@ def sealed_request(
     NotFoundError: there is no such release.
     RefusedError: it is not as it was frozen, or all its parts are sealed and none was named.
     """
-    release = opened(store, release)
+    release = load_release(store, release)
     evaluated = parts_of(release, split)
     sealed = tuple(part for part in evaluated if part in sealed_parts(release.header))
     if not sealed or release.file is not None:  # a packed release has no sealed grades

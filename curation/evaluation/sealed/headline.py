@@ -33,7 +33,7 @@ from curation.evaluation.sealed.access import (
 )
 from curation.releases.sealed_evaluations import SealedCount
 from curation.releases.stored import mark_sentence
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 
 FEW = f"fewer than {LEAST} queries have a value"
@@ -119,7 +119,7 @@ def _one_digit(error: float) -> float:
 
 def headline_of_runs(
     store: Store,
-    release_name: str | Opened,
+    release_name: str | FrozenRelease,
     runs: Sequence[RunSource],
     part: str,
     reading: ReadingOptions = ReadingOptions(),

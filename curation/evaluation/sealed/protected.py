@@ -14,7 +14,7 @@ from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect
 from curation.evaluation.figures.means import Figure, MeasureFigure
-from curation.evaluation.figures.refusal import RefusalFigures
+from curation.evaluation.figures.refusal import AbstentionFigures
 from curation.evaluation.figures.reranking import RerankingDepth
 from curation.evaluation.figures.strata import SMALL, OtherMeans, StrataMean
 from curation.evaluation.scoring.inputs.facets import LEAST
@@ -63,7 +63,7 @@ def protected_comparison(
     return tested, boards
 
 
-def protected_refusal(refusal_figures: RefusalFigures) -> RefusalFigures:
+def protected_refusal(refusal_figures: AbstentionFigures) -> AbstentionFigures:
     """No curve and no threshold, which are about single queries; nothing of fewer than `LEAST`."""
     if min(refusal_figures.answerable, refusal_figures.unanswerable) >= LEAST:
         return replace(refusal_figures, curve=(), threshold=None)

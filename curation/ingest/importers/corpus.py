@@ -89,7 +89,7 @@ class KnownVersions(NamedTuple):
 
 
 @dataclass
-class Taken:
+class CorpusBuilder:
     """What the files say: the version of each document, and those that are not known, as rows to write.
 
     versions: document id → version, the number of its file, and the line there.
@@ -170,7 +170,7 @@ def import_corpus_files(
     """
     with store.reading() as cursor:
         held = known_versions(cursor)
-    taken = Taken([path for path, _ in files], held.hashes)
+    taken = CorpusBuilder([path for path, _ in files], held.hashes)
     for path, layout in files:
         read_documents(Records(path, layout, progress), fields or CorpusFields(), taken)
     taken.pack()
@@ -222,7 +222,7 @@ def known_versions(cursor: Cursor) -> KnownVersions:
     return KnownVersions(snapshot, versions, version_hashes(cursor), is_held(cursor))
 
 
-def read_documents(records: Records, asked: CorpusFields, taken: Taken) -> None:
+def read_documents(records: Records, asked: CorpusFields, taken: CorpusBuilder) -> None:
     """Take in the documents of the next file."""
     fields = _fields(records, asked)
     before, named = Counter(taken.left_out), 0
@@ -288,7 +288,7 @@ def _text(values: Mapping[str, Any], name: str | None) -> str:
     return "" if name is None else text_of(values.get(name))
 
 
-def _is_first(document: Document, line: int, taken: Taken, records: Records) -> bool:
+def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Records) -> bool:
     """Whether the document's id was not met before; met with another content, it is a problem."""
     said = (document.content_hash, len(taken.units) - 1, line)
     first = taken.versions.setdefault(document.document_id, said)
@@ -314,7 +314,7 @@ def document_rows(documents: Sequence[Document]) -> pa.Table:
     return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
 
 
-def compare(held: KnownVersions, versions: Mapping[str, str], taken: Taken) -> CorpusImport:
+def compare(held: KnownVersions, versions: Mapping[str, str], taken: CorpusBuilder) -> CorpusImport:
     before = held.versions
     added = sum(document_id not in before for document_id in versions)
     unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())

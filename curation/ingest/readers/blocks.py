@@ -42,7 +42,7 @@ _BOM = codecs.BOM_UTF8
 _ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "cp1252")
 
 
-class NotPlain(Exception):  # noqa: N818 — no error of a person's: a way that is not open
+class NeedsRowReader(Exception):  # noqa: N818 — no error of a person's: a way that is not open
     """The file must be read row by row."""
 
 
@@ -83,14 +83,14 @@ def read_blocks(table: PlainTable, wanted: Sequence[str]) -> Iterator[Block]:
     NotPlain: only the reference can read this file, or say what is wrong with it; at any block.
     """
     if codecs.lookup(table.encoding).name not in _ENCODINGS or not table.names:
-        raise NotPlain
+        raise NeedsRowReader
     with table.path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     try:
         with BoundedGzip(table.path) if packed else table.path.open("rb") as data:
             yield from _TableReader(table, wanted, cast(BinaryIO, data)).blocks()
     except (EOFError, zlib.error, gzip.BadGzipFile, OutOfBoundsError):
-        raise NotPlain from None
+        raise NeedsRowReader from None
 
 
 def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
@@ -107,7 +107,7 @@ def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
             yield Block(lines, {name: plain_column(batch.column(name)) for name in wanted})
             row += batch.num_rows
     except (*READ_ERRORS, KeyError, OutOfBoundsError):
-        raise NotPlain from None
+        raise NeedsRowReader from None
 
 
 class _TableReader:
@@ -135,31 +135,31 @@ class _TableReader:
     def _rest_of_line(self) -> bytes:
         rest = self._data.readline(LONGEST_LINE)
         if len(rest) == LONGEST_LINE:
-            raise NotPlain
+            raise NeedsRowReader
         return rest
 
     def _skip_header(self, raw: bytes) -> None:
         text = self._text(raw).decode()
         if text.count("\r") != text.count("\r\n"):
-            raise NotPlain
+            raise NeedsRowReader
         try:
             names: list[str] = next(self._reader(iter([text])), [])
         except csv.Error:
-            raise NotPlain from None
+            raise NeedsRowReader from None
         if tuple(name.strip() for name in names) != self._table.names:
-            raise NotPlain  # the header goes on on the next line, or begins later
+            raise NeedsRowReader  # the header goes on on the next line, or begins later
         self._line += 1
 
     def _text(self, raw: bytes) -> bytes:
         """The bytes as UTF-8."""
         if b"\0" in raw:
-            raise NotPlain
+            raise NeedsRowReader
         if raw.isascii():
             return raw
         try:
             text = raw.decode("utf-8" if self._encoding == "utf-8-sig" else self._encoding)
         except UnicodeDecodeError:
-            raise NotPlain from None
+            raise NeedsRowReader from None
         return raw if self._encoding.startswith("utf-8") else text.encode()
 
     def _reader(self, lines: Iterator[str]) -> Any:
@@ -170,7 +170,7 @@ class _TableReader:
     def _block(self, raw: bytes) -> Block:
         raw = self._text(raw)
         if len(raw) >= _LONGEST:
-            raise NotPlain
+            raise NeedsRowReader
         if self._table.spaced:
             return self._by_single_space(raw)
         block = self._by_column(raw) if self._is_regular(raw) else None
@@ -182,7 +182,7 @@ class _TableReader:
         plain = _single_spaced(raw)
         block = self._by_column(plain) if self._is_regular(plain) else None
         if block is None:
-            raise NotPlain
+            raise NeedsRowReader
         self._line += lines - plain.count(b"\n")  # blank lines at the end
         return block
 
@@ -256,12 +256,12 @@ class _TableReader:
                     rows.append([""])
                     numbers.append(self._line + begin)
                 elif row:
-                    raise NotPlain
+                    raise NeedsRowReader
                 begin = reader.line_num
                 if begin >= lines.read:
                     break
         except csv.Error:
-            raise NotPlain from None
+            raise NeedsRowReader from None
         self._line += begin
         if self._table.quoted:
             rows = [[*map(unquote_formula, row)] for row in rows]
@@ -299,12 +299,12 @@ def _single_spaced(raw: bytes) -> bytes:
     NotPlain: there is a comment, or a blank that is neither a space nor a tab.
     """
     if raw.startswith(b"#") or b"\n#" in raw or any(blank in raw for blank in _CONTROL_BLANKS):
-        raise NotPlain
+        raise NeedsRowReader
     if not raw.isascii() and _WIDE_BLANKS.search(raw.decode()):
-        raise NotPlain
+        raise NeedsRowReader
     if b"\r" in raw:
         if raw.count(b"\r") != raw.count(b"\r\n"):
-            raise NotPlain
+            raise NeedsRowReader
         raw = raw.replace(b"\r\n", b"\n")
     raw = raw.replace(b"\t", b" ")
     if b"  " in raw:

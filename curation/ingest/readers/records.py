@@ -35,7 +35,7 @@ from curation.ingest.readers.lines import (
     refuse_unreadable,
     text_lines,
 )
-from curation.ingest.readers.nested.forms import UnlikeFormError, form_of, unnested
+from curation.ingest.readers.nested.forms import UnlikeFormError, flatten_tool_record, form_of
 from curation.ingest.readers.nested.json_records import json_rows
 from curation.ingest.readers.nested.paths import has_objects, hold_objects, inner_columns, object_of, value_at
 from curation.ingest.readers.problems import Problems
@@ -258,14 +258,14 @@ class Records:
         NotPlain: it is no table, or iterating says what is wrong with it; at once, or at any block.
         """
         from curation.ingest.readers.blocks import (  # brings Arrow and numpy: slow to import
-            NotPlain,
+            NeedsRowReader,
             PlainTable,
             parquet_blocks,
             read_blocks,
         )
 
         if self.format not in ("csv", "tsv", "parquet") or self._unseen or self._general or self._paths:
-            raise NotPlain
+            raise NeedsRowReader
         if self._parquet is not None:
             self._parquet.note_zones(wanted)
             return parquet_blocks(self._path, wanted)
@@ -345,7 +345,7 @@ class Records:
             if isinstance(source, dict) and form_of(source) is not None:
                 fields = source  # as an index of judgments has it
             try:
-                yield from (Record(line, inner) for inner in unnested(fields, self._judged))
+                yield from (Record(line, inner) for inner in flatten_tool_record(fields, self._judged))
             except UnlikeFormError as error:
                 self.problems.add(line, f"has the keys of {error}, and another form", "Export it again.")
 

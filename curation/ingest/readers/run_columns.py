@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from curation.core.arrow import floats_of, ints_of
 from curation.core.statistics.arrays import Floats, Ints
-from curation.ingest.readers.blocks import Block, NotPlain
+from curation.ingest.readers.blocks import Block, NeedsRowReader
 
 MOST_RANK = 2**31
 _FLOATS = (pa.float32(), pa.float64())
@@ -77,7 +77,7 @@ def run_columns(
     """
     found = list(blocks)
     if not found:
-        raise NotPlain
+        raise NeedsRowReader
     try:
         return RunColumns(
             np.concatenate([block.lines for block in found]),
@@ -88,13 +88,13 @@ def run_columns(
             {field: _texts(_column(found, name)) for field, name in chunk.items()},
         )
     except (pa.ArrowException, UnicodeDecodeError):
-        raise NotPlain from None
+        raise NeedsRowReader from None
 
 
 def _column(blocks: list[Block], name: str) -> pa.Array:
     column = pa.concat_arrays([block.columns[name] for block in blocks])
     if column.null_count:
-        raise NotPlain
+        raise NeedsRowReader
     return column
 
 
@@ -106,7 +106,7 @@ def _texts(column: pa.Array) -> pa.Array:
     if pa.types.is_integer(column.type):
         column = column.cast(pa.string())
     if not _is_text(column):
-        raise NotPlain
+        raise NeedsRowReader
     return column
 
 
@@ -114,16 +114,16 @@ def _names(column: pa.Array) -> Names:
     encoded = _texts(column).dictionary_encode()
     values = [name.strip() for name in encoded.dictionary.to_pylist()]
     if not all(values) or any("\0" in name for name in values):
-        raise NotPlain
+        raise NeedsRowReader
     return Names(ints_of(encoded.indices), values)
 
 
 def _scores(column: pa.Array) -> Floats:
     if not (_is_text(column) or pa.types.is_integer(column.type) or column.type in _FLOATS):
-        raise NotPlain
+        raise NeedsRowReader
     scores: Floats = floats_of(column.cast(pa.float64(), safe=False))
     if not np.isfinite(scores).all():
-        raise NotPlain
+        raise NeedsRowReader
     return scores
 
 
@@ -131,10 +131,10 @@ def _ranks(column: pa.Array) -> Ints:
     if _is_text(column):
         long = ints_of(pc.binary_length(column)).max(initial=0) >= _LONG
         if long or not pc.all(pc.and_(pc.string_is_ascii(column), pc.ascii_is_decimal(column))).as_py():
-            raise NotPlain
+            raise NeedsRowReader
     elif not pa.types.is_integer(column.type):
-        raise NotPlain
+        raise NeedsRowReader
     ranks: Ints = ints_of(column.cast(pa.int64()))
     if len(ranks) and not 0 <= ranks.min() <= ranks.max() < MOST_RANK:
-        raise NotPlain
+        raise NeedsRowReader
     return ranks

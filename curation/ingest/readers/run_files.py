@@ -137,7 +137,7 @@ class RunFile:
         return self._kept is not None
 
     def _columns(self) -> RunColumns | None:
-        from curation.ingest.readers.blocks import NotPlain
+        from curation.ingest.readers.blocks import NeedsRowReader
         from curation.ingest.readers.run_columns import run_columns  # brings Arrow and numpy: slow to import
 
         fields = self.fields
@@ -148,7 +148,7 @@ class RunFile:
             chunks = self.chunk_columns
             wanted = [name for name in (query, document, rank, score, *chunks.values()) if name]
             found = run_columns(self._blocks(wanted), query, document, rank, score, chunks)
-        except NotPlain:
+        except NeedsRowReader:
             return None
         self._progress(f"reading {self.source}", len(found.lines), len(found.lines))
         return found

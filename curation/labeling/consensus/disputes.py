@@ -27,7 +27,7 @@ from curation.labeling.consensus.evidence import MarkedEvidence, PairMarks, read
 from curation.labeling.consensus.second_opinions import awaited_opinions
 from curation.labeling.consensus.votes import read_votes
 from curation.labeling.presentation.drawing import ReadDocument
-from curation.people.seal_access import Door, door_or_shut
+from curation.people.seal_access import SealAccess, door_or_shut
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
@@ -168,7 +168,7 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
 
 
 def list_disputes(
-    store: Store, include_settled: bool = False, door: Door | None = None
+    store: Store, include_settled: bool = False, door: SealAccess | None = None
 ) -> tuple[list[Dispute], int]:
     """The disputes as `disputes` finds them that may be shown, and how many a release seals.
 

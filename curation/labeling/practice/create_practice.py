@@ -31,7 +31,7 @@ from curation.labeling.rounds.create_round import BUSY, project_fingerprint, ref
 from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import require_annotators, require_author
-from curation.people.seal_access import LEAVES_OUT, Door, open_door
+from curation.people.seal_access import LEAVES_OUT, SealAccess, unseal
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Presentation
@@ -112,7 +112,7 @@ def open_practice(
         "source": path.name if path else "adjudications",
     }
 
-    door = open_door(store, f"practise in {name}", reason, author)
+    door = unseal(store, f"practise in {name}", reason, author)
     if door.reason is not None:
         parameters["sealed"] = door.reason
 
@@ -235,7 +235,7 @@ def _plan(
     return opened, rows
 
 
-def _shown_items(pool: ControlItemPool, door: Door) -> ControlItemPool:
+def _shown_items(pool: ControlItemPool, door: SealAccess) -> ControlItemPool:
     """The pairs whose grade may be shown; the others are counted."""
     items = tuple(item for item in pool.items if door.shows(item.candidate.query_id))
     sealed = len(pool.items) - len(items)

@@ -15,7 +15,7 @@ from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import text_of, whole_number
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import ControlItem, ControlItemPool
-from curation.people.seal_access import Door
+from curation.people.seal_access import SealAccess
 from curation.store import Cursor
 from curation.store.documents import current_snapshot, snapshot_versions
 
@@ -30,7 +30,9 @@ FIELDS = {
 class PracticeFile:
     """A file of pairs, and what its lines are compared with: the project's queries, documents and guide."""
 
-    def __init__(self, cursor: Cursor, path: Path, columns: Mapping[str, str | None], door: Door) -> None:
+    def __init__(
+        self, cursor: Cursor, path: Path, columns: Mapping[str, str | None], door: SealAccess
+    ) -> None:
         self._path = path
         self._columns = columns
         self._door = door

@@ -18,7 +18,7 @@ from curation.core.errors import RefusedError
 from curation.core.statistics.intervals import percentile_interval, resampled
 from curation.guides.guide import guide_by_hash
 from curation.labeling.rounds.lifecycle import round_state
-from curation.people.seal_access import Door, door_or_shut
+from curation.people.seal_access import SealAccess, door_or_shut
 from curation.store import Store, fetch
 from curation.store.documents import VERSION
 
@@ -115,7 +115,7 @@ ORDER BY p.query_id, p.document_id, p.annotator
 """  # noqa: S608
 
 
-def pilot_report(store: Store, name: str, seed: int = 0, door: Door | None = None) -> PilotReport:
+def pilot_report(store: Store, name: str, seed: int = 0, door: SealAccess | None = None) -> PilotReport:
     """Disagreement by grade boundary, and the pairs with the largest differences.
 
     Without a door, pairs that a release seals count and are not named.

@@ -31,7 +31,7 @@ from curation.labeling.written_answers.shown_documents import (
     read_evidence_inputs,
 )
 from curation.people.annotators import require_annotators, require_author
-from curation.people.seal_access import Door, open_door
+from curation.people.seal_access import SealAccess, unseal
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -151,7 +151,7 @@ def open_answer_task(
         changing, or the author is no lead.
     """
     plan = plan.checked()
-    door = open_door(store, f"show writers of {plan.name} what is relevant", reason, author)
+    door = unseal(store, f"show writers of {plan.name} what is relevant", reason, author)
 
     def read(cursor: Cursor) -> _TaskInputs:
         require_author(cursor, author, "lead")
@@ -189,7 +189,7 @@ class _LaidOutTask(NamedTuple):
     work: dict[str, list[str]]
 
 
-def _read(cursor: Cursor, plan: AnswerTaskPlan, door: Door) -> _TaskInputs:
+def _read(cursor: Cursor, plan: AnswerTaskPlan, door: SealAccess) -> _TaskInputs:
     evidence = read_evidence_inputs(cursor, door)
     named = named_queries(KnownQueries.read(cursor), plan.queries) if plan.queries else None
     tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [plan.tag]).fetchall()

@@ -22,7 +22,7 @@ from curation.labeling.written_answers.outcomes import outcomes
 from curation.labeling.written_answers.rule import DISPUTED, AnswerOutcome, distinct
 from curation.labeling.written_answers.tasks import find_answer_task, list_answer_tasks
 from curation.people.annotators import require_author
-from curation.people.seal_access import Door, door_or_shut
+from curation.people.seal_access import SealAccess, door_or_shut
 from curation.store import COMMAND_LINE, Store
 from curation.store.documents import VERSION
 
@@ -145,7 +145,7 @@ def answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDispute
 
 
 def answer_case(
-    store: Store, task_name: str, query_id: str, reviewer: str = COMMAND_LINE, door: Door | None = None
+    store: Store, task_name: str, query_id: str, reviewer: str = COMMAND_LINE, door: SealAccess | None = None
 ) -> AnswerCase:
     """What was written for a query, settled or not.
 

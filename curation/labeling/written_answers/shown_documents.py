@@ -15,7 +15,7 @@ from typing import NamedTuple
 from curation.core.text import digest
 from curation.labeling.consensus.relevance import VotesOnScale, read_votes_on_scale, relevance_of
 from curation.labeling.rounds.candidates import Candidate, CandidateRow, choose_candidates, read_candidates
-from curation.people.seal_access import Door
+from curation.people.seal_access import SealAccess
 from curation.pooling.relevance import Relevance
 from curation.store import (
     Cursor,
@@ -50,7 +50,7 @@ class EvidenceInputs(NamedTuple):
     votes: VotesOnScale
     ranks: Mapping[tuple[str, str], int | None]
     in_queues: frozenset[str]
-    door: Door
+    door: SealAccess
 
 
 class ShownDocuments(NamedTuple):
@@ -64,7 +64,7 @@ class ShownDocuments(NamedTuple):
     sealed: frozenset[str]
 
 
-def read_evidence_inputs(cursor: Cursor, door: Door) -> EvidenceInputs:
+def read_evidence_inputs(cursor: Cursor, door: SealAccess) -> EvidenceInputs:
     candidates, active = read_candidates(cursor)
     ranks = {(row[0], row[1]): row[2] for row in cursor.execute(_RANKS).fetchall()}
     in_queues = frozenset(row[0] for row in cursor.execute(_OPEN_PAIRS).fetchall())

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.operations.backups.backup import Backup
 from curation.operations.backups.request import BackupRequest, take
 
 
-def _taken(_request: BackupRequest, taken: Backup) -> StepOutcome:
+def _taken(_request: BackupRequest, taken: Backup) -> OperationOutcome:
     size, rows = f"{taken.bytes / 1e6:,.1f} MB", sum(taken.rows.values())
-    return StepOutcome(
+    return OperationOutcome(
         f"Copied the project to {taken.path.name} ({size}). All of its {rows:,} rows were read.",
         remarks=(f"SHA-256: {taken.sha256}",),
     )
 
 
 OPERATIONS = {
-    "backup": Step(
+    "backup": Operation(
         BackupRequest,
         take,
         _taken,

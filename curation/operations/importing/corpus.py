@@ -12,7 +12,7 @@ from curation.guides.presentation_template import AS_BEFORE, BodyKind, Presentat
 from curation.guides.write_guide import with_presentation
 from curation.ingest.importers.corpus import CorpusImport, import_corpus
 from curation.ingest.importers.left.leaving import leave_corpus
-from curation.ingest.picking.look import LOOKED_AT, look_at
+from curation.ingest.picking.file_preview import LOOKED_AT, preview_file
 from curation.ingest.picking.outcome import ImportOutcome
 from curation.ingest.picking.request import ImportRequest
 from curation.ingest.readers.fields import CorpusFields
@@ -49,7 +49,7 @@ def corpus(store: Store, request: ImportRequest, progress: Progress, author: str
             author=author,
             withdraw=withdraw_outside,
         )
-        seen = markup_of(look_at(request).texts_in(found.fields.body))
+        seen = markup_of(preview_file(request).texts_in(found.fields.body))
     shown = tuple(field for field in AS_BEFORE.fields if getattr(found.fields, field.field))
     before = PresentationTemplate(fields=shown)
     return replace(found, shown=_show_as(store, markup, seen, before, author))

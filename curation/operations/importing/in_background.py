@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.core.progress import Progress
 from curation.core.text import plain
 from curation.ingest.picking.outcome import DryRun, ImportOutcome
@@ -27,8 +27,10 @@ def _check(store: Store, parameters: Parameters, progress: Progress, author: str
     return found
 
 
-def _checked(_parameters: Parameters, found: DryRun) -> StepOutcome:
-    return StepOutcome(found.outcome.sentence if found.outcome else "The file cannot be imported as it is.")
+def _checked(_parameters: Parameters, found: DryRun) -> OperationOutcome:
+    return OperationOutcome(
+        found.outcome.sentence if found.outcome else "The file cannot be imported as it is."
+    )
 
 
 def _import(store: Store, parameters: Parameters, progress: Progress, author: str) -> ImportOutcome:
@@ -40,8 +42,8 @@ def _import(store: Store, parameters: Parameters, progress: Progress, author: st
             rmtree(parameters["folder"], ignore_errors=True)
 
 
-def _imported(_parameters: Parameters, import_outcome: ImportOutcome) -> StepOutcome:
-    return StepOutcome("\n".join(import_outcome.sentences))
+def _imported(_parameters: Parameters, import_outcome: ImportOutcome) -> OperationOutcome:
+    return OperationOutcome("\n".join(import_outcome.sentences))
 
 
 def write_findings(path: Path, found: DryRun) -> None:
@@ -60,14 +62,14 @@ def read_findings(path: Path) -> DryRun | None:
 
 
 OPERATIONS = {
-    CHECK: Step(
+    CHECK: Operation(
         dict[str, Any],
         _check,
         _checked,
         doing="a file is being checked",
         kept="Nothing was changed: check it again.",
     ),
-    IMPORT: Step(
+    IMPORT: Operation(
         dict[str, Any],
         _import,
         _imported,

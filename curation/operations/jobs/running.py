@@ -26,7 +26,7 @@ from curation.core import log
 from curation.core.errors import CurationError, RefusedError
 from curation.operations.jobs.stored import Job, asking_person, begin, end, find_job, is_same, may_stop
 from curation.operations.jobs.uploads import discard
-from curation.operations.registry import STEPS, clash
+from curation.operations.registry import OPERATIONS, clash
 from curation.people.annotators import require_annotators, require_role
 from curation.store import Annotator, Store
 
@@ -73,7 +73,7 @@ class Jobs:
 
         Parameters
         ----------
-        kind, parameters: one of `STEPS`, and what it takes, as JSON knows it.
+        kind, parameters: one of `OPERATIONS`, and what it takes, as JSON knows it.
         by: who asks; the kind of job says whose role allows it.
         after: the id of the job that came last when this one was asked for; None if there was none.
 
@@ -91,7 +91,7 @@ class Jobs:
                 hindrance = self._hindrance(kind, asking_person(cursor, by))
             if hindrance is not None:
                 raise RefusedError(hindrance)
-            check = partial(STEPS[kind].refuse, parameters=parameters)
+            check = partial(OPERATIONS[kind].refuse, parameters=parameters)
             job, is_new = begin(self._store, kind, parameters, by, after, check)
             if is_new:
                 self._launch(job)
@@ -161,7 +161,7 @@ class Jobs:
         why = "uses what this needs" if in_the_way else f"no more than {AT_ONCE} jobs run at once"
         return (
             f"{job.started_by} started a job at {job.started_at:%H:%M} UTC that is still at work "
-            f"({STEPS[job.kind].doing}) and {why}: wait for it, or stop it."
+            f"({OPERATIONS[job.kind].doing}) and {why}: wait for it, or stop it."
         )
 
     def _launch(self, job: Job) -> None:
@@ -232,7 +232,7 @@ class _Running:
 
     def _ending(self) -> tuple[str, str]:
         """What is stored unless the process itself stored how it ended."""
-        kept = STEPS[self.job.kind].kept
+        kept = OPERATIONS[self.job.kind].kept
         if self.stopped_by is not None:
             return "stopped", f"Stopped by {self.stopped_by}. {kept}"
         code = self.process.returncode
@@ -269,7 +269,7 @@ def problem(store: Store, kind: str, parameters: Mapping[str, Any] | None = None
     """
     try:
         with store.reading() as cursor:
-            STEPS[kind].refuse(cursor, parameters)
+            OPERATIONS[kind].refuse(cursor, parameters)
     except CurationError as error:
         return error.found
     return None

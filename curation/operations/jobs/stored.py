@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.text import canonical_json, digest
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from curation.people.annotators import require_annotators, require_role
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
@@ -51,7 +51,7 @@ def begin(
     """
     with store.transaction() as cursor:
         person = asking_person(cursor, started_by)
-        require_role(person, *STEPS[kind].roles)
+        require_role(person, *OPERATIONS[kind].roles)
         last = last_job(cursor)
         if last is not None and last.job_id != after:
             if last.job_id == _id_after(after) and is_same(last, kind, parameters, started_by):

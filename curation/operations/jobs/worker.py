@@ -29,7 +29,7 @@ from curation.core.arrow import without_pandas
 from curation.core.errors import CurationError
 from curation.core.progress import Progress
 from curation.operations.jobs.stored import Job, end, find_job
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from curation.store import Store, open_store
 
 MODULES = (
@@ -63,7 +63,7 @@ def main(project: Path, asked: SimpleQueue[str], report: Callable[[str], None]) 
     if job.kind in OF_FILES:
         _bound(MEMORY, PROCESSOR)
     listen = _listener(report)
-    listen(STEPS[job.kind].first, 0, 0)
+    listen(OPERATIONS[job.kind].first, 0, 0)
     outcome, message = _done(store, job, listen)
     end(store, job.job_id, outcome, message)
     store.close()
@@ -86,7 +86,7 @@ def _prepare(asked: SimpleQueue[str]) -> None:
 
 def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
     try:
-        return "done", STEPS[job.kind].work(store, job.parameters, progress, job.started_by)
+        return "done", OPERATIONS[job.kind].work(store, job.parameters, progress, job.started_by)
     except CurationError as error:
         return "refused", error.found
     except MemoryError:

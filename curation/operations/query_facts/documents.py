@@ -22,7 +22,7 @@ from curation.labeling.consensus.votes import Votes, read_query_votes
 from curation.labeling.session.own_answers import withheld_pairs
 from curation.negatives.hard_negatives import query_negatives, read_ranked
 from curation.operations.query_facts.facts import QueryFacts, read_facts
-from curation.people.seal_access import Door, door_or_shut, release_seals
+from curation.people.seal_access import SealAccess, door_or_shut, release_seals
 from curation.pooling.relevance import Ranked
 from curation.store import Annotator, Cursor, Document, Query, Store, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions
@@ -109,7 +109,7 @@ class QueryDocuments:
 
 
 def read_documents(
-    store: Store, query_id: str, reader: Annotator, door: Door | None = None
+    store: Store, query_id: str, reader: Annotator, door: SealAccess | None = None
 ) -> QueryDocuments:
     """A query with its documents; without a door, what people said is left out where a release seals it.
 

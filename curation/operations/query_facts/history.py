@@ -10,7 +10,7 @@ from curation.core.reports.page import QueryName, Table
 from curation.core.text import amount
 from curation.operations.query_facts.documents import own_documents
 from curation.operations.query_facts.facts import read_facts
-from curation.people.seal_access import Door, door_or_shut
+from curation.people.seal_access import SealAccess, door_or_shut
 from curation.releases.stored import list_releases, marked, release_marks
 from curation.store import Annotator, Store, get_setting
 from curation.store.documents import snapshot_titles
@@ -67,7 +67,9 @@ class QueryHistory:
         return found
 
 
-def query_history(store: Store, query_id: str, reader: Annotator, door: Door | None = None) -> QueryHistory:
+def query_history(
+    store: Store, query_id: str, reader: Annotator, door: SealAccess | None = None
+) -> QueryHistory:
     """A query in all releases, as `read_documents` shows its grades.
 
     Raises

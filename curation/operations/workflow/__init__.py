@@ -4,27 +4,27 @@ Nothing is stored about steps. Each is read from what the other rooms store, in 
 quick, and figures (the gate, what is due), which a caller may bring from memory or leave out at first.
 """
 
+from curation.operations.workflow.stage import Action, Stage
 from curation.operations.workflow.state import (
     PathFigures,
-    PathState,
     ProjectPath,
+    WorkflowState,
     path_of,
     read_figures,
-    read_path,
     read_state,
+    read_workflow,
     release_steps,
 )
-from curation.operations.workflow.step import Action, PathStep
 
 __all__ = [
     "Action",
     "PathFigures",
-    "PathState",
-    "PathStep",
     "ProjectPath",
+    "Stage",
+    "WorkflowState",
     "path_of",
     "read_figures",
-    "read_path",
     "read_state",
+    "read_workflow",
     "release_steps",
 ]

@@ -12,7 +12,7 @@ from curation.labeling.consensus.consensus import settled
 from curation.labeling.consensus.evidence import read_marks
 from curation.labeling.consensus.second_opinions import awaited_opinions
 from curation.labeling.consensus.votes import read_votes
-from curation.operations.workflow.step import Action, PathStep
+from curation.operations.workflow.stage import Action, Stage
 from curation.store import Cursor, get_setting
 
 
@@ -59,12 +59,12 @@ def read_settled(cursor: Cursor) -> SettledGrades:
     )
 
 
-def adjudicate_step(settled_grades: SettledGrades, alpha: GateCheck | None) -> PathStep:
+def adjudicate_step(settled_grades: SettledGrades, alpha: GateCheck | None) -> Stage:
     """Disputes that wait."""
     agreement = Action("See agreement", "agreement", "goldgrade agreement")
     if not settled_grades.judged:
         waits = "A reviewer settles the pairs on which annotators differ."
-        return PathStep("adjudicate", "not begun", waits, agreement)
+        return Stage("adjudicate", "not begun", waits, agreement)
     decided = f"{amount(settled_grades.decided, 'pair')} decided" if settled_grades.decided else ""
     waiting = settled_grades.disputed - settled_grades.awaited
     if waiting:
@@ -75,15 +75,15 @@ def adjudicate_step(settled_grades: SettledGrades, alpha: GateCheck | None) -> P
         line = f"{amount(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
         label = f"Decide {amount(waiting, 'pair')}"
         decide = Action(label, "adjudicate", "goldgrade adjudicate list")
-        return PathStep("adjudicate", "needs attention", line, decide, alpha=alpha)
+        return Stage("adjudicate", "needs attention", line, decide, alpha=alpha)
     if settled_grades.awaited:
         asked = f"{amount(settled_grades.awaited, 'pair gets', 'pairs get')} another opinion first."
-        return PathStep("adjudicate", "at work", asked, agreement, alpha=alpha)
+        return Stage("adjudicate", "at work", asked, agreement, alpha=alpha)
     line = f"No pair is disputed; {decided}." if decided else "No pair is disputed."
-    return PathStep("adjudicate", "done", line, agreement, alpha=alpha)
+    return Stage("adjudicate", "done", line, agreement, alpha=alpha)
 
 
-def split_step(settled_grades: SettledGrades, is_settled: bool) -> PathStep:
+def split_step(settled_grades: SettledGrades, is_settled: bool) -> Stage:
     """The parts of the split.
 
     Parameters
@@ -99,15 +99,15 @@ def split_step(settled_grades: SettledGrades, is_settled: bool) -> PathStep:
             if settled_grades.graded
             else "Splits queries into dev and test without leakage."
         )
-        return PathStep("split", "not begun", line, split)
+        return Stage("split", "not begun", line, split)
     sizes = " · ".join(f"{part} {count:,}" for part, count in settled_grades.parts.items())
     line = f"{sizes} queries."
     if settled_grades.outside:
         line += f" {amount(settled_grades.outside, 'graded query is', 'graded queries are')} in no part."
         if is_settled:
             again = Action("Split again", "releases", command, {"stage": "Split"})
-            return PathStep("split", "needs attention", line, again)
-    return PathStep(
+            return Stage("split", "needs attention", line, again)
+    return Stage(
         "split",
         "done",
         line,

@@ -19,7 +19,7 @@ from curation.labeling.rounds.forecast import (
 )
 from curation.labeling.rounds.lifecycle import RoundState, all_states, answered_share
 from curation.operations.workflow.preparing import Prepared
-from curation.operations.workflow.step import Action, PathStep, State, named
+from curation.operations.workflow.stage import Action, Stage, State, named
 from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Cursor, Store
 
@@ -87,22 +87,20 @@ def read_rounds(cursor: Cursor) -> OpenWork:
     )
 
 
-def people_step(open_work: OpenWork) -> PathStep:
+def people_step(open_work: OpenWork) -> Stage:
     """Who judges; a project whose judgments came otherwise needs nobody."""
     add = Action("Add people", "people", "goldgrade annotator add NAME")
     if open_work.people:
         line = f"{amount(len(open_work.people), 'annotator')}: {named(open_work.people)}."
-        return PathStep("people", "done", line, replace(add, label="See the people"))
+        return Stage("people", "done", line, replace(add, label="See the people"))
     if open_work.open or open_work.finished or open_work.imported:
-        return PathStep("people", "done", "No annotator; leads and reviewers can judge, too.", add)
-    return PathStep(
-        "people", "not begun", "Two annotators or more, and a reviewer who settles disputes.", add
-    )
+        return Stage("people", "done", "No annotator; leads and reviewers can judge, too.", add)
+    return Stage("people", "not begun", "Two annotators or more, and a reviewer who settles disputes.", add)
 
 
 def round_step(
     open_work: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepared, now: datetime
-) -> PathStep:
+) -> Stage:
     """Open rounds with their progress; else what waits for a round."""
     new = prepared.pool is not None and (
         open_work.opened_at is None or prepared.pool.built_at > open_work.opened_at
@@ -113,11 +111,11 @@ def round_step(
     elif waiting:
         step = _waiting(open_work, waiting)
     elif open_work.finished or open_work.imported:
-        step = PathStep(
+        step = Stage(
             "round", "done", _finished(open_work), Action("See the rounds", "rounds", "goldgrade round list")
         )
     else:
-        step = PathStep("round", "not begun", "People judge the documents of each query.", _open_round())
+        step = Stage("round", "not begun", "People judge the documents of each query.", _open_round())
     if open_work.failed:
         who = f"{named(open_work.failed)} did not pass practice and cannot begin."
         people = Action("See who practises", "people", "goldgrade practice status")
@@ -125,7 +123,7 @@ def round_step(
     return step
 
 
-def _waiting(open_work: OpenWork, waiting: int) -> PathStep:
+def _waiting(open_work: OpenWork, waiting: int) -> Stage:
     state: State = "needs attention" if open_work.finished else "not begun"
     line = f"{amount(waiting, 'pair waits', 'pairs wait')} to be judged"
     who = (
@@ -133,7 +131,7 @@ def _waiting(open_work: OpenWork, waiting: int) -> PathStep:
         if open_work.people
         else "no annotator is here yet"
     )
-    return PathStep("round", state, f"{line}; {who}.", _open_round())
+    return Stage("round", state, f"{line}; {who}.", _open_round())
 
 
 def _open_round() -> Action:
@@ -147,13 +145,13 @@ def _finished(open_work: OpenWork) -> str:
     return f"{' · '.join(filter(None, [rounds, imported]))}. No round is open."
 
 
-def _open(open_work: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> PathStep:
+def _open(open_work: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
     whole = open_work.answered + open_work.left
     names = named([one.round for one in open_work.open])
     line = f"{names}: {open_work.answered:,} of {whole:,} answered ({percent(open_work.share)})."
     newest = open_work.open[-1].round
     progress = Action("See progress", "rounds", f"goldgrade round status {newest}", {"round": newest})
-    step = PathStep("round", "at work", line, progress, daily_answers(work, now))
+    step = Stage("round", "at work", line, progress, daily_answers(work, now))
     paused = [one.round for one in open_work.open if one.paused]
     if paused:
         manage = replace(progress, label="Resume it", parameters={"round": paused[-1], "part": MANAGE})

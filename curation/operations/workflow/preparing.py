@@ -10,7 +10,7 @@ from curation.core.text import amount
 from curation.ingest.filters.stored import outside_pairs
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.importers.runs import stored_runs
-from curation.operations.workflow.step import Action, PathStep, State, named
+from curation.operations.workflow.stage import Action, Stage, State, named
 from curation.queries.sampling.stored_sample import StoredSample, read_current
 from curation.store import Cursor, get_setting
 from curation.store.documents import count_documents, is_held
@@ -85,7 +85,7 @@ def read_prepared(cursor: Cursor) -> Prepared:
     )
 
 
-def import_step(prepared: Prepared) -> PathStep:
+def import_step(prepared: Prepared) -> Stage:
     """Documents, and what people search for."""
     corpus = Action("Import a corpus", "import", "goldgrade import corpus PATH", {"kind": "corpus"})
     queries = Action(
@@ -93,7 +93,7 @@ def import_step(prepared: Prepared) -> PathStep:
     )
     if not (prepared.documents or prepared.logs or prepared.queries):
         needs = "Nothing is here yet. goldgrade needs documents, and a log of searches or a list of queries."
-        return PathStep("import", "not begun", needs, corpus)
+        return Stage("import", "not begun", needs, corpus)
     have = [
         f"{amount(prepared.documents, 'document')}{' of engines' * prepared.held}"
         if prepared.documents
@@ -104,15 +104,15 @@ def import_step(prepared: Prepared) -> PathStep:
     line = " · ".join(filter(None, have))
     if not prepared.documents:
         line = line or amount(prepared.queries, "query", "queries")
-        return PathStep("import", "at work", f"{line}. The documents are missing.", corpus)
+        return Stage("import", "at work", f"{line}. The documents are missing.", corpus)
     if not (prepared.logs or prepared.queries):
         missing = f"{line}. What people search for is missing: a log, or a list of queries."
-        return PathStep("import", "at work", missing, queries)
+        return Stage("import", "at work", missing, queries)
     more = Action("Import more", "import", "goldgrade import run PATH")
-    return PathStep("import", "done", f"{line}.", more)
+    return Stage("import", "done", f"{line}.", more)
 
 
-def sample_step(prepared: Prepared) -> PathStep:
+def sample_step(prepared: Prepared) -> Stage:
     """The queries in force."""
     draw = Action("Draw a sample", "queries", "goldgrade sample --size 200", {"part": "Sample"})
     look = Action("See the sample", "queries", "goldgrade tags list", {"part": "Sample"})
@@ -120,34 +120,34 @@ def sample_step(prepared: Prepared) -> PathStep:
         drawn, others = prepared.sample, prepared.queries - prepared.sample.size
         line = f"{amount(drawn.size, 'query', 'queries')} drawn from the traffic on {drawn.drawn_at:%d %b %Y}"
         more = f", and {amount(others, 'other')}" if others > 0 else ""
-        return PathStep("sample", "done", f"{line}{more}.", look)
+        return Stage("sample", "done", f"{line}{more}.", look)
     if prepared.queries:
         have = amount(prepared.queries, "query", "queries")
-        return PathStep("sample", "done", f"{have}, imported or written; none is drawn from traffic.", look)
+        return Stage("sample", "done", f"{have}, imported or written; none is drawn from traffic.", look)
     if prepared.logs:
         waits = f"Nothing is drawn from the {amount(prepared.log_rows, 'row')} of traffic yet."
-        return PathStep("sample", "not begun", waits, draw)
-    return PathStep("sample", "not begun", "Samples queries from the log for judging.", draw)
+        return Stage("sample", "not begun", waits, draw)
+    return Stage("sample", "not begun", "Samples queries from the log for judging.", draw)
 
 
-def pool_step(prepared: Prepared) -> PathStep:
+def pool_step(prepared: Prepared) -> Stage:
     """The documents to be judged."""
     build = Action("Build the pool", "pool", "goldgrade pool --systems bm25 --depth 10")
     lonely = prepared.queries - prepared.asked
     without = f"{amount(lonely, 'query has', 'queries have')} no document to judge"
     if not prepared.pairs:
         line = f"{without} yet." if lonely else "Finds the documents that people judge for each query."
-        return PathStep("pool", "not begun", line, build)
+        return Stage("pool", "not begun", line, build)
     line = f"{amount(prepared.pairs, 'pair')} of {amount(prepared.asked, 'query', 'queries')}"
     if prepared.pool is not None:
         line += f", from {named(prepared.pool.systems)}"
     if lonely and (prepared.pool is None or prepared.queries > prepared.pool.queries):
         state: State = "at work" if prepared.pool is None else "needs attention"
         since = "" if prepared.pool is None else ", and came after the pool"
-        return PathStep("pool", state, f"{line}. {without}{since}.", build)
+        return Stage("pool", state, f"{line}. {without}{since}.", build)
     newer = " The corpus is newer than the pool." if prepared.stale_pool else ""
     look = Action("See the pool", "pool", "goldgrade contributions")
-    return PathStep("pool", "done", f"{line}.{newer}", look)
+    return Stage("pool", "done", f"{line}.{newer}", look)
 
 
 def _last_pool(cursor: Cursor) -> BuiltPool | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from curation.core.text import amount, counted
-from curation.operations.workflow.step import Action, PathStep
+from curation.operations.workflow.stage import Action, Stage
 from curation.relabeling.staleness.calendar import (
     DONE,
     OPEN,
@@ -25,7 +25,7 @@ def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
     return quarter.name, own[-1] if own else None
 
 
-def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: DueWork | None) -> PathStep:
+def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: DueWork | None) -> Stage:
     """What is due.
 
     Parameters
@@ -35,7 +35,7 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
     """
     look = Action("See what is due", "relabel", "goldgrade relabel status")
     if not released:
-        return PathStep(
+        return Stage(
             "re-label",
             "not begun",
             "Begins with the first release: a part is judged again each quarter.",
@@ -46,21 +46,21 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
         line = f"{name}: {work.whole:,} of {amount(work.pairs, 'pair')} judged again."
         if work.state not in (OPEN, DONE):
             line = f"{line} The round {work.round!r} was closed before: reopen it."
-            return PathStep("re-label", "needs attention", line, look)
+            return Stage("re-label", "needs attention", line, look)
         changed = Action("See what changed", "relabel", "goldgrade relabel report", {"of": "Report"})
-        return PathStep("re-label", "at work" if work.state == OPEN else "done", line, changed)
+        return Stage("re-label", "at work" if work.state == OPEN else "done", line, changed)
     plan = Action("Plan the quarter", "relabel", "goldgrade relabel plan", {"of": "Plan"})
     if work is not None:
         line = f"{quarter} is planned: {amount(work.pairs, 'pair')}. Its round is not open yet."
         opens = Action(
             "Open the quarter", "relabel", "goldgrade relabel open --annotators a,b", {"of": "Plan"}
         )
-        return PathStep("re-label", "needs attention", line, opens)
+        return Stage("re-label", "needs attention", line, opens)
     if due is None:
-        return PathStep("re-label", "done", f"{quarter}.", look)
+        return Stage("re-label", "done", f"{quarter}.", look)
     if due.is_due:
         most = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
         reasons = ", ".join(counted(count, reason) for reason, count in most)
-        return PathStep("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
+        return Stage("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
     line = due.stale_sentence if due.stale else f"Nothing is due in {quarter}."
-    return PathStep("re-label", "done", line, look)
+    return Stage("re-label", "done", line, look)

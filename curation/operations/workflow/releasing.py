@@ -8,7 +8,7 @@ from typing import NamedTuple
 from curation.agreement.gate import Gate
 from curation.core.text import amount
 from curation.operations.workflow.deciding import SettledGrades
-from curation.operations.workflow.step import Action, PathStep
+from curation.operations.workflow.stage import Action, Stage
 from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
 from curation.releases.stored import (
     ReleaseRow,
@@ -80,7 +80,7 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
 
 def freeze_step(
     newest_release: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
-) -> PathStep:
+) -> Stage:
     """The newest release.
 
     Parameters
@@ -98,7 +98,7 @@ def freeze_step(
         elif gate is not None and grades.graded:
             line = f"The gate is open. {line}"
         action = Action("See the gate", page, "goldgrade gate", {"stage": "Gate"}) if attention else freeze
-        return PathStep("freeze", "needs attention" if attention else "not begun", line, action)
+        return Stage("freeze", "needs attention" if attention else "not begun", line, action)
     count = graded_pairs(newest_release.row)
     what = "altered since" if count is None else amount(count, "grade")
     line = (
@@ -109,22 +109,22 @@ def freeze_step(
         line += f" {amount(newest_release.since, 'answer or decision', 'answers and decisions')} came since."
         if is_settled:
             line = f"{line} {shut}".rstrip()
-            return PathStep(
+            return Stage(
                 "freeze", "needs attention", line, Action("Freeze again", page, command, {"stage": "Freeze"})
             )
     for lacking in half_judged_sentence(half_judged(newest_release.row)):
-        return PathStep("freeze", "needs attention", f"{line} {lacking}", freeze)
-    return PathStep("freeze", "done", line, Action("See the releases", page, "goldgrade release list"))
+        return Stage("freeze", "needs attention", f"{line} {lacking}", freeze)
+    return Stage("freeze", "done", line, Action("See the releases", page, "goldgrade release list"))
 
 
-def evaluate_step(newest_release: NewestRelease | None, now: datetime) -> PathStep:
+def evaluate_step(newest_release: NewestRelease | None, now: datetime) -> Stage:
     """Runs that were scored on the newest release."""
     score = Action("Score a run", "evaluate", "goldgrade evaluate NAME --run FILE")
     if newest_release is None:
-        return PathStep("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
+        return Stage("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
     name = newest_release.name
     if not (newest_release.evaluations or newest_release.sealed):
-        return PathStep("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
+        return Stage("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
     made = f"{amount(newest_release.evaluations, 'evaluation')} of {amount(newest_release.systems, 'system')}"
     sealed = amount(newest_release.sealed, "sealed evaluation")
     said = [made if newest_release.evaluations else "", sealed if newest_release.sealed else ""]
@@ -136,8 +136,8 @@ def evaluate_step(newest_release: NewestRelease | None, now: datetime) -> PathSt
         when = f"{last.evaluated_at:%d %b}"
         line += f" {last.evaluated_by} {did} {last.system} on {', '.join(last.parts)} on {when}."
         who = Action("See who evaluated", "releases", f"goldgrade release show {newest_release.row.name}")
-        return PathStep("evaluate", "needs attention", line, who)
-    return PathStep("evaluate", "done", line, score)
+        return Stage("evaluate", "needs attention", line, who)
+    return Stage("evaluate", "done", line, score)
 
 
 def shut_by(gate: Gate | None) -> str:

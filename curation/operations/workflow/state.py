@@ -29,7 +29,7 @@ from curation.operations.workflow.releasing import (
     read_newest,
     shut_by,
 )
-from curation.operations.workflow.step import Action, PathStep, next_step
+from curation.operations.workflow.stage import Action, Stage, next_step
 from curation.relabeling.staleness.calendar import DueWork, QuarterWork
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.stored import list_releases
@@ -56,7 +56,7 @@ class PathFigures:
 class ProjectPath:
     """All steps, and the name of the one that comes next; None where nothing waits."""
 
-    steps: tuple[PathStep, ...]
+    steps: tuple[Stage, ...]
     next: str | None
 
     @property
@@ -66,7 +66,7 @@ class ProjectPath:
 
 
 @dataclass(frozen=True)
-class PathState:
+class WorkflowState:
     """What the steps are made of, as it was at `now`; `answers` is everybody's work in the open rounds."""
 
     now: datetime
@@ -98,7 +98,7 @@ def read_figures(store: Store, now: datetime | None = None) -> PathFigures:
     return PathFigures(gate, due, tuple(left_out))
 
 
-def read_path(
+def read_workflow(
     store: Store,
     figures: PathFigures | None = None,
     running: Collection[str] | None = None,
@@ -114,7 +114,7 @@ def read_path(
     return path_of(read_state(store, now), figures, running)
 
 
-def read_state(store: Store, now: datetime | None = None) -> PathState:
+def read_state(store: Store, now: datetime | None = None) -> WorkflowState:
     """Read what is quick, from which `path_of` makes the path with figures and without."""
     now = now or utc_now()
     with store.reading() as cursor:
@@ -123,18 +123,18 @@ def read_state(store: Store, now: datetime | None = None) -> PathState:
         prepared, grades = read_prepared(cursor), read_settled(cursor)
         newest, jobs = read_newest(cursor), tuple(last_jobs(cursor).values())
     answers = tuple(read_answers(store, rounds.open))
-    return PathState(now, answers, prepared, rounds, grades, newest, quarter, work, jobs)
+    return WorkflowState(now, answers, prepared, rounds, grades, newest, quarter, work, jobs)
 
 
 def path_of(
-    path_state: PathState, figures: PathFigures | None = None, running: Collection[str] | None = None
+    path_state: WorkflowState, figures: PathFigures | None = None, running: Collection[str] | None = None
 ) -> ProjectPath:
-    """The steps of a state; see `read_path`."""
+    """The steps of a state; see `read_workflow`."""
     steps = with_jobs(_steps(path_state, figures), path_state.jobs, running)
     return ProjectPath(tuple(steps), next_step(steps))
 
 
-def _steps(path_state: PathState, figures: PathFigures | None) -> list[PathStep]:
+def _steps(path_state: WorkflowState, figures: PathFigures | None) -> list[Stage]:
     gate = figures.gate if figures else None
     judging = round_step(path_state.rounds, path_state.answers, path_state.prepared, path_state.now)
     deciding = adjudicate_step(path_state.grades, _alpha(gate))
@@ -161,7 +161,7 @@ def _steps(path_state: PathState, figures: PathFigures | None) -> list[PathStep]
     ]
 
 
-def release_steps(store: Store, state: PathState, gate: Gate) -> list[PathStep]:
+def release_steps(store: Store, state: WorkflowState, gate: Gate) -> list[Stage]:
     """The steps to the next release: rule, gate, and split and freeze as the path has them."""
     with store.reading() as cursor:
         rule = read_rule(cursor).name
@@ -169,8 +169,8 @@ def release_steps(store: Store, state: PathState, gate: Gate) -> list[PathStep]:
     is_open = f"The gate is open{', with one judge: nobody knows the agreement' * gate.without_agreement}."
     see = Action("See the gate", "releases", "goldgrade gate", {"stage": "Gate"})
     return [
-        PathStep("rule", "done", MEANING[rule], see),
-        PathStep("gate", "done" if gate.open else "needs attention", shut_by(gate) or is_open, see),
+        Stage("rule", "done", MEANING[rule], see),
+        Stage("gate", "done" if gate.open else "needs attention", shut_by(gate) or is_open, see),
         found["split"],
         found["freeze"],
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.core.progress import Progress
 from curation.core.text import amount, percent
 from curation.queries.coverage import CoverageRequest
@@ -25,16 +25,16 @@ def _measure(store: Store, request: CoverageRequest, progress: Progress, author:
     return find_coverage(store, MapSettings(**vars(request)), progress)
 
 
-def _measured(_request: CoverageRequest, report: CoverageReport) -> StepOutcome:
+def _measured(_request: CoverageRequest, report: CoverageReport) -> OperationOutcome:
     share = "unknown" if report.msc is None else percent(report.msc)
-    return StepOutcome(
+    return OperationOutcome(
         f"{amount(report.regions.clusters, 'region')} at a resolution of {report.resolution:g}, "
         f"{report.chosen}. {share} of them have a query; {report.zqc:,} have none."
     )
 
 
 OPERATIONS = {
-    "coverage": Step(
+    "coverage": Operation(
         CoverageRequest,
         _measure,
         _measured,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.core.operation import Step, StepOutcome
+from curation.core.operation import Operation, OperationOutcome
 from curation.core.progress import Progress
 from curation.core.reports.page import Table
 from curation.core.text import amount
@@ -22,7 +22,7 @@ def _find_tags(store: Store, request: TagsRequest, progress: Progress, author: s
     return find_tags(store, author)
 
 
-def _tagged(_request: TagsRequest, tags_found: TagsFound) -> StepOutcome:
+def _tagged(_request: TagsRequest, tags_found: TagsFound) -> OperationOutcome:
     counts = ", ".join(f"{tag} {count:,}" for tag, count in tags_found.tags.items() if count)
     remarks = [f"{amount(tags_found.changed, 'tag')} changed."]
     if tags_found.by_person:
@@ -31,11 +31,11 @@ def _tagged(_request: TagsRequest, tags_found: TagsFound) -> StepOutcome:
     rows = tuple((tag, count) for tag, count in tags_found.tags.items() if tag in RULE_TAGS or count)
     queries = amount(tags_found.queries, "query", "queries")
     table = Table(f"Tags of {queries}", ("tag", "queries"), rows)
-    return StepOutcome(f"Of {queries}: {counts or 'none has a tag'}.", (table,), remarks=tuple(remarks))
+    return OperationOutcome(f"Of {queries}: {counts or 'none has a tag'}.", (table,), remarks=tuple(remarks))
 
 
 OPERATIONS = {
-    "tags": Step(
+    "tags": Operation(
         TagsRequest,
         _find_tags,
         _tagged,

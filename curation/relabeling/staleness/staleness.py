@@ -31,7 +31,7 @@ from curation.relabeling.staleness.traffic import (
     read_traffic,
     traffic_of,
 )
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Query, Store
 
 
@@ -182,7 +182,7 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
     """Read the set; see `staleness`."""
     among = None
     if release is not None:
-        among = {(row["query_id"], row["document_id"]) for row in opened(store, release).rows("qrels")}
+        among = {(row["query_id"], row["document_id"]) for row in load_release(store, release).rows("qrels")}
     with store.reading() as cursor:
         logged = read_traffic(cursor)
         quarter, work = present_quarter(cursor, today), read_work(cursor)

@@ -28,7 +28,7 @@ from curation.releases.card.markdown import counts, listed, percent, table
 from curation.releases.coverage import about_grid, about_map, released_coverage
 from curation.releases.pairs import Codes, PairCodes, distinct, documents_of, number_in
 from curation.releases.stored import mark_sentence
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 
 UNKNOWN = "unknown"
 FEW_TAGS = 20
@@ -40,7 +40,7 @@ Rows = list[tuple[Any, ...]]
 class Card:
     """The card of an opened release; `licence` is what its owner says."""
 
-    release: Opened
+    release: FrozenRelease
     licence: str = UNKNOWN
 
     @property
@@ -83,7 +83,7 @@ def template(package: str | None, name: str) -> Template:
     return environment.get_template(name)
 
 
-def _contents(release: Opened) -> dict[str, Any]:
+def _contents(release: FrozenRelease) -> dict[str, Any]:
     header, queries = release.header, release.rows("queries")
     sealed = sealed_parts(header)
     tags = Counter(tag for query in queries for tag in query["tags"])
@@ -110,7 +110,7 @@ def _strata(sample: Mapping[str, Any]) -> Rows:
     ]
 
 
-def _labels(release: Opened) -> dict[str, Any]:
+def _labels(release: FrozenRelease) -> dict[str, Any]:
     given = Counter(
         (row["annotator"], row["kind"] == "cannot_tell", row["duplicate"])
         for row in release.walk("judgments")
@@ -153,7 +153,7 @@ def _consistency(rows: list[dict[str, Any]]) -> str:
     return f"{found.identical:.1%} of {found.n:,} blind duplicates were graded alike"
 
 
-def _coverage(release: Opened) -> dict[str, Any]:
+def _coverage(release: FrozenRelease) -> dict[str, Any]:
     codes = PairCodes()
     judged = codes.of(release.walk("qrels"))
     pooled = codes.of(_pooled(release)) if release.rows("pools") else None
@@ -167,12 +167,12 @@ def _coverage(release: Opened) -> dict[str, Any]:
     }
 
 
-def _pooled(release: Opened) -> Iterator[dict[str, Any]]:
+def _pooled(release: FrozenRelease) -> Iterator[dict[str, Any]]:
     """The candidates that a pool of this project proposed, one by one."""
     return (row for row in release.walk("candidates") if row["pool_id"] is not None)
 
 
-def _regions(release: Opened) -> str:
+def _regions(release: FrozenRelease) -> str:
     """Which regions of the corpus have a query, and the grid's boundaries."""
     found = released_coverage(release)
     if found is None:
@@ -180,7 +180,7 @@ def _regions(release: Opened) -> str:
     return f"{about_map(found)} {about_grid(found)}".rstrip()
 
 
-def _systems(release: Opened, codes: PairCodes, judged: Codes) -> Rows:
+def _systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     """System, pairs that it proposed, its deepest rank, and the share of them that has a grade."""
     proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
     deepest: Counter[str] = Counter()
@@ -194,7 +194,7 @@ def _systems(release: Opened, codes: PairCodes, judged: Codes) -> Rows:
     ]
 
 
-def _bands(release: Opened, codes: PairCodes, judged: Codes) -> Rows:
+def _bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     """What was drawn of each sampled pool, by band of ranks; nothing where no pool was sampled."""
     designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
     bands: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
@@ -220,7 +220,7 @@ def _ranks(design: Mapping[str, Any] | None, band: int) -> str:
     return f"{lasts[band - 1] + 1:,} to {lasts[band]:,}"
 
 
-def _split(release: Opened) -> dict[str, Any]:
+def _split(release: FrozenRelease) -> dict[str, Any]:
     """What an exhaustive look across the parts found; no pair is named, as that would tell of its grades."""
     split = release.rows("split")[0]
     groups = Counter(query["group"] for query in release.rows("queries"))

@@ -7,7 +7,7 @@ from collections import Counter
 from curation.releases.card.markdown import Lines, percent
 from curation.releases.pairs import PairCodes, number_in
 from curation.releases.stored import half_judged, half_judged_sentence, mark_sentence, without_relevant
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 
 
 def synthetic_sentence(synthetic: int, queries: int) -> str:
@@ -18,12 +18,12 @@ def synthetic_sentence(synthetic: int, queries: int) -> str:
     )
 
 
-def limits_of(release: Opened) -> Lines:
+def limits_of(release: FrozenRelease) -> Lines:
     """What somebody who uses the release must know; empty where nothing follows from it."""
     return [*_of_file(release), *_of_labels(release), *_of_pools(release), *_of_freeze(release)]
 
 
-def _of_file(release: Opened) -> Lines:
+def _of_file(release: FrozenRelease) -> Lines:
     closed = len(release.closed_queries)
     return [
         f"It is written from a packed release, without what people said of {closed:,} sealed queries: "
@@ -31,7 +31,7 @@ def _of_file(release: Opened) -> Lines:
     ] * bool(closed)
 
 
-def _of_labels(release: Opened) -> Lines:
+def _of_labels(release: FrozenRelease) -> Lines:
     figures = release.rows("agreement")[0]
     hows = Counter(row["how"] for row in release.walk("qrels"))
     total = hows.total()
@@ -55,7 +55,7 @@ def _of_labels(release: Opened) -> Lines:
     return sentences
 
 
-def _of_relevance(release: Opened) -> Lines:
+def _of_relevance(release: FrozenRelease) -> Lines:
     closed = release.closed_queries
     queries = [row for row in release.rows("queries") if row["query_id"] not in closed]
     grade = release.rows("split")[0]["parameters"]["relevant_grade"]
@@ -73,7 +73,7 @@ def _of_relevance(release: Opened) -> Lines:
     ]
 
 
-def _of_pools(release: Opened) -> Lines:
+def _of_pools(release: FrozenRelease) -> Lines:
     codes = PairCodes()
     pairs, judged = codes.of(release.walk("candidates")), codes.of(release.walk("qrels"))
     open_pairs = len(pairs) - number_in(pairs, judged)
@@ -92,7 +92,7 @@ def _of_pools(release: Opened) -> Lines:
     return sentences
 
 
-def _of_freeze(release: Opened) -> Lines:
+def _of_freeze(release: FrozenRelease) -> Lines:
     header = release.header
     sentences = []
     if header.get("changed"):

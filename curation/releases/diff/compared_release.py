@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from curation.people.seal_access import sealed_parts
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 
 
 class ReleaseSummary(NamedTuple):
@@ -28,7 +28,7 @@ class ComparedRelease:
     closed: queries whose grades one of the two does not have; they are left out of both.
     """
 
-    def __init__(self, release: Opened, closed: Collection[str] = ()) -> None:
+    def __init__(self, release: FrozenRelease, closed: Collection[str] = ()) -> None:
         self.release = release
         self.header = release.header
         self.summary = ReleaseSummary(

@@ -35,7 +35,7 @@ from curation.releases.diff.queries_documents import (
 )
 from curation.releases.diff.settings import BeforeAfter, setting_changes
 from curation.releases.seal import open_sealed
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store
 
 
@@ -92,14 +92,14 @@ def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str
     NotFoundError: there is no such release, or the project does not know the actor.
     RefusedError: a release is not as it was frozen, or a newer goldgrade froze it.
     """
-    before, after = opened(store, old), opened(store, new)
+    before, after = load_release(store, old), load_release(store, new)
     if reason is not None:
         for release, other in ((before, new), (after, old)):
             open_sealed(store, release, f"compare with {other}", reason, actor)
     return compared(before, after, reason)
 
 
-def compared(old: Opened, new: Opened, reason: str | None = None) -> Diff:
+def compared(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -> Diff:
     """Two opened releases; with a reason, the grades of sealed parts are named."""
     closed = old.closed_queries | new.closed_queries
     before, after = ComparedRelease(old, closed), ComparedRelease(new, closed)

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from curation.core.text import canonical_json, digest
 from curation.releases.coverage import released_coverage
 from curation.releases.diff.compared_release import ComparedRelease
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 
 Value = TypeVar("Value")
 ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
@@ -56,7 +56,7 @@ def _made_with(side: ComparedRelease) -> dict[str, str]:
     return dict(_flat("", values))
 
 
-def _answers(release: Opened) -> dict[str, object]:
+def _answers(release: FrozenRelease) -> dict[str, object]:
     """How many queries have reference answers, and a hash of these; nothing where none has."""
     rows = release.rows("answers")
     return {"queries": len(rows), "content": digest(rows)} if rows else {}
@@ -70,7 +70,7 @@ def _evidence(side: ComparedRelease) -> dict[str, object]:
     return {"pairs": len(pairs), "ranges": len(rows), "content": digest(rows)} if rows else {}
 
 
-def _coverage(release: Opened) -> dict[str, object]:
+def _coverage(release: FrozenRelease) -> dict[str, object]:
     """The map, how many of its regions have a query, and the boundaries; nothing where there is no map."""
     found = released_coverage(release)
     if found is None:

@@ -22,10 +22,10 @@ from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.operation import out_of_bounds
 from curation.core.progress import Progress, silent
 from curation.core.text import file_digest
-from curation.people.seal_access import Opening, sealed_parts
+from curation.people.seal_access import Unsealing, sealed_parts
+from curation.releases.export.export_source import ExportSource, gold_of
 from curation.releases.export.formats import FORMATS, GONE
 from curation.releases.export.formats.export_format import Written
-from curation.releases.export.gold import Gold, gold_of
 from curation.releases.export.readme import write_readme
 from curation.releases.export.request import ExportOptions
 from curation.releases.packing.manifest import MANIFEST, manifest_text
@@ -61,7 +61,7 @@ class Exported:
     out: Path
     counts: dict[str, Any]
     without_grades: tuple[str, ...]
-    opening: Opening | None
+    opening: Unsealing | None
     licence: str
     ids: dict[str, Any]
     rows: dict[str, int]
@@ -164,7 +164,7 @@ def graded_parts(
     return tuple(sorted(chosen.difference(without)))
 
 
-def _written(gold: Gold, format: str, out: Path, opening: Opening | None) -> Exported:
+def _written(gold: ExportSource, format: str, out: Path, opening: Unsealing | None) -> Exported:
     """Write the files next to their place and move them there when all are whole."""
     try:
         private = not set(gold.parts).isdisjoint(sealed_parts(gold.release.header))
@@ -193,7 +193,7 @@ def _keep_private(folder: Path) -> None:
 
 
 def _described(
-    gold: Gold, format: str, out: Path, opening: Opening | None, written: Written, folder: Path
+    gold: ExportSource, format: str, out: Path, opening: Unsealing | None, written: Written, folder: Path
 ) -> Exported:
     header = gold.release.header
     grades = Counter(gold.part_of[row["query_id"]] for row in gold.qrels)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from curation.releases.card.card import template
+from curation.releases.export.export_source import ExportSource
 from curation.releases.export.formats.export_format import ExportFormat, Written
-from curation.releases.export.gold import Gold
 
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _SIZES = (
@@ -26,7 +26,7 @@ _SIZES = (
 )
 
 
-def write_readme(folder: Path, gold: Gold, format: ExportFormat, written: Written) -> None:
+def write_readme(folder: Path, gold: ExportSource, format: ExportFormat, written: Written) -> None:
     """The card under its front matter, and the rules of the figures."""
     import yaml
 
@@ -42,7 +42,7 @@ def write_readme(folder: Path, gold: Gold, format: ExportFormat, written: Writte
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 
 
-def front_matter(gold: Gold, written: Written) -> dict[str, Any]:
+def front_matter(gold: ExportSource, written: Written) -> dict[str, Any]:
     """What a data-set card says to machines."""
     licence = gold.options.licence
     named: dict[str, Any] = {"license": licence}

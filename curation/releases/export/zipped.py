@@ -21,7 +21,7 @@ from curation.releases.export.formats.full import FULL
 from curation.releases.export.request import ExportOptions
 from curation.releases.packing.packed import PackedRelease
 from curation.releases.stored import SUFFIX
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import COMMAND_LINE, Store
 from curation.store.staging import staged, sync_all
 
@@ -91,7 +91,7 @@ def pack_release(
     ------
     InputError: the file is another one, or cannot be written.
     """
-    release = opened(store, name)
+    release = load_release(store, name)
     if release.file is not None:
         raise InputError("is packed already: copy it", path=release.file.path)
     row = release.row

@@ -18,7 +18,7 @@ from curation.core.progress import Progress, silent
 from curation.core.text import amount
 from curation.ingest.filters.stored import read_filters
 from curation.people.annotators import require_author
-from curation.people.seal_access import open_door
+from curation.people.seal_access import unseal
 from curation.pooling.corpus_texts import read_texts
 from curation.releases.freeze.checklist import FreezeCheck, checklist
 from curation.releases.freeze.content import CHANGED, Override, ReleaseDraft, Sharing, draft_of, header
@@ -179,7 +179,7 @@ def _keep_sealed(
 ) -> None:
     """Stop where what a release seals would leave by an open part of this one, unless somebody says why."""
     leaving = [query_id for query_id, part in parts.items() if part not in sealed]
-    closed = open_door(store, f"freeze {name} with them in an open part", reason, actor, leaving).closed
+    closed = unseal(store, f"freeze {name} with them in an open part", reason, actor, leaving).closed
     if closed:
         held = amount(len(closed), "query", "queries")
         where = ", ".join(sorted({parts[query_id] for query_id in closed}))

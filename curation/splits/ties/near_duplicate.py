@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from curation.core.similarity.forest import joined
-from curation.core.similarity.pairs import Collected, alike, contained_links
+from curation.core.similarity.pairs import PairCollector, alike, contained_links
 from curation.core.similarity.shingles import WORDS, distinct, word_shingles
 from curation.splits.rules import CONTAINED, LEAST_SHINGLES
 from curation.splits.ties.edges import Edge, QueryPair
@@ -49,13 +49,13 @@ def find(search: TieSearch) -> FoundTies:
     return FoundTies(edges, found.pairs + held.pairs, found.method, {}, further)
 
 
-def _contained(search: TieSearch, ids: Sequence[str], named: Collection[int]) -> Collected:
+def _contained(search: TieSearch, ids: Sequence[str], named: Collection[int]) -> PairCollector:
     """Documents of which one holds the other, and which are less similar than the threshold."""
     assert search.rules.document is not None
     shingles = (word_shingles(search.inputs.documents[name]) for name in ids)
     sets, class_of = distinct(shingles, single=range(len(ids)))
     place_of = np.flatnonzero(class_of >= 0)
-    collected = Collected(len(ids), named, _grouped(search, ids))
+    collected = PairCollector(len(ids), named, _grouped(search, ids))
     for links in contained_links(sets, CONTAINED, LEAST_SHINGLES, search.rules.document, search.progress):
         collected.add(links._replace(first=place_of[links.first], second=place_of[links.second]))
     return collected

@@ -20,7 +20,7 @@ from curation.core.errors import RefusedError
 from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
 from curation.core.similarity.forest import Links
-from curation.core.similarity.pairs import EXACTLY, Collected
+from curation.core.similarity.pairs import EXACTLY, PairCollector
 from curation.retrieval.embeddings import Vectors, embed
 from curation.retrieval.readable import MULTILINGUAL, unread_texts
 from curation.splits.inputs import SplitInputs
@@ -41,7 +41,7 @@ def find(search: TieSearch) -> FoundTies:
     assert vectors is not None
     assert threshold is not None
     label_of = np.unique(labels, return_inverse=True)[1] if labels else np.zeros(len(vectors), np.int64)
-    collected = Collected(len(vectors), search.named_places, search.grouped_places)
+    collected = PairCollector(len(vectors), search.named_places, search.grouped_places)
     for links in paraphrase_links(vectors, threshold, search.progress):
         collected.add(links.at(label_of[links.first] == label_of[links.second]))
     ties = search.of_similar_queries(collected.links(), LABEL, collected.pairs, EXACTLY)

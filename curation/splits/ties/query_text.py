@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from curation.core.similarity.pairs import Collected, alike
+from curation.core.similarity.pairs import PairCollector, alike
 from curation.core.similarity.rewording import NAME, essentials, reworded_shingles
 from curation.core.similarity.shingles import CHARACTERS, character_shingles, distinct
 from curation.splits.numbers import compared_text
@@ -50,7 +50,7 @@ def _reworded(search: TieSearch, texts: Sequence[str]) -> FoundTies:
     if search.labels is not None:
         labels = [f"{label}\n{name}" for label, name in zip(labels, search.labels, strict=True)]
     label_of = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)[1]
-    collected = Collected(len(texts), search.named_places, search.grouped_places)
+    collected = PairCollector(len(texts), search.named_places, search.grouped_places)
     for links in search.compare(sets, threshold, search.progress):
         first, second = place_of[links.first], place_of[links.second]
         apart = written.similarity(links.first, links.second) < threshold

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from curation.agreement.between.disagreement_sources import (
     NO_REASON,
     SHOWN,
+    ConfusedGrades,
     DisagreementSources,
-    GradesMet,
     MetPair,
     PairRemark,
     Unjudged,
@@ -20,7 +20,7 @@ from curation.agreement.between.disagreement_sources import (
 from curation.agreement.between.grade_confusion import confusion
 from curation.agreement.between.grades import Grades, JudgmentWords, grades_of, value_counts
 from curation.agreement.between.inter_annotator import Basis, basis_of, inter_agreement
-from curation.people.seal_access import Door
+from curation.people.seal_access import SealAccess
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 
@@ -32,7 +32,7 @@ def basis(grades: Grades) -> Basis:
 
 
 def found_in(grades: Grades, words: Words = NO_WORDS) -> DisagreementSources:
-    return disagreement_sources(basis(grades), grades, SCALE, words, Door(frozenset()))
+    return disagreement_sources(basis(grades), grades, SCALE, words, SealAccess(frozenset()))
 
 
 @settings(max_examples=examples(40))
@@ -81,9 +81,9 @@ def test_the_query_with_all_disagreement_holds_half_of_it_alone() -> None:
 def test_a_cell_of_the_confusion_table_has_its_pairs_and_names_no_sealed_one() -> None:
     rows = [("q", "d", "ada", 0), ("q", "d", "ben", 3), ("z", "e", "ada", 0), ("z", "e", "ben", 3)]
     found = disagreement_sources(
-        basis(grades_of(rows)), grades_of(rows), SCALE, NO_WORDS, Door(frozenset("z"))
+        basis(grades_of(rows)), grades_of(rows), SCALE, NO_WORDS, SealAccess(frozenset("z"))
     )
-    assert found.met == (GradesMet(0, 3, 2, (MetPair("q", "q", "d"),)),)
+    assert found.met == (ConfusedGrades(0, 3, 2, (MetPair("q", "q", "d"),)),)
 
 
 def test_a_jump_over_the_scale_weighs_more_than_a_step() -> None:

@@ -31,7 +31,7 @@ from curation.people.seal_access import openings
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from curation.store.rows import Query
@@ -303,7 +303,7 @@ def test_of_a_sealed_part_faithfulness_alone_is_graded_and_shown_as_one_figure(
         write_answers_to_grade(many, "v1", [new], "correctness", kit, "test")
     assert not kit.exists()
     assert write_answers_to_grade(many, "v1", [new], "faithfulness", kit, "test").answers == 30
-    frozen = {row["query_id"]: row["answers"] for row in opened(many, "v1").rows("answers")}
+    frozen = {row["query_id"]: row["answers"] for row in load_release(many, "v1").rows("answers")}
     written = [json.loads(line) for line in (kit / "corpus.jsonl").read_text().splitlines()]
     assert sorted(row["text"] for row in written) == sorted(
         f"{words}\n\nContexts:\n[1] about {words}" for words in said.values()

@@ -19,7 +19,7 @@ from curation.evaluation.answers.to_grade import write_answers_to_grade
 from curation.guides.parse_guide import read_guide
 from curation.ingest.importers.answers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import graded_project, jsonl, part
 from tests.support import ROOT
@@ -137,7 +137,7 @@ def test_people_grade_support_of_each_nugget_and_systems_get_the_scores(
     topic = part(project, "dev")[0]
     write_nuggets(project, f"q-{topic}", FACTS, "rita")
     assert freeze(project, "v1").release_id != before
-    assert [row["vital"] for row in opened(project, "v1").rows("nuggets")] == [True, True, False]
+    assert [row["vital"] for row in load_release(project, "v1").rows("nuggets")] == [True, True, False]
     answer: list[dict[str, object]] = [{"query_id": f"q-{topic}", "answer": "It is steel."}]
     new = AnswerSource("new", jsonl(tmp_path / "new.jsonl", answer))
     kit = write_answers_to_grade(project, "v1", [new], "support", tmp_path / "kit")

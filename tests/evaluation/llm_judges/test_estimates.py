@@ -15,8 +15,8 @@ from curation.core.errors import RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import digest
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_estimates
+from curation.evaluation.llm_judges.human_sample import peoples_sample
 from curation.evaluation.llm_judges.imported import import_judge
-from curation.evaluation.llm_judges.peoples_sample import peoples_sample
 from curation.evaluation.scoring.inputs.run_sources import RunSource
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
@@ -24,7 +24,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.queries.sampling.sample import draw_sample
 from curation.queries.sampling.top_up import top_up
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.splits.split import make_split
 from curation.store import Store, append, open_store
 from curation.store.release_parts import PartText
@@ -212,7 +212,7 @@ def test_queries_that_people_were_to_grade_and_did_not_make_no_probability_sampl
 
 def test_a_part_of_a_split_by_time_is_no_random_sample(project: Store, tmp_path: Path) -> None:
     bring(project, tmp_path)
-    release = opened(project, "v1")
+    release = load_release(project, "v1")
     split = next(iter(release.texts["split"]))
     split["parameters"]["by_time"] = True
     by_time = replace(release, texts={**release.texts, "split": PartText.of_rows([split])})

@@ -35,12 +35,12 @@ from curation.labeling.session.queue import next_showings
 from curation.negatives.hard_negatives import hard_negatives
 from curation.operations.importing.importing import carry_out
 from curation.people.annotators import add_annotator
-from curation.people.seal_access import open_door
+from curation.people.seal_access import unseal
 from curation.pooling.contributions import contributions
 from curation.pooling.pool import OUTSIDE as OUTSIDE_POOL
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened, verify
+from curation.releases.verify import load_release, verify
 from curation.splits.inputs import read_labels, settled_queries
 from curation.splits.split import make_split
 from curation.store import COMMAND_LINE, Store
@@ -108,7 +108,7 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     add_judgments(project, [*grades, misled], "ben.csv")
     make_split(project, PARTS, 1, LEXICAL)
     freeze(project, "v1", override="one person judged")
-    release = opened(project, "v1")
+    release = load_release(project, "v1")
     assert verify(project, "v1").problems == ()
     assert [row["filter"] for row in release.rows("queries")] == [{"at": "2025-03-01"}] * 4
     wrong = [row for row in release.rows("qrels") if row["grade"] == 0]
@@ -117,7 +117,7 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     }
     assert wrong[0]["reason"] == "valid to 2024-12-31, before 2025-03-01"
 
-    found = hard_negatives(project, door=open_door(project, "list them", "to test it")).queries
+    found = hard_negatives(project, door=unseal(project, "list them", "to test it")).queries
     assert {(one.document_id, one.kind) for query in found for one in query.negatives} == {
         (f"{topic}-2024", OUTDATED) for topic in TOPICS
     }
@@ -264,7 +264,9 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     make_split(store, PARTS, 1, LEXICAL)
     freeze(store, "v1", override="to test it", allow_disputed=True)
     relevant = {
-        (row["query_id"], row["document_id"]) for row in opened(store, "v1").rows("qrels") if row["grade"]
+        (row["query_id"], row["document_id"])
+        for row in load_release(store, "v1").rows("qrels")
+        if row["grade"]
     }
     assert relevant
     assert not relevant & outside_all

@@ -14,7 +14,7 @@ from curation.ingest.importers.query_import import import_queries
 from curation.releases.card.card import Card
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened, verify
+from curation.releases.verify import load_release, verify
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import gold_project
@@ -119,7 +119,7 @@ def test_a_release_has_the_answers_and_without_any_its_id_does_not_change(tmp_pa
         if name == "with":
             import_answers(store, file(tmp_path / "a.jsonl", {"query_id": "q-kettle", "answers": ["steel"]}))
         freeze(store, "v1")
-        release = opened(store, "v1")
+        release = load_release(store, "v1")
         ids.append(release.row.release_id)
         expected = [{"query_id": "q-kettle", "answers": ["steel"]}] if name == "with" else []
         assert release.rows("answers") == expected

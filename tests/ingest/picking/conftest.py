@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from curation.ingest.picking.look import look_at
+from curation.ingest.picking.file_preview import preview_file
 from curation.ingest.picking.request import ImportRequest
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once
@@ -34,6 +34,6 @@ def request_for(tmp_path: Path) -> Request:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         asked = ImportRequest(what, str(path), name, options=options)
-        return asked._replace(fields=look_at(asked).fields)
+        return asked._replace(fields=preview_file(asked).fields)
 
     return make

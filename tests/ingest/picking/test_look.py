@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.core.errors import InputError
+from curation.ingest.picking.file_preview import FIRST, preview_file, recognised, seems_to_be
 from curation.ingest.picking.kinds import FILE_KINDS
-from curation.ingest.picking.look import FIRST, look_at, recognised, seems_to_be
 from curation.ingest.picking.request import ImportRequest
 from curation.operations.importing.importing import dry_run
 from curation.store import Store
@@ -48,7 +48,7 @@ def parquet(folder: Path) -> bytes:
 def test_the_first_rows_are_the_same_in_every_format(
     tmp_path: Path, name: str, content: bytes | None, format: str
 ) -> None:
-    found = look_at(written(tmp_path, name, content or parquet(tmp_path)))
+    found = preview_file(written(tmp_path, name, content or parquet(tmp_path)))
     assert found.format == format
     assert found.columns == ("_id", "title", "text")
     assert len(found.rows) == FIRST
@@ -128,24 +128,24 @@ def test_a_file_without_columns_is_known_by_its_lines(tmp_path: Path) -> None:
     qrels = written(tmp_path, "y.txt", b"q1 0 d1 1\nq1 0 d2 0\n")
     table = written(tmp_path, "z.txt", b"id,text\n1,x\n")
     assert [seems_to_be(one) for one in (run, qrels, table)] == ["runs", "judgments", None]
-    found = look_at(run._replace(what="runs"))
+    found = preview_file(run._replace(what="runs"))
     assert (found.format, found.columns, found.rows[1][2]) == ("trec", (), "d2")
-    assert look_at(qrels._replace(what="judgments")).format == "qrels"
+    assert preview_file(qrels._replace(what="judgments")).format == "qrels"
 
 
 def test_a_beginning_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is empty"):
-        look_at(written(tmp_path, "a.csv", b""))
+        preview_file(written(tmp_path, "a.csv", b""))
 
 
 def test_bytes_of_another_encoding_are_shown_as_such_and_a_column_is_refused_for_them(tmp_path: Path) -> None:
     """A page can draw no surrogates: it failed instead of saying which encoding to choose."""
     value = written(tmp_path, "a.csv", "id,title\n1,Gr\xfcner Tee\n".encode("latin-1"))
-    assert look_at(value).rows == [("1", "Gr\ufffdner Tee")]
-    assert look_at(value._replace(encoding="latin-1")).rows == [("1", "Gr\xfcner Tee")]
+    assert preview_file(value).rows == [("1", "Gr\ufffdner Tee")]
+    assert preview_file(value._replace(encoding="latin-1")).rows == [("1", "Gr\xfcner Tee")]
     header = written(tmp_path, "b.csv", ("id,gr\xf6sse\n" + "1,x\n" * 200).encode("latin-1"))
     with pytest.raises(InputError, match=r"the name of column 2, “gr\ufffdsse”, is not utf-8\n.*latin-1"):
-        look_at(header)
+        preview_file(header)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_bytes_of_another_encoding_are_shown_as_such_and_a_column_is_refused_for
 )
 def test_what_is_no_table_is_named(tmp_path: Path, start: bytes, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
-        look_at(written(tmp_path, "a.csv", start * 9))
+        preview_file(written(tmp_path, "a.csv", start * 9))
 
 
 def test_a_problem_names_a_value_of_another_encoding_as_a_page_can_show_it(
@@ -178,24 +178,24 @@ def test_a_problem_names_a_value_of_another_encoding_as_a_page_can_show_it(
 def test_the_icecat_files_are_recognised(shared: Path) -> None:
     icecat = shared / "chorus_icecat"
     products, ratings = icecat / "products.jsonl.gz", icecat / "Broad_Query_Set_individual_ratings.csv"
-    found = look_at(ImportRequest("corpus", str(products), products.name))
+    found = preview_file(ImportRequest("corpus", str(products), products.name))
     assert {name: found.fields[name] for name in ("id", "title", "body")} == {
         "id": "id",
         "title": "title",
         "body": ["short_description"],
     }
-    found = look_at(ImportRequest("judgments", str(ratings), ratings.name))
+    found = preview_file(ImportRequest("judgments", str(ratings), ratings.name))
     assert (found.fields["query"], found.fields["document"]) == ("query", "docid")
     assert "grade" not in found.fields
-    found = look_at(ImportRequest("decisions", str(ratings), ratings.name))
+    found = preview_file(ImportRequest("decisions", str(ratings), ratings.name))
     assert found.fields["grade"] == "final_rating"
 
 
 def test_a_column_of_long_texts_is_proposed_where_no_name_is_known(tmp_path: Path) -> None:
     rows = "".join(f"{number},Tea {number},green,{'A leaf and water. ' * 9}\n" for number in range(9))
-    found = look_at(written(tmp_path, "a.csv", f"id,title,kind,story\n{rows}".encode()))
+    found = preview_file(written(tmp_path, "a.csv", f"id,title,kind,story\n{rows}".encode()))
     assert found.fields["body"] == ["story"]
-    found = look_at(written(tmp_path, "b.csv", b"id,title,kind\n1,Tea,green\n"))
+    found = preview_file(written(tmp_path, "b.csv", b"id,title,kind\n1,Tea,green\n"))
     assert "body" not in found.fields
 
 

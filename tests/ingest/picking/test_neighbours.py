@@ -15,7 +15,7 @@ import pytest
 from curation.core.errors import InputError
 from curation.core.progress import silent
 from curation.ingest.importers.answers.reference_answers import read_answers
-from curation.ingest.picking.look import look_at
+from curation.ingest.picking.file_preview import preview_file
 from curation.ingest.picking.request import ImportRequest
 from curation.ingest.readers.formats import FileLayout
 from curation.operations.importing.collection import CollectionOptions, import_collection
@@ -504,7 +504,7 @@ def test_the_page_proposes_what_the_import_finds_by_itself(project: Store, tmp_p
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     asked = ImportRequest(what, str(path), name, options=options)
-    fields = look_at(asked).fields | ({"annotator": ""} if options else {})
+    fields = preview_file(asked).fields | ({"annotator": ""} if options else {})
     found = dry_run(project, asked, "lee")
     assert found.outcome is not None
     assert found == dry_run(project, asked._replace(fields=fields), "lee")

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from curation.core.errors import InputError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.traffic.traffic_import import import_traffic
-from curation.ingest.readers.blocks import NotPlain
+from curation.ingest.readers.blocks import NeedsRowReader
 from curation.ingest.readers.fields import CorpusFields, TrafficFields
 from curation.ingest.readers.lines import BYTES, clean
 from curation.ingest.readers.records import Records
@@ -372,7 +372,7 @@ def test_any_damage_is_refused_in_a_sentence_or_read_as_arrow_reads_it(
     path = tmp_path / "t.parquet"
     path.write_bytes(bytes(content[: len(content) * kept // 100 if kept < 50 else None]))
     found = refused(path)
-    with suppress(InputError, NotPlain):
+    with suppress(InputError, NeedsRowReader):
         list(Records(path).blocks(["query"]))
     if not isinstance(found, str):
         assert_as_arrow_reads(found, pq.read_table(path))

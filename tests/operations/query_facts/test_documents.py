@@ -11,7 +11,7 @@ from curation.labeling.consensus.adjudication import decide
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.query_facts.documents import HARD_NEGATIVE, QueryDocument, read_documents, sealed_by
 from curation.operations.query_facts.history import ABSENT, history_table, query_history
-from curation.people.seal_access import open_door
+from curation.people.seal_access import unseal
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store
 from curation.store.rows import Annotator
@@ -86,8 +86,8 @@ def test_a_sealed_query_shows_its_grades_only_to_who_said_why_and_the_log_has_it
     assert (shut.is_sealed, shut.judged, {one.decision for one in shut.documents}) == (True, (), {None})
     assert [one.grades for one in query_history(pooled, query_id, LEE).releases] == [{}]
     with pytest.raises(RefusedError):
-        open_door(pooled, "read the query", "curious", "zoe.miller", {query_id})
-    door = open_door(pooled, "read the query", "A system fails here.", "lee", {query_id})
+        unseal(pooled, "read the query", "curious", "zoe.miller", {query_id})
+    door = unseal(pooled, "read the query", "A system fails here.", "lee", {query_id})
     assert read_documents(pooled, query_id, LEE, door).judged
     assert query_history(pooled, query_id, LEE, door).releases[0].grades
 
@@ -99,7 +99,7 @@ def test_history_names_what_changed_between_releases(pooled: Store) -> None:
     with pooled.reading() as cursor:
         sql = "SELECT part FROM split_assignments WHERE query_id = ?"
         sealed = cursor.execute(sql, [DISPUTE[0]]).fetchall() == [("test",)]
-    door = open_door(pooled, "read", "To compare.", queries={DISPUTE[0]}) if sealed else None
+    door = unseal(pooled, "read", "To compare.", queries={DISPUTE[0]}) if sealed else None
     found = query_history(pooled, DISPUTE[0], LEE, door)
     assert found.changes == ["v1 → v2: 1 grade changed, 0 new."]
     first = history_table(found).rows[0]

@@ -13,10 +13,10 @@ from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round, pause_round
 from curation.operations.jobs.stored import begin, end
-from curation.operations.registry import STEPS
-from curation.operations.workflow import PathStep, ProjectPath, read_figures, read_path
+from curation.operations.registry import OPERATIONS
+from curation.operations.workflow import ProjectPath, Stage, read_figures, read_workflow
 from curation.operations.workflow.judging import OpenWork
-from curation.operations.workflow.step import NAMES, named
+from curation.operations.workflow.stage import NAMES, named
 from curation.queries.sampling.sample import draw_sample
 from curation.relabeling.plan.plan import make_plan
 from curation.store import Store, utc_now
@@ -27,11 +27,11 @@ from tests.support.relabeled import FIRST, answer_round, judged_project, write_c
 
 
 def path_of(store: Store) -> ProjectPath:
-    return read_path(store, read_figures(store))
+    return read_workflow(store, read_figures(store))
 
 
-def step(store: Store, name: str, running: Collection[str] | None = None, figures: bool = False) -> PathStep:
-    path = read_path(store, read_figures(store) if figures else None, running)
+def step(store: Store, name: str, running: Collection[str] | None = None, figures: bool = False) -> Stage:
+    path = read_workflow(store, read_figures(store) if figures else None, running)
     return next(one for one in path.steps if one.name == name)
 
 
@@ -114,7 +114,7 @@ def test_a_round_at_work_has_a_forecast_in_days(judging: Store) -> None:
     for back in (4, 3, 2, 1):
         for who in ("ada", "ben"):
             answer_some(judging, who, 4, now - timedelta(days=back, hours=1))
-    found = next(one for one in read_path(judging, now=now).steps if one.name == "round")
+    found = next(one for one in read_workflow(judging, now=now).steps if one.name == "round")
     assert "Done about" in found.line
     assert found.answers is not None
     assert round(sum(count for _, count in found.answers.expected)) == 16
@@ -143,7 +143,7 @@ def test_a_paused_round_needs_attention(judging: Store) -> None:
 
 def test_a_round_that_nobody_answers_needs_attention(judging: Store) -> None:
     later = utc_now() + timedelta(days=4)
-    found = next(one for one in read_path(judging, now=later).steps if one.name == "round")
+    found = next(one for one in read_workflow(judging, now=later).steps if one.name == "round")
     assert found.state == "needs attention"
     assert "Nobody has answered since" in found.line
 
@@ -224,7 +224,7 @@ def test_a_sealed_evaluation_needs_attention_for_a_week_unless_a_lead_made_it(tm
             cursor.execute("DELETE FROM sealed_evaluations")
             cursor.execute(sql, [who, utc_now()])
         assert step(store, "evaluate").state == state, who
-    week = read_path(store, now=utc_now() + timedelta(days=8))
+    week = read_workflow(store, now=utc_now() + timedelta(days=8))
     assert week.steps[7].state == "done"
 
 
@@ -276,7 +276,7 @@ def begin_as_lead(store: Store, kind: str) -> str:
 
 
 def test_every_kind_of_job_with_a_step_is_one() -> None:
-    assert {step.on_path for step in STEPS.values()} <= {"", *NAMES}
+    assert {step.on_path for step in OPERATIONS.values()} <= {"", *NAMES}
 
 
 def test_many_names_are_cut() -> None:

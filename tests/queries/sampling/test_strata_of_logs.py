@@ -10,7 +10,7 @@ from scipy.stats import binom
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.text import digest, normalise_query
 from curation.ingest.importers.query_tags import declare_tags
-from curation.operations.registry import STEPS
+from curation.operations.registry import OPERATIONS
 from curation.queries.sampling.frame.frame import Dimensions, read_frame
 from curation.queries.sampling.frame.limits import Limits
 from curation.queries.sampling.request import DrawRequest, SamplingPlan
@@ -152,7 +152,7 @@ def test_an_unknown_tag_is_refused_and_a_tag_of_ones_own_makes_strata_and_top_up
         draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("tag:qestion",)))
     plan = SamplingPlan(strata=("tag:shop-talk",))
     with store.reading() as cursor, pytest.raises(InputError, match="goldgrade tags declare"):
-        STEPS["sample"].check(cursor, DrawRequest(plan=plan, size=1))
+        OPERATIONS["sample"].check(cursor, DrawRequest(plan=plan, size=1))
     declare_tags(store, ["shop-talk", "traffic"])
     draw_sample(store, 10, seed=0)
     tag(store, "red shoes", "shop-talk")

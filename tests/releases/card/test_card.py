@@ -20,7 +20,7 @@ from curation.queries.sampling.tags.stored_tags import set_tags
 from curation.releases.card.card import Card
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.judgments import without_names
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -73,10 +73,10 @@ def sampled(folder: Path) -> Store:
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FrozenRelease]:
     store = sampled(tmp_path_factory.mktemp("drawn"))
     freeze(store, "v1", override="one judge, said zoe.miller")
-    yield opened(store, "v1")
+    yield load_release(store, "v1")
     store.close()
 
 
@@ -85,7 +85,7 @@ def section(card: Card, title: str) -> str:
     return card.text.split(f"## {title}\n")[1].split("\n## ")[0]
 
 
-def test_the_card_tells_how_queries_were_sampled(drawn: Opened) -> None:
+def test_the_card_tells_how_queries_were_sampled(drawn: FrozenRelease) -> None:
     told = section(Card(drawn), "Queries")
     assert "Sampled from traffic: 4 distinct queries, design stratified, strata by band" in told
     assert "seed 7" in told
@@ -95,7 +95,7 @@ def test_the_card_tells_how_queries_were_sampled(drawn: Opened) -> None:
     assert "Tags, of rules and people: entity 1" in told
 
 
-def test_the_card_tells_who_labelled_by_number_and_under_which_guide(drawn: Opened) -> None:
+def test_the_card_tells_who_labelled_by_number_and_under_which_guide(drawn: FrozenRelease) -> None:
     told = section(Card(drawn), "Labels")
     assert "1 annotator gave 8 judgments, 0 of them “cannot tell”" in told
     assert f"Guide “Graded relevance”, hash {drawn.rows('guides')[0]['guide_hash']}" in told
@@ -103,7 +103,7 @@ def test_the_card_tells_who_labelled_by_number_and_under_which_guide(drawn: Open
     assert not [name for name in ("zoe", "miller", ".csv") if name in Card(drawn).text]
 
 
-def test_undefined_agreement_and_the_override_are_said_with_their_reasons(drawn: Opened) -> None:
+def test_undefined_agreement_and_the_override_are_said_with_their_reasons(drawn: FrozenRelease) -> None:
     told = section(Card(drawn), "Agreement")
     assert "| Krippendorff's alpha, ordinal | undefined: " in told
     assert "Demanded of ordinal alpha: 0.667; undefined" in told
@@ -111,14 +111,14 @@ def test_undefined_agreement_and_the_override_are_said_with_their_reasons(drawn:
     assert "“one judge, said a1”" in told
 
 
-def test_coverage_is_counted_from_pools_and_grades(drawn: Opened) -> None:
+def test_coverage_is_counted_from_pools_and_grades(drawn: FrozenRelease) -> None:
     told = section(Card(drawn), "Coverage")
     assert "8 of 12 documents (66.7%) have a grade for some query." in told
     assert "12 pairs were pooled; 8 (66.7%) have a grade." in told
     assert "| bm25 | 12 | 3 | 66.7% |" in told
 
 
-def test_known_limits_follow_from_the_content(drawn: Opened) -> None:
+def test_known_limits_follow_from_the_content(drawn: FrozenRelease) -> None:
     limits = " ".join(Card(drawn).limits)
     for limit in (
         "8 of 8 grades (100.0%) rest on a single judgment",
@@ -135,20 +135,20 @@ def test_known_limits_follow_from_the_content(drawn: Opened) -> None:
 def test_limits_that_do_not_hold_are_not_claimed(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     freeze(store, "v1")
-    limits = " ".join(Card(opened(store, "v1")).limits)
+    limits = " ".join(Card(load_release(store, "v1")).limits)
     assert "The queries are no sample" in limits
     for limit in ("single judgment", "undefined", "candidate pairs", "another version", "although"):
         assert limit not in limits
 
 
-def test_what_was_replaced_in_the_log_is_counted(drawn: Opened) -> None:
+def test_what_was_replaced_in_the_log_is_counted(drawn: FrozenRelease) -> None:
     told = section(Card(drawn), "Personal data")
     assert "Replaced by placeholders: email in 1 row." in told
     assert "goldgrade does not search them" in told
     assert "ada@example.org" not in "".join(map(str, drawn.texts.values()))
 
 
-def test_an_unknown_licence_is_said_plainly(drawn: Opened) -> None:
+def test_an_unknown_licence_is_said_plainly(drawn: FrozenRelease) -> None:
     assert "Unknown: nobody said under which licence" in section(Card(drawn), "Licence")
     assert "cc-by-4.0, as stated by" in section(Card(drawn, "cc-by-4.0"), "Licence")
 
@@ -156,14 +156,14 @@ def test_an_unknown_licence_is_said_plainly(drawn: Opened) -> None:
 def test_split_and_certificate_figures_name_no_pair(tmp_path: Path) -> None:
     store = pooled_project(tmp_path)
     freeze(store, "v1")
-    told = section(Card(opened(store, "v1")), "Split")
+    told = section(Card(load_release(store, "v1")), "Split")
     assert "parts asked for: dev 0.5, test 0.5" in told
     assert "| query text | 16 | 0.65 | 0.20 | 0 | 0 |" in told
     assert "| near-duplicate document | 20 | 0.8 | 0.43 | 0 | 0 |" in told
     assert "glacier" not in told
 
 
-def test_the_release_has_what_a_report_by_strata_needs(drawn: Opened) -> None:
+def test_the_release_has_what_a_report_by_strata_needs(drawn: FrozenRelease) -> None:
     queries = {row["text"]: row for row in drawn.rows("queries")}
     assert queries["red paint"]["tags"] == ["entity"]
     assert queries["bike lock"]["segment"] == "shop"
@@ -179,7 +179,7 @@ def test_reasons_of_reviewers_name_nobody(tmp_path: Path) -> None:
     decide(store, "q-kettle", "kettle-2", grade=1, reason=said, reviewer="Berta.Bee")
     make_split(store, PARTS, 1, LEXICAL)
     freeze(store, "v1")
-    release = opened(store, "v1")
+    release = load_release(store, "v1")
     judges = {row["annotator"] for row in release.rows("judgments")}
     (row,) = release.rows("adjudications")
     words = row["reason"].replace(",", "").replace(";", "").split()

@@ -18,7 +18,7 @@ from curation.releases.diff.diff import Diff, compared, diff
 from curation.releases.diff.sections import diff_sections, findings
 from curation.releases.freeze.freeze import freeze
 from curation.releases.stored import ReleaseRow
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 from curation.store import Store, utc_now
 from curation.store.release_parts import PartText
 from curation.store.rows import Query
@@ -189,7 +189,7 @@ def test_the_command_prints_tables_and_json(two: Store) -> None:
     assert "--html is gone" in str(invoke([*command, "--html", "diff.html"]).exception)
 
 
-def opened_release(name: str, grades: dict[tuple[str, str], int], parts: dict[str, str]) -> Opened:
+def opened_release(name: str, grades: dict[tuple[str, str], int], parts: dict[str, str]) -> FrozenRelease:
     """A release of the first form with these grades and parts, and nothing that came later."""
     graded = sorted({query for query, _ in grades})
     texts = {
@@ -201,7 +201,7 @@ def opened_release(name: str, grades: dict[tuple[str, str], int], parts: dict[st
         ],
     }
     row = ReleaseRow(name, name, "{}", utc_now(), "x")
-    return Opened(row, {part: PartText.of_rows(rows) for part, rows in texts.items()})
+    return FrozenRelease(row, {part: PartText.of_rows(rows) for part, rows in texts.items()})
 
 
 pairs = st.tuples(st.sampled_from(["q1", "q2", "q3"]), st.sampled_from(["a", "b"]))

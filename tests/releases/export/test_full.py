@@ -14,7 +14,7 @@ import pytest
 from curation.releases.export.export import export
 from curation.releases.packing.part_tables import batch_rows, write_part
 from curation.releases.stored import release_id_of
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Store
 from curation.store.release_parts import PartText
 from tests.support.covered_release import covered_project
@@ -36,7 +36,7 @@ def test_the_release_id_follows_from_the_tables_of_a_full_export(
     build: Callable[[Path], Store], tmp_path: Path
 ) -> None:
     store = build(tmp_path)
-    release = opened(store, "v1")
+    release = load_release(store, "v1")
     export(store, "v1", "full", tmp_path / "out", parts=list(release.header["queries"]), reason="all of it")
     sums = {part: text_of(tmp_path / "out", part).sums.sha256 for part in release.texts}
     assert release_id_of(sums) == release.row.release_id
@@ -54,7 +54,7 @@ def test_without_a_reason_nothing_that_was_said_of_sealed_pairs_is_in_it(
     project: Store, tmp_path: Path
 ) -> None:
     export(project, "v1", "full", tmp_path / "out")
-    sealed, release = set(sealed_queries(project)), opened(project, "v1")
+    sealed, release = set(sealed_queries(project)), load_release(project, "v1")
     about = json.loads((tmp_path / "out" / "release.json").read_text())
     for part in SAID:
         here = list(text_of(tmp_path / "out", part))
@@ -67,7 +67,7 @@ def test_without_a_reason_nothing_that_was_said_of_sealed_pairs_is_in_it(
 def test_documents_have_all_their_fields(project: Store, tmp_path: Path) -> None:
     export(project, "v1", "full", tmp_path / "out")
     table = pq.read_table(tmp_path / "out" / "documents.parquet")
-    assert table.num_rows == opened(project, "v1").header["documents"]
+    assert table.num_rows == load_release(project, "v1").header["documents"]
     assert {"title", "body", "url", "published", "group_key", "metadata"} < set(table.column_names)
 
 

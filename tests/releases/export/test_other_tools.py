@@ -15,7 +15,7 @@ import pytest
 from curation.ingest.importers.answers.reference_answers import import_answers
 from curation.ingest.importers.judgments import read_judgments
 from curation.ingest.readers.fields import JudgmentFields
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Rehearsal, Store
 from tests.support.gold_project import Qrels, export
 from tests.support.sampled_release import sampled_release
@@ -31,7 +31,7 @@ def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 @cache
 def rows(store: Store, part: str) -> list[dict[str, Any]]:
     """The rows of a part of the release."""
-    return opened(store, "v1").rows(part)
+    return load_release(store, "v1").rows(part)
 
 
 def graded(store: Store) -> Qrels:

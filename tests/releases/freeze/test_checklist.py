@@ -14,13 +14,13 @@ from curation.labeling.consensus.disputes import disputes
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
-from curation.operations.workflow import read_figures, read_path, read_state, release_steps
+from curation.operations.workflow import read_figures, read_state, read_workflow, release_steps
 from curation.releases.card.card import Card
 from curation.releases.freeze.content import INCOMPLETE
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.readiness import readiness
 from curation.releases.freeze.request import FreezeRequest
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Store, utc_now
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, gold_project
@@ -67,15 +67,15 @@ def test_grades_that_rest_on_fewer_opinions_than_planned_are_counted_before_a_fr
 
 def test_a_release_can_hold_only_pairs_with_all_their_votes_and_says_so(half: Store) -> None:
     whole = freeze(half, "all", allow_disputed=True, override=OVERRIDE)
-    step = {one.name: one for one in read_path(half).steps}["freeze"]
+    step = {one.name: one for one in read_workflow(half).steps}["freeze"]
     assert step.state == "needs attention"
     said = "4 of these grades have fewer opinions than were planned."
     shown = invoke(["--project", str(half.path), "release", "show", "all"]).stdout
-    assert all(said in text for text in (step.line, shown, Card(opened(half, "all")).text))
+    assert all(said in text for text in (step.line, shown, Card(load_release(half, "all")).text))
     some = freeze(half, "some", allow_disputed=True, override=OVERRIDE, only_complete=True)
     assert sum(whole.grades.values()) - sum(some.grades.values()) == some.left_out[INCOMPLETE] == 4
-    assert [opened(half, name).header.get("only_complete") for name in ("all", "some")] == [None, True]
-    assert {one.name: one for one in read_path(half).steps}["freeze"].state == "done"
+    assert [load_release(half, name).header.get("only_complete") for name in ("all", "some")] == [None, True]
+    assert {one.name: one for one in read_workflow(half).steps}["freeze"].state == "done"
     assert checks(half, FreezeRequest(only_complete=True))["opinions"][0] == "ok"
 
 
@@ -101,7 +101,7 @@ def test_a_dry_run_shows_the_checklist_and_freezes_nothing(half: Store) -> None:
 def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> None:
     figures = read_figures(half)
     assert figures.gate is not None
-    steps = {one.name: one for one in read_path(half, figures).steps}
+    steps = {one.name: one for one in read_workflow(half, figures).steps}
     report, found = agreement_report(half), checks(half)
     waiting = len(disputes(half))
     assert waiting == report.disputed == 1

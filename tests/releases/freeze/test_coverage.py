@@ -13,7 +13,7 @@ from curation.queries.coverage.stored_map import map_in_force, rename_cluster
 from curation.releases.card.card import Card
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened, verify
+from curation.releases.verify import load_release, verify
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -28,12 +28,12 @@ def store(tmp_path: Path) -> Store:
 
 
 def query_rows(store: Store, name: str = "v1") -> dict[str, dict[str, Any]]:
-    return {row["query_id"]: row for row in opened(store, name).rows("query_coverage")}
+    return {row["query_id"]: row for row in load_release(store, name).rows("query_coverage")}
 
 
 def topics(store: Store) -> dict[int, str]:
     """Number of a region → its topic, from its name."""
-    [row] = opened(store, "v1").rows("coverage")
+    [row] = load_release(store, "v1").rows("coverage")
     regions = {one["number"]: one["name"] for one in row["clusters"] if one["region"]}
     return {number: next(topic for topic in TOPICS if topic in name) for number, name in regions.items()}
 
@@ -53,7 +53,7 @@ def test_a_release_has_the_clusters_of_its_queries_and_their_dispersion_and_alig
 
 
 def test_the_boundaries_are_stored_and_say_the_cell_of_each_query(store: Store) -> None:
-    [row] = opened(store, "v1").rows("coverage")
+    [row] = load_release(store, "v1").rows("coverage")
     with store.reading() as cursor:
         assert row["map_id"] == map_in_force(cursor)
     assert (row["parameters"]["resolution"], row["parameters"]["seed"], row["relevant_grade"]) == (1.0, 3, 1)
@@ -66,7 +66,7 @@ def test_the_boundaries_are_stored_and_say_the_cell_of_each_query(store: Store) 
 
 def test_freezing_again_has_the_same_id_and_the_release_verifies(store: Store) -> None:
     again = freeze(store, "again")
-    assert again.release_id == opened(store, "v1").row.release_id
+    assert again.release_id == load_release(store, "v1").row.release_id
     assert verify(store, "v1").intact
     found = again.coverage
     assert found is not None
@@ -82,7 +82,7 @@ def test_without_a_map_nothing_is_added_so_that_older_releases_keep_their_ids(tm
     find_coverage(store, COARSE)
     after = freeze(store, "after")
     assert set(after.parts) - set(before.parts) == {"coverage", "query_coverage"}
-    both = [opened(store, name).texts for name in ("before", "after")]
+    both = [load_release(store, name).texts for name in ("before", "after")]
     assert all(both[1][part].sums == text.sums for part, text in both[0].items())
     assert verify(store, "before").intact
     told = {one.what: (one.before, one.after) for one in diff(store, "before", "after").settings}
@@ -116,12 +116,12 @@ def test_queries_that_were_not_matched_need_the_model_of_the_map(
 def test_the_name_that_a_lead_gave_a_cluster_is_in_the_next_release(store: Store) -> None:
     rename_cluster(store, 0, "Hot drinks")
     freeze(store, "named")
-    [row] = opened(store, "named").rows("coverage")
+    [row] = load_release(store, "named").rows("coverage")
     assert row["clusters"][0]["name"] == "Hot drinks"
 
 
 def test_the_card_says_which_regions_have_no_query_and_where_the_grid_is_cut(store: Store) -> None:
-    told = Card(opened(store, "v1")).text
+    told = Card(load_release(store, "v1")).text
     assert "3 of 3 regions of the corpus have a query" in told
     assert "Thirds end at Δ 0.500" in told
     plain = labelled_card(store)
@@ -131,4 +131,4 @@ def test_the_card_says_which_regions_have_no_query_and_where_the_grid_is_cut(sto
 def labelled_card(store: Store) -> str:
     change_text(store, "moon5")
     freeze(store, "plain")
-    return Card(opened(store, "plain")).text
+    return Card(load_release(store, "plain")).text

@@ -16,7 +16,7 @@ from curation.releases.export.export import export
 from curation.releases.export.verify_export import verify_export
 from curation.releases.freeze.content import APART, LOST
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened, verify
+from curation.releases.verify import load_release, verify
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.gold_project import (
@@ -43,7 +43,7 @@ def frozen(tmp_path: Path) -> Store:
 
 
 def part(store: Store, name: str) -> list[tuple[Any, ...]]:
-    rows = opened(store, name).rows("evidence")
+    rows = load_release(store, name).rows("evidence")
     return [(row["document_id"], row["start"], row["end"], row["quote"]) for row in rows]
 
 
@@ -72,7 +72,7 @@ def test_evidence_goes_along_with_a_changed_text_or_is_left_out_and_counted(
     import_corpus(marked, write_corpus(tmp_path / "newer.jsonl", rows))
     make_split(marked, PARTS, 1, LEXICAL)
     assert {"violin-1", "glacier-1"}.isdisjoint(
-        row["document_id"] for row in opened(marked, freeze(marked, "v1").name).rows("qrels")
+        row["document_id"] for row in load_release(marked, freeze(marked, "v1").name).rows("qrels")
     )
     found = freeze(marked, "v2", allow_changed=True)
     assert (found.changed, found.left_out[LOST]) == (2, 1)

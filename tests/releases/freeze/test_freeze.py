@@ -27,7 +27,7 @@ from curation.releases.freeze import reading
 from curation.releases.freeze.content import draft_of
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
-from curation.releases.verify import opened, verify
+from curation.releases.verify import load_release, verify
 from curation.splits import inputs
 from curation.splits.split import make_split
 from curation.store import Store, release_parts
@@ -108,7 +108,7 @@ def test_a_release_read_in_ranges_and_kept_in_many_pieces_has_the_id_the_texts_a
     number = "SELECT count(*) FROM release_parts"
     assert count(few, number) == len(first.parts) < 2 * len(first.parts) < count(many, number)
     assert first.release_id == second.release_id
-    assert opened(few, "v1").rows("qrels") == opened(many, "v1").rows("qrels")
+    assert load_release(few, "v1").rows("qrels") == load_release(many, "v1").rows("qrels")
     assert verify(many, "v1").intact
     for format in ("beir", "trec"):
         exported = [
@@ -138,7 +138,7 @@ def test_a_split_by_session_releases_numbers_that_every_project_gives_its_sessio
     one, other = _asked_in_sessions(tmp_path / "one"), _asked_in_sessions(tmp_path / "other")
     first, second = freeze(one, "v1"), freeze(other, "v1")
     assert first.release_id == second.release_id
-    keys = {row["detail"].get("key") for row in opened(one, "v1").rows("edges")}
+    keys = {row["detail"].get("key") for row in load_release(one, "v1").rows("edges")}
     assert keys == {"session 2", "session 4"}
 
 
@@ -151,7 +151,7 @@ def test_an_account_that_has_no_part_in_a_release_changes_nothing_of_it(tmp_path
     add_names(store, "max")
     again = freeze(store, "v1")
     assert (again.created, again.release_id) == (False, first.release_id)
-    assert opened(store, "v1").rows("adjudications")[0]["reason"] == reason
+    assert load_release(store, "v1").rows("adjudications")[0]["reason"] == reason
 
 
 def test_the_logs_of_a_sample_are_those_it_was_drawn_from_whatever_the_clock_said(tmp_path: Path) -> None:
@@ -333,13 +333,13 @@ def test_what_nobody_could_tell_is_told_from_what_the_reviewer_decided(tmp_path:
 def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     assert freeze(store, "v1").without_relevant == {}
-    assert "have no relevant document" not in Card(opened(store, "v1")).text
+    assert "have no relevant document" not in Card(load_release(store, "v1")).text
     for topic, grade in (("violin", 0), ("glacier", 0)):
         decide(store, f"q-{topic}", f"{topic}-1", grade=grade, reason="nothing in it")
     make_split(store, PARTS, 1, LEXICAL)
     frozen = freeze(store, "v2")
     assert sum(frozen.without_relevant.values()) == 2
-    card = Card(opened(store, "v2")).text
+    card = Card(load_release(store, "v2")).text
     assert "2 of 8 queries (" in card
     assert "have no relevant document (of grade 1 or more)" in card
     shown = invoke(["--project", str(store.path), "freeze", "v2"])
@@ -353,7 +353,7 @@ def test_a_release_without_a_relevant_grade_says_that_it_measures_nothing(tmp_pa
     decide(store, *DISPUTE, grade=0, reason="nothing in it")
     make_split(store, PARTS, 1, LEXICAL)
     assert sum(freeze(store, "v1").without_relevant.values()) == len(TOPICS)
-    assert "No query has a relevant document (grade 1 or more)" in Card(opened(store, "v1")).text
+    assert "No query has a relevant document (grade 1 or more)" in Card(load_release(store, "v1")).text
     shown = invoke(["--project", str(store.path), "freeze", "v1"])
     assert "No system can be measured with it." in shown.stdout
 
@@ -524,7 +524,7 @@ def test_qrels_of_one_judge_are_frozen_where_the_project_says_that_it_has_one(tm
             "SELECT detail->>'$.now.single_judge' FROM events WHERE action = 'gate'"
         ).fetchall()
     assert (now, verify(store, "v1").intact) == ("true", True)
-    assert "one judge, so no agreement can be known" in Card(opened(store, "v1")).text
+    assert "one judge, so no agreement can be known" in Card(load_release(store, "v1")).text
 
 
 def test_who_judged_and_overrides_appears_under_their_number(tmp_path: Path) -> None:

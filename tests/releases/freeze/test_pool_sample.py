@@ -12,7 +12,7 @@ from curation.releases.card.card import Card
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
-from curation.releases.verify import opened, verify
+from curation.releases.verify import load_release, verify
 from curation.store import Store
 from tests.support.gold_project import frozen_project
 from tests.support.sampled_pool import BANDS, DEPTH, QUERIES, sampled_pool_project
@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_release_has_each_querys_drawn_documents_with_their_probability(project: Store) -> None:
-    release = opened(project, "v1")
+    release = load_release(project, "v1")
     rows = release.rows("pool_sample")
     assert [(row["query_id"], row["band"]) for row in rows] == [(q, band) for q in QUERIES for band in (1, 2)]
     judged = {(row["query_id"], row["document_id"]) for row in release.rows("qrels")}
@@ -44,7 +44,7 @@ def test_it_is_verified_exported_and_compared_as_any_other(project: Store, tmp_p
     assert verify(project, "v1").intact
     assert export(project, "v1", "trec", tmp_path / "out", reason="to test it")
     again = freeze(project, "again")
-    assert again.release_id == opened(project, "v1").row.release_id
+    assert again.release_id == load_release(project, "v1").row.release_id
     build_pool(project, ["run:far"], DEPTH, 0, 8, sample_bands=BANDS)
     other = freeze(project, "other")
     assert other.release_id != again.release_id
@@ -53,7 +53,7 @@ def test_it_is_verified_exported_and_compared_as_any_other(project: Store, tmp_p
 
 
 def test_the_card_says_that_a_sample_was_judged_and_at_which_rates(project: Store) -> None:
-    text = Card(opened(project, "v1")).text
+    text = Card(load_release(project, "v1")).text
     assert "A random sample of the pool was judged." in text
     assert "| 1 to 5 |" in text
     assert "| 6 to 30 |" in text
@@ -62,6 +62,6 @@ def test_the_card_says_that_a_sample_was_judged_and_at_which_rates(project: Stor
 
 def test_releases_without_a_sample_have_no_such_part(tmp_path: Path) -> None:
     store = frozen_project(tmp_path)
-    assert "pool_sample" not in opened(store, "v1").texts
-    assert "random sample of the pool" not in Card(opened(store, "v1")).text
+    assert "pool_sample" not in load_release(store, "v1").texts
+    assert "random sample of the pool" not in Card(load_release(store, "v1")).text
     store.close()

@@ -24,7 +24,7 @@ from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.export.zipped import export_zip, pack_release
 from curation.releases.packing.manifest import manifest_text
-from curation.releases.verify import opened, verify
+from curation.releases.verify import load_release, verify
 from curation.store import Store
 from tests.support.evaluated_project import evaluated_project, ranked, sealed_queries, write_run
 from tests.support.gold_project import frozen_project
@@ -125,7 +125,7 @@ def test_the_full_export_of_a_file_is_that_of_the_project(
 def test_sealed_grades_are_not_in_the_file_and_who_wants_them_is_told_so(
     project: Project, nowhere: Store, tmp_path: Path
 ) -> None:
-    release = opened(nowhere, str(project.packed))
+    release = load_release(nowhere, str(project.packed))
     assert {row["query_id"] for row in release.rows("qrels")}.isdisjoint(sealed_queries(project.store))
     runs = named_runs([str(project.run)])
     with pytest.raises(RefusedError, match="has no grades of test"):
@@ -167,8 +167,10 @@ def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log(
 def test_verifying_says_of_which_parts_the_id_cannot_be_computed(project: Project, nowhere: Store) -> None:
     found = verify(nowhere, str(project.packed))
     assert found.intact
-    assert found.documents == opened(project.store, "v1").header["documents"]
-    assert {"qrels", "judgments", "split"} <= set(found.lacking) < set(opened(project.store, "v1").texts)
+    assert found.documents == load_release(project.store, "v1").header["documents"]
+    assert (
+        {"qrels", "judgments", "split"} <= set(found.lacking) < set(load_release(project.store, "v1").texts)
+    )
 
 
 def test_a_file_compared_with_its_project_differs_in_nothing_but_says_what_is_not_compared(
@@ -180,10 +182,10 @@ def test_a_file_compared_with_its_project_differs_in_nothing_but_says_what_is_no
 
 
 def test_a_release_is_known_by_the_beginning_of_its_id(project: Project) -> None:
-    release_id = opened(project.store, "v1").row.release_id
-    assert opened(project.store, release_id[:8]).row == opened(project.store, "v1").row
+    release_id = load_release(project.store, "v1").row.release_id
+    assert load_release(project.store, release_id[:8]).row == load_release(project.store, "v1").row
     with pytest.raises(NotFoundError):
-        opened(project.store, release_id[:5])
+        load_release(project.store, release_id[:5])
 
 
 def test_a_beginning_that_several_ids_have_is_refused(tmp_path: Path) -> None:
@@ -194,7 +196,7 @@ def test_a_beginning_that_several_ids_have_is_refused(tmp_path: Path) -> None:
             "frozen_by FROM releases"
         )
     with pytest.raises(InputError, match=r"2 releases have an id that begins with .* twin .* v1 "):
-        opened(store, opened(store, "v1").row.release_id[:12])
+        load_release(store, load_release(store, "v1").row.release_id[:12])
     store.close()
 
 

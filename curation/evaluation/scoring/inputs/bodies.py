@@ -16,14 +16,14 @@ from curation.core.text import digest
 from curation.core.words import word_starts
 from curation.evaluation.scoring.metrics.evidence import OPEN, UNKNOWN
 from curation.releases.stored import Pin
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 from curation.store import Store
 
 
 class PinnedBodies:
     """The documents of one release."""
 
-    def __init__(self, store: Store, release: Opened) -> None:
+    def __init__(self, store: Store, release: FrozenRelease) -> None:
         self._store, self._release = store, release
         self._number: dict[str, int] = {}
         self._lengths: list[int] = []

@@ -36,7 +36,7 @@ from curation.ingest.readers.columns import column
 from curation.ingest.readers.fields import ChunkFields
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import text_of
-from curation.releases.verify import opened
+from curation.releases.verify import load_release
 from curation.store import Store
 
 COLUMNS = ("chunk_id", *ChunkPlace._fields)
@@ -87,9 +87,9 @@ def map_chunks(
     ------
     InputError: the file cannot be read, or chunks are of unknown documents or versions, outside their
         documents, there twice, or overlap although they should not.
-    NotFoundError, RefusedError: as `opened`.
+    NotFoundError, RefusedError: as `load_release`.
     """
-    release = opened(store, name)
+    release = load_release(store, name)
     bodies = PinnedBodies(store, release)
     records = Records(splitter, None, progress)
     problems, rows = records.problems, _read(records, fields, bodies)

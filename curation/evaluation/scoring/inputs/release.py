@@ -26,7 +26,7 @@ from curation.ingest.importers.queries import KnownQueries
 from curation.people.seal_access import sealed_parts
 from curation.releases.coverage import ReleasedCoverage, released_coverage
 from curation.releases.seal import refuse_not_in_file
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Query, Store
 
 ALL = "all"
@@ -86,7 +86,7 @@ class EvaluatedRelease:
     pooled: PooledPairs
     sealed_apart: frozenset[str] = frozenset()
     coverage: ReleasedCoverage | None = None
-    frozen: Opened | None = None
+    frozen: FrozenRelease | None = None
     bodies: PinnedBodies | None = None
     filtered: frozenset[str] = frozenset()
     outdated: frozenset[tuple[str, str]] = frozenset()
@@ -104,7 +104,7 @@ class EvaluatedRelease:
 
 
 def read_release(
-    store: Store, name: str | Opened, split: str | None = None, relevant: int | None = None
+    store: Store, name: str | FrozenRelease, split: str | None = None, relevant: int | None = None
 ) -> EvaluatedRelease:
     """Read what is to be evaluated against.
 
@@ -122,7 +122,7 @@ def read_release(
         goldgrade
         froze it.
     """
-    release = opened(store, name)
+    release = load_release(store, name)
     sealed = sealed_parts(release.header)
     parts = parts_of(release, split)
     if release.file is not None:
@@ -164,7 +164,7 @@ def read_release(
 
 
 def _evidence(
-    release: Opened, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]], sealed: bool
+    release: FrozenRelease, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]], sealed: bool
 ) -> EvidenceRanges | None:
     """Where documents hold evidence for these queries; None where nobody marked any.
 
@@ -182,7 +182,7 @@ def _evidence(
     return evidence_ranges(marked, grades, query_ids) if marked or (sealed and some) else None
 
 
-def _refuse_sealed_of_file(release: Opened, sealed: Sequence[str]) -> None:
+def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> None:
     """Stop where sealed parts would be evaluated without a log of it."""
     refuse_not_in_file(release, sealed)
     if sealed:
@@ -192,7 +192,7 @@ def _refuse_sealed_of_file(release: Opened, sealed: Sequence[str]) -> None:
         )
 
 
-def parts_of(release: Opened, split: str | None = None) -> tuple[str, ...]:
+def parts_of(release: FrozenRelease, split: str | None = None) -> tuple[str, ...]:
     """The parts that `split` names: one, `ALL`, or by default all that are not sealed.
 
     Raises
@@ -224,7 +224,7 @@ def scale_of(guides: Iterable[Mapping[str, Any]]) -> list[int]:
     return sorted({grade["value"] for guide in guides for grade in guide["scale"]})
 
 
-def _drawn(rows: Sequence[Mapping[str, Any]], release: Opened) -> DrawnQueries:
+def _drawn(rows: Sequence[Mapping[str, Any]], release: FrozenRelease) -> DrawnQueries:
     samples = release.rows("sampling")
     strata = samples[0]["report"] if samples else []
     return DrawnQueries(

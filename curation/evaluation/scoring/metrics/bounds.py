@@ -22,9 +22,9 @@ from dataclasses import replace
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints
-from curation.evaluation.scoring.metrics.engine import engine_values, judged_places, with_highest
+from curation.evaluation.scoring.metrics.engine import judged_places, trec_eval_measures, with_highest
+from curation.evaluation.scoring.metrics.extra_measures import extra_measures, unjudged_weight
 from curation.evaluation.scoring.metrics.measures import CONTEXT, KINDS, Measure
-from curation.evaluation.scoring.metrics.own_values import own_values, unjudged_weight
 from curation.evaluation.scoring.metrics.qrels import (
     UNJUDGED,
     Qrels,
@@ -64,7 +64,9 @@ def unjudged_bounds(
         ]
         if by_engine and len(inside):
             scenario = with_highest(places, ranking.query[inside], ranking.rank[inside])
-            if_all[:, by_engine] = engine_values([measures[place] for place in by_engine], qrels, scenario)
+            if_all[:, by_engine] = trec_eval_measures(
+                [measures[place] for place in by_engine], qrels, scenario
+            )
         for place, one in enumerate(measures):
             own = not one.by_engine and one.persistence is None and one.kind not in UNBOUNDED
             if one.depth == depth and own:
@@ -84,7 +86,7 @@ def _own(measure: Measure, ranking: Rankings, qrels: Qrels, graded: Ints) -> Flo
     grade = ranking.grade.copy()
     grade[graded] = qrels.scale[-1]
     more = np.bincount(ranking.query[graded], minlength=len(ranking.returned))
-    return own_values(measure, replace(ranking, grade=grade), qrels, qrels.relevant_documents + more)
+    return extra_measures(measure, replace(ranking, grade=grade), qrels, qrels.relevant_documents + more)
 
 
 def highest_values(measures: Sequence[Measure], qrels: Qrels, most_words: int = 0) -> Floats:
@@ -109,7 +111,7 @@ def _highest(measure: Measure, qrels: Qrels, most_words: int) -> Floats:
         elif measure.kind == "precision":
             found = np.minimum(relevant, measure.depth or np.inf) / (measure.depth or 1)
         elif measure.kind in ("err", "rbp_graded"):
-            found = own_values(measure, _best_lists(qrels), qrels, qrels.relevant_documents)
+            found = extra_measures(measure, _best_lists(qrels), qrels, qrels.relevant_documents)
         elif measure.persistence is not None:
             found = 1 - measure.persistence**relevant
         elif measure.kind == CONTEXT:

@@ -65,7 +65,7 @@ def with_highest(places: JudgedPlaces, query: Ints, rank: Ints) -> JudgedPlaces:
     return JudgedPlaces(queries[order], ranks[order], grade[order], places.grades, held)
 
 
-def engine_values(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlaces) -> Floats:
+def trec_eval_measures(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlaces) -> Floats:
     """Scores of shape (Q, M), 0 for queries that the run misses or that have nothing relevant.
 
     Parameters

@@ -15,9 +15,9 @@ import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.evaluation.scoring.metrics.bounds import highest_values, unjudged_bounds
-from curation.evaluation.scoring.metrics.engine import engine_values, judged_places
+from curation.evaluation.scoring.metrics.engine import judged_places, trec_eval_measures
+from curation.evaluation.scoring.metrics.extra_measures import extra_measures, judged_weight, residual
 from curation.evaluation.scoring.metrics.measures import Measure
-from curation.evaluation.scoring.metrics.own_values import judged_weight, own_values, residual
 from curation.evaluation.scoring.metrics.qrels import (
     UNJUDGED,
     Qrels,
@@ -149,12 +149,12 @@ def values_of(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> F
     by_engine = [place for place, measure in enumerate(measures) if measure.by_engine]
     if by_engine:
         wanted = [measures[place] for place in by_engine]
-        values[:, by_engine] = engine_values(wanted, qrels, judged_places(qrels, ranking))
+        values[:, by_engine] = trec_eval_measures(wanted, qrels, judged_places(qrels, ranking))
     for place, measure in enumerate(measures):
         if measure.kind == "judged":
             values[:, place] = _share_judged(ranking, measure.depth)
         elif not measure.by_engine:
-            values[:, place] = own_values(measure, ranking, qrels, qrels.relevant_documents)
+            values[:, place] = extra_measures(measure, ranking, qrels, qrels.relevant_documents)
         values[qrels.lacking(measure), place] = np.nan
     return values
 

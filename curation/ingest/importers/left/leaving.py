@@ -13,8 +13,8 @@ from curation.core.progress import Progress, silent
 from curation.core.text import canonical_json, digest, file_digest
 from curation.ingest.filters.stored import Withdraw, keep_items
 from curation.ingest.importers.corpus import (
+    CorpusBuilder,
     CorpusImport,
-    Taken,
     compare,
     known_versions,
     read_documents,
@@ -36,7 +36,7 @@ SHOWN = 100
 
 
 @dataclass
-class _Left(Taken):
+class _Left(CorpusBuilder):
     """What the files say: where each document is, and the texts of those that the project needs.
 
     places: columns of `left_documents`, of each file; `here` are those of the file that is read.

@@ -21,7 +21,7 @@ from curation.core.errors import InputError
 from curation.core.statistics.arrays import Ints, Mask
 from curation.ingest.importers.traffic.cleaning import UNKNOWN_TIME
 from curation.ingest.importers.traffic.log_columns import NONE, blank, combined, plain_texts, stripped
-from curation.ingest.readers.blocks import Block, NotPlain
+from curation.ingest.readers.blocks import Block, NeedsRowReader
 from curation.ingest.readers.fields import TrafficFields
 from curation.ingest.readers.numeric_dates import ASK_FOR_ORDER, is_numeric_date, not_in_order, numeric_date
 from curation.ingest.readers.parquet.values import is_moment, microseconds_of, odd_moment
@@ -93,7 +93,7 @@ def read_log(records: Records, fields: TrafficFields) -> Log:
     """
     try:
         return by_block(records, fields)
-    except NotPlain:
+    except NeedsRowReader:
         return by_row(records, fields)
 
 
@@ -111,7 +111,7 @@ def by_block(records: Records, fields: TrafficFields) -> Log:
             done += len(block.lines)
             records.report_progress(done)
     except pa.ArrowException:
-        raise NotPlain from None
+        raise NeedsRowReader from None
     records.report_progress(done, done)
     log = parts.log()
     pa.default_memory_pool().release_unused()  # what the blocks took; sorting needs it next
@@ -212,7 +212,7 @@ class _LogParts:
 
     def _refuse(self, line: int, found: str, way_out: str) -> None:
         if self._problems is None:
-            raise NotPlain
+            raise NeedsRowReader
         self._problems.add(line, found, way_out)
 
     def _counts(self, block: Block) -> Ints:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.core.text import canonical_json
-from curation.ingest.readers.blocks import Block, NotPlain
+from curation.ingest.readers.blocks import Block, NeedsRowReader
 from curation.ingest.readers.times import text_buffers
 
 NONE = -1
@@ -17,11 +17,11 @@ NONE = -1
 def plain_texts(column: pa.Array) -> pa.StringArray:
     """A column of Parquet as `values.text_of` gives its values."""
     if not pa.types.is_string(column.type) and not pa.types.is_integer(column.type):
-        raise NotPlain
+        raise NeedsRowReader
     found = column.cast(pa.string()).fill_null("")
     offsets, signs = text_buffers(found)
     if (signs[offsets[0] : offsets[-1]] == 0).any():
-        raise NotPlain
+        raise NeedsRowReader
     return found
 
 

@@ -23,7 +23,7 @@ _Answer = tuple[Any, str, Any, Any]
 _RATINGS = (dict, list)
 
 
-def unnested(fields: Fields, judged: bool) -> Iterator[Fields]:
+def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
     """The records within one: with their judgments, or only what these are about, each once.
 
     Raises

@@ -22,13 +22,13 @@ from curation.releases.export.formats.export_format import (
 )
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
 
 
 QRELS = ("query-id", "corpus-id", "score")
 
 
-def write_beir(folder: Path, gold: Gold) -> Written:
+def write_beir(folder: Path, gold: ExportSource) -> Written:
     """Queries of all parts, and the grades that the gold has."""
     of_query, of_document = gold.prefixes
     corpus = (
@@ -66,7 +66,7 @@ def write_beir(folder: Path, gold: Gold) -> Written:
     return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
 
 
-def _grades(gold: Gold, part: str) -> Iterator[tuple[str, str, int]]:
+def _grades(gold: ExportSource, part: str) -> Iterator[tuple[str, str, int]]:
     of_query, of_document = gold.prefixes
     for row in gold.judged(part):
         yield f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade

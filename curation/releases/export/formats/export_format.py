@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from curation.store.release_parts import batched
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
 
 ABOUT_QUERIES = ("stratum", "segment", "tags", "traffic", "inclusion_probability", "traffic_weight")
 """What formats with columns have of a query, by `Gold.about`."""
@@ -103,7 +103,7 @@ def csv_types(columns: Iterable[str]) -> dict[str, Any]:
 
 
 def write_evidence(
-    folder: Path, gold: Gold, query: Callable[[str], str], document: Callable[[str], str]
+    folder: Path, gold: ExportSource, query: Callable[[str], str], document: Callable[[str], str]
 ) -> dict[str, dict[str, str]]:
     """evidence.jsonl, a range of a document's text a line; returns its config, none without evidence.
 
@@ -123,7 +123,7 @@ def write_evidence(
 
 
 def write_parts(
-    folder: Path, gold: Gold, ending: str, lines: Callable[[str], Iterable[str]]
+    folder: Path, gold: ExportSource, ending: str, lines: Callable[[str], Iterable[str]]
 ) -> dict[str, str]:
     """A file of lines for each part, named by it; returns split → file."""
     files = {split: f"{part}{ending}" for part, split in split_names(gold.parts).items()}
@@ -171,7 +171,7 @@ class ExportFormat:
     """
 
     name: str
-    write: Callable[[Path, Gold], Written]
+    write: Callable[[Path, ExportSource], Written]
     note: str = ""
     sealed_by_default: bool = True
     never_sealed: bool = False

@@ -25,7 +25,7 @@ from curation.releases.packing.part_tables import write_part
 from curation.store.release_parts import PartText
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
 
 OF_RELEVANT = dict.fromkeys(("dispersion", "alignment", "cell"))
 """Figures of a query's coverage that rest on which documents are relevant."""
@@ -58,7 +58,7 @@ def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
     return {**row, "certificate": json.loads(canonical_json(asdict(without_sealed(certificate, closed))))}
 
 
-def write_full(folder: Path, gold: Gold) -> Written:
+def write_full(folder: Path, gold: ExportSource) -> Written:
     """A table for each part that has rows, and `release.json`."""
     closed = frozenset(name for name, part in gold.part_of.items() if part not in gold.parts)
     parts: dict[str, dict[str, Any]] = {}
@@ -85,7 +85,7 @@ def write_full(folder: Path, gold: Gold) -> Written:
 class _WholeDocuments:
     """The rows of the part 'documents' with all fields of each document."""
 
-    def __init__(self, gold: Gold) -> None:
+    def __init__(self, gold: ExportSource) -> None:
         self._gold = gold
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ from curation.releases.export.formats.export_format import (
 )
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
 
 
 CORPUS = ("_id", "title", "text")
@@ -32,7 +32,7 @@ READING = (
 )
 
 
-def write_hf(folder: Path, gold: Gold) -> Written:
+def write_hf(folder: Path, gold: ExportSource) -> Written:
     """Corpus, queries of all parts, and the grades that the gold has."""
     of_query, of_document = gold.prefixes
     corpus = (

@@ -20,21 +20,21 @@ from curation.releases.export.formats.export_format import (
 )
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
 
 
 EVIDENCE = "Evidence"
 _LABELS = f'<Labels name="evidence" toName="document"><Label value="{EVIDENCE}"/></Labels>'
 
 
-def write_label_studio(folder: Path, gold: Gold) -> Written:
+def write_label_studio(folder: Path, gold: ExportSource) -> Written:
     """The tasks of each part, and the interface."""
     write_lines(folder / "config.xml", _interface(gold))
     splits = write_parts(folder, gold, ".json", lambda part: json_array(_tasks(gold, part)))
     return Written({"default": splits})
 
 
-def _interface(gold: Gold) -> Iterator[str]:
+def _interface(gold: ExportSource) -> Iterator[str]:
     yield '<View><Header value="$query"/><Header size="5" value="$title"/>'
     yield '<Text name="document" value="$text"/><Choices name="grade" toName="document" required="true">'
     for grade, name in gold.scale.items():
@@ -42,7 +42,7 @@ def _interface(gold: Gold) -> Iterator[str]:
     yield f"</Choices>{_LABELS if 'evidence' in gold.about_grades else ''}</View>"
 
 
-def _tasks(gold: Gold, part: str) -> Iterator[dict[str, Any]]:
+def _tasks(gold: ExportSource, part: str) -> Iterator[dict[str, Any]]:
     texts = gold.documents.of({row.document_id for row in gold.judged(part)})
     for row in gold.judged(part):
         document, grade = texts[row.document_id], {"choices": [str(row.grade)]}

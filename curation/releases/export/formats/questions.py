@@ -21,7 +21,7 @@ from curation.releases.export.formats.export_format import (
 )
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold, Question
+    from curation.releases.export.export_source import ExportSource, Question
 
 
 def _format(
@@ -29,7 +29,7 @@ def _format(
 ) -> ExportFormat:
     """A format with an object for each question of a part: an array where files end in .json."""
 
-    def write(folder: Path, gold: Gold) -> Written:
+    def write(folder: Path, gold: ExportSource) -> Written:
         def lines(part: str) -> Iterable[str]:
             objects = (of_question(question, part) for question in gold.questions(part))
             return json_array(objects) if ending == ".json" else map(json_line, objects)

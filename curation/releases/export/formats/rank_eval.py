@@ -22,7 +22,7 @@ from curation.releases.export.formats.export_format import (
 )
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
 
 INDEX = "corpus"
 SEARCH = {"multi_match": {"query": "{{query}}", "fields": ["title", "text"]}}
@@ -30,7 +30,7 @@ TEMPLATE = {"id": "search", "template": {"inline": {"query": SEARCH}}}
 METRIC = {"dcg": {"k": 10, "normalize": True}}
 
 
-def write_rank_eval(folder: Path, gold: Gold) -> Written:
+def write_rank_eval(folder: Path, gold: ExportSource) -> Written:
     """A body for each part."""
 
     def body(part: str) -> Iterator[str]:
@@ -41,7 +41,7 @@ def write_rank_eval(folder: Path, gold: Gold) -> Written:
     return Written({"default": write_parts(folder, gold, ".json", body)}, loading={"field": "requests"})
 
 
-def _requests(gold: Gold, part: str) -> Iterator[dict[str, Any]]:
+def _requests(gold: ExportSource, part: str) -> Iterator[dict[str, Any]]:
     for (query_id, text), rows in groupby(gold.judged(part), lambda row: row[:2]):
         ratings = [{"_index": INDEX, "_id": row.document_id, "rating": row.grade} for row in rows]
         yield {"id": query_id, "template_id": "search", "params": {"query": text}, "ratings": ratings}

@@ -17,12 +17,12 @@ from curation.releases.export.formats.export_format import (
 )
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
 
 COLUMNS = ("query", "docid", "rating")
 
 
-def write_ratings(folder: Path, gold: Gold) -> Written:
+def write_ratings(folder: Path, gold: ExportSource) -> Written:
     """A table for each part."""
     files = {split: f"{part}.csv" for part, split in split_names(gold.parts).items()}
     for part, name in zip(gold.parts, files.values(), strict=True):

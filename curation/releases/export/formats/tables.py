@@ -19,13 +19,13 @@ from curation.releases.export.formats.export_format import (
 )
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
 
 
 COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
 
 
-def write_csv(folder: Path, gold: Gold) -> Written:
+def write_csv(folder: Path, gold: ExportSource) -> Written:
     """qrels.csv, in which no spreadsheet takes a cell for a formula."""
     rows = ([quote_formula(c) if isinstance(c, str) else c for c in row[:5]] for row in gold.judged())
     write_table(folder / "qrels.csv", COLUMNS, rows, ",")
@@ -35,7 +35,7 @@ def write_csv(folder: Path, gold: Gold) -> Written:
 CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for each grade")
 
 
-def write_parquet_table(folder: Path, gold: Gold) -> Written:
+def write_parquet_table(folder: Path, gold: ExportSource) -> Written:
     """qrels.parquet; the release id is in the schema's metadata."""
     rows = (
         (*row[: len(COLUMNS)], *row.about, *(gold.about[row.query_id][column] for column in ABOUT_QUERIES))

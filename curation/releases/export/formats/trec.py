@@ -26,14 +26,14 @@ from curation.store import Cursor
 from curation.store.release_parts import read_part
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
 
 
 UNJUDGED = -1
 _SPACE = re.compile(r"[\s%]")
 
 
-def write_trec(folder: Path, gold: Gold) -> Written:
+def write_trec(folder: Path, gold: ExportSource) -> Written:
     """Topics of all parts and qrels; pairs without a grade as -1 where they are wanted."""
     queries = without_space(query["query_id"] for query in gold.queries)
     documents = without_space(gold.documents.ids)
@@ -69,7 +69,7 @@ def release_topics(cursor: Cursor, release_id: str) -> str:
     )
 
 
-def _unjudged(gold: Gold) -> list[tuple[str, str]]:
+def _unjudged(gold: ExportSource) -> list[tuple[str, str]]:
     return gold.unjudged() if gold.options.unjudged else []
 
 

@@ -34,7 +34,7 @@ from curation.releases.export.formats.export_format import (
 )
 
 if TYPE_CHECKING:
-    from curation.releases.export.gold import Gold
+    from curation.releases.export.export_source import ExportSource
     from curation.store import Document
 
 CHANGED = "grade that was given on another version of its document"
@@ -60,7 +60,7 @@ class UsableQuery(NamedTuple):
     kinds: Mapping[str, str]
 
 
-def write_triplets(folder: Path, gold: Gold) -> Written:
+def write_triplets(folder: Path, gold: ExportSource) -> Written:
     """Each relevant document with each of the best hard negatives, at most as many as are asked for.
 
     Raises
@@ -122,7 +122,9 @@ def _usable(queries: Sequence[UsableQuery], left_out: Counter[str]) -> list[Usab
     return [query for query in queries if query.positives and query.negatives]
 
 
-def _queries(gold: Gold, documents: Mapping[str, Document], left_out: Counter[str]) -> Iterator[UsableQuery]:
+def _queries(
+    gold: ExportSource, documents: Mapping[str, Document], left_out: Counter[str]
+) -> Iterator[UsableQuery]:
     """The queries with grades, ordered, and what their documents are good for."""
     ranks = _best_ranks(gold)
     by_query: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -165,7 +167,7 @@ def _distinct(
     relevant: Sequence[str],
     outdated: Collection[str],
     documents: Mapping[str, Document],
-    gold: Gold,
+    gold: ExportSource,
     left_out: Counter[str],
 ) -> list[str]:
     """The negatives that are neither nearly a relevant document nor each other's text."""
@@ -187,7 +189,7 @@ def _distinct(
     return list(kept.values())
 
 
-def _best_ranks(gold: Gold) -> dict[tuple[str, str], float]:
+def _best_ranks(gold: ExportSource) -> dict[tuple[str, str], float]:
     """(query id, document id) → the best rank that any system of any pool gave it; infinite for one that came
     with imported judgments alone."""
     ranks: dict[tuple[str, str], float] = {}

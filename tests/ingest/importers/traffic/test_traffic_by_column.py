@@ -18,7 +18,7 @@ from curation.core.errors import InputError
 from curation.ingest.importers.traffic import log
 from curation.ingest.importers.traffic import traffic_import as traffic
 from curation.ingest.readers import blocks
-from curation.ingest.readers.blocks import NotPlain
+from curation.ingest.readers.blocks import NeedsRowReader
 from curation.ingest.readers.fields import TrafficFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
@@ -64,7 +64,7 @@ def is_by_column(path, layout=None, fields=TrafficFields("q")):
     records = Records(path, layout)
     try:
         log.by_block(records, fields)
-    except NotPlain:
+    except NeedsRowReader:
         return False
     return True
 

@@ -18,7 +18,7 @@ from curation.labeling.consensus.consensus import consensus
 from curation.people.seal_access import sealed_parts, sealed_queries
 from curation.releases.seal import open_sealed
 from curation.releases.stored import NOT_COUNTED, Table
-from curation.releases.verify import Opened, opened
+from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Cursor, Store
 
 PairKey = tuple[str, str]
@@ -36,7 +36,7 @@ WHERE coalesce(v.content_hash, a.content_hash, s.content_hash) IS NOT NULL
 
 
 @dataclass(frozen=True)
-class PeoplesGrades:
+class HumanGrades:
     """What people say about pairs.
 
     Attributes
@@ -70,7 +70,7 @@ class PeoplesGrades:
         return self.given.only(np.asarray(chosen, dtype=bool)[self.given.units])
 
 
-def live_grades(cursor: Cursor) -> PeoplesGrades:
+def live_grades(cursor: Cursor) -> HumanGrades:
     """People's grades of the live project, without queries that a release seals."""
     sealed = frozenset(sealed_queries(cursor))
     found = {
@@ -82,7 +82,7 @@ def live_grades(cursor: Cursor) -> PeoplesGrades:
         (query, document): version for query, document, version in cursor.execute(_VERSIONS).fetchall()
     }
     segments = cursor.execute(_SEGMENTS).fetchall()
-    return PeoplesGrades(
+    return HumanGrades(
         release=None,
         parts=(),
         scale=current_guide(cursor).values,
@@ -103,7 +103,7 @@ def release_grades(
     purpose: str,
     reason: str | None = None,
     actor: str = COMMAND_LINE,
-) -> PeoplesGrades:
+) -> HumanGrades:
     """People's grades of a release: of a part, of all (`all`), or of those that are not sealed.
 
     Raises
@@ -113,7 +113,7 @@ def release_grades(
     RefusedError: sealed grades are wanted without a reason or by somebody who is no lead; all parts are
         sealed; the release is not as it was frozen.
     """
-    release = opened(store, name)
+    release = load_release(store, name)
     chosen = parts_of(release, split)
     open_sealed(store, name, purpose, reason, actor, chosen)
     queries = [row for row in release.rows("queries") if row["part"] in chosen]
@@ -125,7 +125,7 @@ def release_grades(
         if row["query_id"] in inside and "version" not in row
     }
     given, left_out = _judgments(release, found)
-    return PeoplesGrades(
+    return HumanGrades(
         release=name,
         parts=chosen,
         scale=tuple(scale_of(release.rows("guides"))),
@@ -139,13 +139,13 @@ def release_grades(
     )
 
 
-def _left_sealed(release: Opened, chosen: Collection[str]) -> frozenset[str]:
+def _left_sealed(release: FrozenRelease, chosen: Collection[str]) -> frozenset[str]:
     """The queries of the sealed parts that were not opened."""
     closed = set(sealed_parts(release.header)).difference(chosen)
     return frozenset(row["query_id"] for row in release.rows("queries") if row["part"] in closed)
 
 
-def _judgments(release: Opened, pairs: Mapping[PairKey, int | None]) -> tuple[Grades, dict[str, int]]:
+def _judgments(release: FrozenRelease, pairs: Mapping[PairKey, int | None]) -> tuple[Grades, dict[str, int]]:
     """Each annotator's grades of these pairs: no blind duplicates, no pilots, no older texts."""
     rounds = {row["round"]: row["kind"] for row in release.rows("rounds")}
     said: dict[tuple[str, str, str], set[int]] = defaultdict(set)

@@ -18,7 +18,7 @@ from curation.releases.card.card import Card
 from curation.releases.export.request import ExportOptions
 from curation.releases.search_weights import search_weights
 from curation.releases.stored import Pin, Table
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 from curation.store import Document, Store
 
 
@@ -60,7 +60,7 @@ class Question(NamedTuple):
 class PinnedDocuments:
     """The documents of a release; walking them reads batch by batch."""
 
-    def __init__(self, store: Store, release: Opened) -> None:
+    def __init__(self, store: Store, release: FrozenRelease) -> None:
         self._store, self._release = store, release
         self._pins = [Pin(row["document_id"], row["content_hash"]) for row in release.walk("documents")]
 
@@ -85,7 +85,7 @@ class PinnedDocuments:
 class PartRowsOf:
     """The rows of a release's part that are about some of its queries; each walk reads them one by one."""
 
-    def __init__(self, release: Opened, part: str, queries: Collection[str]) -> None:
+    def __init__(self, release: FrozenRelease, part: str, queries: Collection[str]) -> None:
         self._release, self._part, self._queries = release, part, queries
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -93,7 +93,7 @@ class PartRowsOf:
 
 
 @dataclass(frozen=True)
-class Gold:
+class ExportSource:
     """A release's rows.
 
     Attributes
@@ -121,7 +121,7 @@ class Gold:
     near_duplicate: float
     card: Card
     options: ExportOptions
-    release: Opened
+    release: FrozenRelease
 
     @cached_property
     def part_of(self) -> dict[str, str]:
@@ -213,7 +213,9 @@ class Gold:
         return PREFIXES if shared else ("", "")
 
 
-def gold_of(store: Store, release: Opened, parts: Sequence[str], options: ExportOptions) -> Gold:
+def gold_of(
+    store: Store, release: FrozenRelease, parts: Sequence[str], options: ExportOptions
+) -> ExportSource:
     """The release with the grades of these parts and no others."""
     queries = release.rows("queries")
     inside = {query["query_id"] for query in queries if query["part"] in parts}
@@ -221,7 +223,7 @@ def gold_of(store: Store, release: Opened, parts: Sequence[str], options: Export
     scale = {grade["value"]: grade["name"] for guide in release.walk("guides") for grade in guide["scale"]}
     strata = [stratum for sample in release.walk("sampling") for stratum in sample["report"]]
 
-    return Gold(
+    return ExportSource(
         name=release.row.name,
         release_id=release.row.release_id,
         parts=tuple(parts),

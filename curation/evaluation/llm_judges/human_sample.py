@@ -25,7 +25,7 @@ import numpy as np
 from curation.core.errors import RefusedError
 from curation.core.statistics.arrays import Floats, Mask
 from curation.core.text import amount
-from curation.releases.verify import Opened
+from curation.releases.verify import FrozenRelease
 from curation.store import Cursor, get_setting
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ NOT_DRAWN = "evaluated query that was not drawn from the traffic"
 NOT_IN_DRAW = "evaluated query that the draw for people did not draw"
 
 
-class PeoplesSample(NamedTuple):
+class HumanSample(NamedTuple):
     """All N queries in the order of their ids, and which of them people graded.
 
     Attributes
@@ -60,7 +60,7 @@ class _FrameRow(NamedTuple):
     searches: float | None
 
 
-def peoples_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> PeoplesSample:
+def peoples_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
     """How the evaluated queries of a release were chosen.
 
     Raises
@@ -80,7 +80,9 @@ def peoples_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) 
     return _of_sample(cursor, release, evaluated)
 
 
-def _of_draw(cursor: Cursor, release: Opened, draw: QueryDraw, evaluated: Collection[str]) -> PeoplesSample:
+def _of_draw(
+    cursor: Cursor, release: FrozenRelease, draw: QueryDraw, evaluated: Collection[str]
+) -> HumanSample:
     """Of the queries that a round was drawn from, those that it drew and that are evaluated."""
     ids = tuple(sorted(draw.strata))
     people = draw.drawn.intersection(evaluated)
@@ -95,7 +97,7 @@ def _of_draw(cursor: Cursor, release: Opened, draw: QueryDraw, evaluated: Collec
     return sample_of(ids, strata, asked, chosen_by, {NOT_IN_DRAW: len(evaluated) - len(people)}, searches)
 
 
-def _of_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> PeoplesSample:
+def _of_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
     """Of the current sample, or of the release's queries, those that are evaluated."""
     drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
     by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
@@ -130,7 +132,7 @@ def sample_of(
     chosen_by: Sequence[str],
     left_out: Mapping[str, int],
     searches: Floats | None = None,
-) -> PeoplesSample:
+) -> HumanSample:
     """A sample whose probabilities are the share of each stratum that people graded.
 
     Raises
@@ -138,7 +140,7 @@ def sample_of(
     RefusedError: a stratum of which they graded nothing.
     """
     chances, reasons = _probabilities(strata, asked), {why: count for why, count in left_out.items() if count}
-    return PeoplesSample(tuple(ids), tuple(strata), asked, chances, searches, tuple(chosen_by), reasons)
+    return HumanSample(tuple(ids), tuple(strata), asked, chances, searches, tuple(chosen_by), reasons)
 
 
 def _sample(cursor: Cursor) -> dict[str, _FrameRow]:
@@ -152,11 +154,11 @@ def _sample(cursor: Cursor) -> dict[str, _FrameRow]:
     }
 
 
-def _release_frame(release: Opened) -> dict[str, _FrameRow]:
+def _release_frame(release: FrozenRelease) -> dict[str, _FrameRow]:
     return {row["query_id"]: _FrameRow(str(row["stratum"]), None) for row in release.rows("queries")}
 
 
-def _refuse_outside(release: Opened, outside: Collection[str]) -> None:
+def _refuse_outside(release: FrozenRelease, outside: Collection[str]) -> None:
     if outside:
         raise RefusedError(
             f"The project's current sample lacks {amount(len(outside), 'query', 'queries')} of the release "
@@ -176,7 +178,7 @@ def _later(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, _FrameRow
     return set(frame).difference(smallest)
 
 
-def _refuse_by_choice(release: Opened, drawn: Collection[str], which: str, or_else: str) -> None:
+def _refuse_by_choice(release: FrozenRelease, drawn: Collection[str], which: str, or_else: str) -> None:
     """Stop where queries lack people's grades and neither the draw nor the split says why."""
     missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
     if missing:
@@ -188,7 +190,7 @@ def _refuse_by_choice(release: Opened, drawn: Collection[str], which: str, or_el
         )
 
 
-def _refuse_by_time(release: Opened) -> None:
+def _refuse_by_time(release: FrozenRelease) -> None:
     if release.rows("split")[0]["parameters"].get("by_time"):
         raise RefusedError(
             f"The split of the release {release.row.name!r} goes by time, so the queries of a part are no "

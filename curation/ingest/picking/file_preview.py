@@ -39,7 +39,7 @@ _JUDGED = {"judgments": True, "decisions": True, "queries": False}
 _BEIR = {"corpus": "corpus.jsonl", "queries": "queries.jsonl"}
 
 
-class FileLook(NamedTuple):
+class FilePreview(NamedTuple):
     """What the beginning of a file shows.
 
     Attributes
@@ -67,7 +67,7 @@ class FileLook(NamedTuple):
         )
 
 
-def look_at(request: ImportRequest) -> FileLook:
+def preview_file(request: ImportRequest) -> FilePreview:
     """Look at the beginning of a file; the fields and options of the request do not matter.
 
     Raises
@@ -97,7 +97,7 @@ def look_at(request: ImportRequest) -> FileLook:
         and (longest := records.longest_text(fields.values()))
     ):
         fields["body"] = [longest]
-    return FileLook(records.format, layout.encoding, columns, columns, rows, fields, cells)
+    return FilePreview(records.format, layout.encoding, columns, columns, rows, fields, cells)
 
 
 def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:
@@ -142,9 +142,9 @@ def shortened(value: object) -> str:
     return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
 
 
-def _look_at_run(run: RunFile, layout: FileLayout) -> FileLook:
+def _look_at_run(run: RunFile, layout: FileLayout) -> FilePreview:
     rows: list[tuple[str, ...]] = []
     with suppress(InputError):
         for row in islice(run, FIRST):
             rows.append(tuple(map(shortened, row)))
-    return FileLook(run.format, layout.encoding, (), tuple(RunRow._fields), rows, {})
+    return FilePreview(run.format, layout.encoding, (), tuple(RunRow._fields), rows, {})

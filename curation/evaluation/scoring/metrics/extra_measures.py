@@ -30,7 +30,7 @@ from curation.evaluation.scoring.metrics.qrels import UNJUDGED, Qrels, Rankings,
 from curation.evaluation.scoring.metrics.subtopics import alpha_ndcg, ideal_dcg
 
 
-def own_values(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
+def extra_measures(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
     """The value of each query, shape (Q,); of one that has nothing relevant it means nothing.
 
     Parameters

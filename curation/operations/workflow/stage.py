@@ -39,7 +39,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class PathStep:
+class Stage:
     """One step.
 
     Attributes
@@ -57,7 +57,7 @@ class PathStep:
     alpha: GateCheck | None = None
 
 
-def next_step(steps: Sequence[PathStep]) -> str | None:
+def next_step(steps: Sequence[Stage]) -> str | None:
     """The step that comes next: the first that needs attention, else the first that is not done."""
     for wanted in (["needs attention"], ["not begun", "at work"]):
         for step in steps:
@@ -66,12 +66,12 @@ def next_step(steps: Sequence[PathStep]) -> str | None:
     return None
 
 
-def at_work(step: PathStep, line: str) -> PathStep:
+def at_work(step: Stage, line: str) -> Stage:
     """The step while a job is at it."""
     return replace(step, state="at work", line=line)
 
 
-def needs_attention(step: PathStep, line: str) -> PathStep:
+def needs_attention(step: Stage, line: str) -> Stage:
     """The step with what somebody should look at before its own line."""
     return replace(step, state="needs attention", line=f"{line} {step.line}")
 
