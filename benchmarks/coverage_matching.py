@@ -32,9 +32,9 @@ from curation.ingest.readers.fields import CorpusFields
 from curation.operations.project import init_project
 from curation.queries.coverage.asked import match_asked
 from curation.queries.coverage.coverage_map import CoverageMap, MapSettings
+from curation.queries.coverage.entity_linking import EntityMatch
 from curation.queries.coverage.matching import ALTERNATIVES, MatchingRule
 from curation.queries.coverage.measures import Clusters, measure_coverage
-from curation.queries.coverage.query_entities import EntityMatch
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.stored_map import map_in_force, read_map
 from curation.store import Store, open_store

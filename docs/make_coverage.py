@@ -30,8 +30,8 @@ from curation.pooling.systems import Systems
 from curation.queries.coverage.asked import clusters_at, match_asked
 from curation.queries.coverage.clusters import documents_of
 from curation.queries.coverage.coverage_map import CoverageMap, MapSettings
+from curation.queries.coverage.entity_linking import EntityMatch
 from curation.queries.coverage.measures import Clusters, QueryShape, query_shape
-from curation.queries.coverage.query_entities import EntityMatch
 from curation.queries.coverage.report import CoverageReport, find_coverage
 from curation.queries.coverage.stored_map import map_in_force, read_map
 from curation.store.documents import corpus_of, current_corpus

@@ -100,7 +100,7 @@ class Project:
 
     def releases(self) -> list[str]:
         """The names of all releases, in the order of freezing."""
-        from curation.releases.stored import list_releases
+        from curation.releases.release_rows import list_releases
 
         with self._store.reading() as cursor:
             return [row.name for row in list_releases(cursor)]

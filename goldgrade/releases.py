@@ -76,7 +76,7 @@ class Release:
 
     def documents(self) -> Iterator[Document]:
         """The documents, ordered by id: `document_id`, `title`, `body`, `url`, `metadata` (JSON) and more."""
-        from curation.releases.stored import Pin
+        from curation.releases.release_rows import Pin
 
         pins = [Pin(row["document_id"], row["content_hash"]) for row in self._opened.walk("documents")]
         return (document for _, document in self._opened.pinned(self._store, pins) if document is not None)

@@ -204,7 +204,7 @@ def evaluate(
     from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
     from curation.evaluation.submission import evaluated, pooled, prepared
     from curation.ingest.readers.fields import ChunkFields
-    from curation.releases.stored import is_file
+    from curation.releases.release_rows import is_file
 
     given = given_flags(context)
     refuse_problems([f"{given[name]} is gone: {now}" for name, now in GONE.items() if name in given])

@@ -134,7 +134,7 @@ def release_pack(
 
 
 def _show_packed(packed: PackedFile) -> None:
-    from curation.releases.stored import mark_sentence
+    from curation.releases.release_rows import mark_sentence
 
     exported = packed.exported
     say(f"Packed {exported.name}: {packed.file}, {packed.bytes:,} bytes.")
@@ -148,7 +148,7 @@ def _show_packed(packed: PackedFile) -> None:
 
 def _show_release(shown_release: ShownRelease) -> None:
     from curation.releases.overview import opening_table, override_sentence, part_table, sealed_table
-    from curation.releases.stored import half_judged_sentence
+    from curation.releases.release_rows import half_judged_sentence
 
     title = (
         f"Release {shown_release.name}, frozen {shown_release.frozen_at:%Y-%m-%d %H:%M} UTC by "

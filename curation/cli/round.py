@@ -306,7 +306,7 @@ def round_pilot(
 
 
 def show_opened(opened: RoundOpened, pilot: bool) -> None:
-    from curation.labeling.rounds.tables import spacing_table
+    from curation.labeling.rounds.round_tables import spacing_table
 
     what = "pilot " if pilot else ""
     say(
@@ -324,7 +324,7 @@ def show_opened(opened: RoundOpened, pilot: bool) -> None:
 
 
 def _show_status(status: RoundStatus) -> None:
-    from curation.labeling.rounds.tables import control_item_table, progress_table, spacing_table
+    from curation.labeling.rounds.round_tables import control_item_table, progress_table, spacing_table
 
     where = ", closed" if status.closed else ", paused" if status.paused else ""
     say(
@@ -370,7 +370,7 @@ def _state_name(state: RoundState) -> str:
 
 
 def _show_pilot(report: PilotReport) -> None:
-    from curation.labeling.rounds.tables import pilot_tables
+    from curation.labeling.rounds.round_tables import pilot_tables
 
     versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in report.guide_hashes.items())
     say(

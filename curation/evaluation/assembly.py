@@ -25,7 +25,7 @@ from curation.evaluation.evaluation import (
     SeedSpread,
 )
 from curation.evaluation.figures.copies import shared_copies
-from curation.evaluation.figures.hard_negatives import HardNegativeEffect, hard_negative_effect
+from curation.evaluation.figures.hard_negative_effect import HardNegativeEffect, hard_negative_effect
 from curation.evaluation.figures.means import mean_figures, mean_intervals
 from curation.evaluation.figures.outdated import outdated_figures
 from curation.evaluation.figures.refusal import run_refusal

@@ -13,7 +13,7 @@ from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.comparison.leaderboard import LeaderboardRow
 from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.figures.copies import SharedCopies
-from curation.evaluation.figures.hard_negatives import HardNegativeEffect
+from curation.evaluation.figures.hard_negative_effect import HardNegativeEffect
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.outdated import OutdatedFigures
 from curation.evaluation.figures.refusal import AbstentionFigures

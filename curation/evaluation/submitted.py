@@ -31,8 +31,8 @@ from curation.evaluation.scoring.metrics.evidence import RunChunks
 from curation.evaluation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.people.seal_access import sealed_parts
+from curation.releases.release_rows import gate_override_of, list_releases
 from curation.releases.sealed_evaluations import SealedEvaluation, query_values, sealed_evaluations
-from curation.releases.stored import gate_override_of, list_releases
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_parts
 

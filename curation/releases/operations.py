@@ -15,7 +15,7 @@ from curation.releases.export.zipped import export_zip
 from curation.releases.freeze.freeze import Frozen, check_name, freeze
 from curation.releases.freeze.request import FreezeRequest
 from curation.releases.overview import part_table
-from curation.releases.stored import list_releases, mark_sentence
+from curation.releases.release_rows import list_releases, mark_sentence
 from curation.store import Cursor, Store
 
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from curation.core.reports.page import Table
 from curation.core.text import amount
 from curation.people.seal_access import Unsealing, openings, sealed_parts
-from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
-from curation.releases.stored import (
+from curation.releases.release_rows import (
     NO_NUMBER,
     graded_pairs,
     half_judged,
@@ -23,6 +22,7 @@ from curation.releases.stored import (
     marked,
     release_marks,
 )
+from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
 from curation.store import Cursor, Store
 
 if TYPE_CHECKING:

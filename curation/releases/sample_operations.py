@@ -23,8 +23,8 @@ from curation.queries.sampling.top_up import (
     sample_to_top_up,
     top_up,
 )
+from curation.releases.release_rows import released_queries
 from curation.releases.spread import spread_if_asked
-from curation.releases.stored import released_queries
 from curation.store import Cursor, Store
 
 

@@ -17,7 +17,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.text import amount
 from curation.ingest.importers.corpus import content_hash_of
-from curation.releases.stored import (
+from curation.releases.release_rows import (
     FORMAT,
     Pin,
     ReleaseRow,

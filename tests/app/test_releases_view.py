@@ -20,8 +20,8 @@ from curation.people.seal_access import openings
 from curation.releases.card.card import Card
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
+from curation.releases.release_rows import find_release
 from curation.releases.sealed_evaluations import monthly_limit
-from curation.releases.stored import find_release
 from curation.releases.verify import load_release as opened_release
 from curation.splits.certificate.certificate import read_certificate
 from curation.splits.split import make_split

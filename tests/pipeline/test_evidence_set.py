@@ -11,7 +11,7 @@ import pytest
 
 from curation.evaluation.scoring.metrics.measures import CHUNK_MEASURES
 from curation.evaluation.submitted import evaluable_release
-from curation.releases.stored import find_release
+from curation.releases.release_rows import find_release
 from curation.store import open_store
 from tests.support.command_line import invoke
 from tests.support.evidence_set import SET, command, evidence_set, excerpts, texts

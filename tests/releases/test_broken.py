@@ -22,8 +22,8 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
+from curation.releases.release_rows import release_id_of, signed_row
 from curation.releases.seal import open_sealed
-from curation.releases.stored import release_id_of, signed_row
 from curation.releases.verify import verify
 from curation.splits.split import make_split
 from curation.store import Store, append_rows, open_store, utc_now

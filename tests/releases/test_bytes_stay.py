@@ -19,7 +19,7 @@ import pytest
 
 from curation.core.text import canonical_json, digest
 from curation.releases.export.formats import FORMATS
-from curation.releases.stored import rounded
+from curation.releases.release_rows import rounded
 from curation.store import Store
 from tests.support.command_line import Done, invoke
 from tests.support.projects import add_names, new_project, rows_of

@@ -13,7 +13,7 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.evaluation.submitted import evaluable_release, submitted_report
 from curation.operations.workflow import read_workflow
-from curation.releases.stored import MARK, find_release, release_marks
+from curation.releases.release_rows import MARK, find_release, release_marks
 from curation.store import Annotator, Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, freeze_against_the_gate, ranked, write_run

@@ -23,8 +23,8 @@ from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import releases, show
+from curation.releases.release_rows import list_releases
 from curation.releases.seal import open_sealed
-from curation.releases.stored import list_releases
 from curation.releases.verify import verify
 from curation.splits.request import AssignmentOptions
 from curation.splits.rules import Rules

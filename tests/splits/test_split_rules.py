@@ -21,7 +21,7 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.refusals import refuse_joined
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
-from curation.splits.ties.near_duplicate import LABEL as NEAR_DUPLICATE
+from curation.splits.ties.near_duplicate_document import LABEL as NEAR_DUPLICATE
 from curation.splits.ties.query_text import LABEL as QUERY_TEXT
 from curation.splits.ties.search import find_edges
 from curation.splits.ties.shared_document import LABEL as SHARED_DOCUMENT

@@ -35,7 +35,7 @@ from curation.pooling.pool import build_pool
 from curation.queries.coverage.clusters import Cluster
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.entities import Entity
-from curation.queries.coverage.query_entities import EntityMatch
+from curation.queries.coverage.entity_linking import EntityMatch
 from curation.queries.coverage.resolution import Partitions
 from curation.queries.coverage.stored_map import write_map, write_texts
 from curation.queries.coverage.writing.queue import write_task, writing_queue

@@ -9,8 +9,8 @@ from curation.agreement.annotators.signals import DURING_ROUND, FALSE_ROUNDS
 from curation.agreement.report.quality import CHECKS, RoundQuality, not_checked_table
 from curation.core.text import percent
 from curation.labeling.rounds.pilot import PilotReport, pilot_report
+from curation.labeling.rounds.round_tables import control_item_table, pilot_tables, spacing_table
 from curation.labeling.rounds.status import RoundStatus, round_status
-from curation.labeling.rounds.tables import control_item_table, pilot_tables, spacing_table
 from curation.operations.jobs.figures import DataState, Figures
 from curation.people.seal_access import withheld
 

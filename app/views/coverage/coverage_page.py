@@ -9,7 +9,7 @@ from app.app_page import DATA, LEADS, AppPage
 from app.next_step import missing_step
 from app.page_context import read_context
 from app.views.coverage import gaps
-from app.views.coverage.kept_state import kept_state
+from app.views.coverage.cached_state import kept_state
 from app.views.coverage.measuring import MEASURING, show_measuring
 from app.views.coverage.region_map import show_map
 from app.views.coverage.written import show_written

@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.page_context import PageContext
 from app.views.coverage import region
-from app.views.coverage.kept_state import kept_graph
+from app.views.coverage.cached_state import kept_graph
 from curation.core.errors import CurationError
 from curation.evaluation.coverage_report import comparison_sections, coverage_page, map_sections
 from curation.evaluation.region_values import EvaluatedValues, stored_values

@@ -33,7 +33,7 @@ from curation.evaluation.submitted import (
     submitted_report,
 )
 from curation.people.annotators import EVALUATING
-from curation.releases.stored import ReleaseRow, list_releases, mark_sentence, marked, release_marks
+from curation.releases.release_rows import ReleaseRow, list_releases, mark_sentence, marked, release_marks
 from curation.store import Annotator, Store
 
 KEPT = 8

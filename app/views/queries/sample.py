@@ -22,7 +22,7 @@ from curation.queries.sampling.request import DrawRequest, TopUpRequest
 from curation.queries.sampling.sample_plan import read_quotas
 from curation.queries.sampling.stored_sample import StoredSample, current_sample, judged_queries
 from curation.queries.sampling.strata import DIMENSIONS, TAG
-from curation.releases.stored import list_releases
+from curation.releases.release_rows import list_releases
 
 _ASKED = "draw asked"
 """Where a draw waits for a yes: the sample and the last job when it was asked for, and the request."""

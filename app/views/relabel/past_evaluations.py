@@ -14,7 +14,7 @@ from curation.core.errors import refuse_problems
 from curation.operations.jobs import Job
 from curation.operations.jobs.uploads import discard
 from curation.relabeling.request import PastRunsRequest
-from curation.releases.stored import list_releases
+from curation.releases.release_rows import list_releases
 
 KIND = "past evaluations"
 """The kind of job that compares runs on two releases."""

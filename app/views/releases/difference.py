@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from curation.releases.diff.diff import Diff, diff
 from curation.releases.diff.sections import diff_sections, findings, title_of
-from curation.releases.stored import (
+from curation.releases.release_rows import (
     ReleaseRow,
 )
 from curation.store import Store

@@ -15,7 +15,7 @@ from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportRequest
 from curation.releases.overview import ShownRelease
 from curation.releases.overview import show as show_release
-from curation.releases.stored import ReleaseRow
+from curation.releases.release_rows import ReleaseRow
 
 KIND = "export"
 """The kind of job that exports."""

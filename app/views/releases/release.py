@@ -29,14 +29,14 @@ from curation.releases.overview import (
 )
 from curation.releases.overview import releases as listed_releases
 from curation.releases.overview import show as show_release
-from curation.releases.sealed_evaluations import monthly_limit, sealed_evaluations, set_monthly_limit
-from curation.releases.stored import (
+from curation.releases.release_rows import (
     ReleaseRow,
     half_judged_sentence,
     list_releases,
     marked,
     release_marks,
 )
+from curation.releases.sealed_evaluations import monthly_limit, sealed_evaluations, set_monthly_limit
 from curation.releases.verify import Verified, load_release, verify
 from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_page

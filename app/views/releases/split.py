@@ -19,7 +19,7 @@ from curation.core.text import amount
 from curation.guides.guide import current_guide
 from curation.operations.jobs import Job
 from curation.operations.jobs.figures import figures_of
-from curation.releases.stored import list_releases
+from curation.releases.release_rows import list_releases
 from curation.splits.operations import PREVIEW
 from curation.splits.preview import SplitPreview, parsed_preview
 from curation.splits.request import NewSplit, PreviewRequest, part_problems

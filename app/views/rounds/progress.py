@@ -10,8 +10,8 @@ from app import ui
 from app.acts import Acts
 from curation.labeling.practice.status import practice_statuses, practice_table
 from curation.labeling.rounds.forecast import AnnotatorWork, Forecast, annotators_work, forecast, pace
+from curation.labeling.rounds.round_tables import progress_table
 from curation.labeling.rounds.status import RoundStatus, round_status
-from curation.labeling.rounds.tables import progress_table
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.store import Store
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.similarity.identical import Identical
 from curation.evaluation.scoring.inputs.release import parts_of, scale_of
-from curation.releases.stored import Pin, list_releases
+from curation.releases.release_rows import Pin, list_releases
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Store, open_store
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from curation.core.text import amount
 from curation.evaluation.scoring.inputs.release import EvaluatedRelease
 from curation.people.seal_access import sealed_parts
-from curation.releases.stored import list_releases
+from curation.releases.release_rows import list_releases
 from curation.store import Store
 from curation.store.release_parts import read_part
 from curation.store.table_rows import utc_now

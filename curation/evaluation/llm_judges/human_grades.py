@@ -16,8 +16,8 @@ from curation.evaluation.scoring.inputs.release import parts_of, scale_of
 from curation.guides.guide import current_guide
 from curation.labeling.consensus.consensus import consensus
 from curation.people.seal_access import sealed_parts, sealed_queries
+from curation.releases.release_rows import NOT_COUNTED, Table
 from curation.releases.seal import open_sealed
-from curation.releases.stored import NOT_COUNTED, Table
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Cursor, Store
 

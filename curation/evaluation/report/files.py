@@ -21,7 +21,7 @@ from curation.evaluation.report.section import with_interval
 from curation.evaluation.scoring.metrics.measures import Measure, measures_named
 from curation.evaluation.significance import what_decides
 from curation.releases.export.formats.trec import without_space
-from curation.releases.stored import marked
+from curation.releases.release_rows import marked
 
 _SAME = {
     **{"rprec": "Rprec", "gmap": "gm_map", "set_precision": "set_P", "set_f1": "set_F"},

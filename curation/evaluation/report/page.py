@@ -41,7 +41,7 @@ from curation.evaluation.report.systems import (
 )
 from curation.evaluation.report.triple import triple_findings, triple_sections
 from curation.releases.card.limits import synthetic_sentence
-from curation.releases.stored import mark_sentence, marked
+from curation.releases.release_rows import mark_sentence, marked
 
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     write_systems,

@@ -14,7 +14,7 @@ from curation.evaluation.figures.means import rate_of_few
 from curation.evaluation.report.section import by_measure, interval, mark, share, with_own_n
 from curation.evaluation.scoring.inputs.run_seconds import RunSeconds
 from curation.evaluation.scoring.metrics.measures import WITHIN, measures_named
-from curation.releases.stored import marked
+from curation.releases.release_rows import marked
 
 SECONDS_COLUMNS = ("system", "run", "mean", "median", "p95", "queries", "note")
 

@@ -45,8 +45,8 @@ from curation.ingest.importers.corpus import content_hash_of
 from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import known_systems
 from curation.releases.export.formats.trec import without_space
+from curation.releases.release_rows import Pin
 from curation.releases.seal import refuse_unknown_parts
-from curation.releases.stored import Pin
 from curation.releases.verify import FrozenRelease, load_release
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.retrieval.engines.client import EngineClient

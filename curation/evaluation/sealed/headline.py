@@ -31,8 +31,8 @@ from curation.evaluation.sealed.access import (
     refusals_logged,
     sealed_request,
 )
+from curation.releases.release_rows import mark_sentence
 from curation.releases.sealed_evaluations import SealedCount
-from curation.releases.stored import mark_sentence
 from curation.releases.verify import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
-from curation.evaluation.figures.hard_negatives import HardNegativeEffect
+from curation.evaluation.figures.hard_negative_effect import HardNegativeEffect
 from curation.evaluation.figures.means import Figure, MeasureFigure
 from curation.evaluation.figures.refusal import AbstentionFigures
 from curation.evaluation.figures.reranking import RerankingDepth

@@ -18,7 +18,7 @@ from curation.operations.backups.content import damage_of_blocks, read_all_rows
 from curation.operations.backups.request import DOWNLOADED, SNAPSHOT
 from curation.operations.doctor.findings import DoctorFinding, megabytes
 from curation.operations.jobs.stored import last_jobs
-from curation.releases.stored import list_releases
+from curation.releases.release_rows import list_releases
 from curation.releases.verify import verify
 from curation.store import Store, get_setting, utc_now
 

@@ -29,7 +29,7 @@ from curation.people.annotators import require_author
 from curation.relabeling.staleness.calendar import OPEN, UNFINISHED, read_work
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.relabeling.staleness.staleness import staleness
-from curation.releases.stored import list_releases
+from curation.releases.release_rows import list_releases
 from curation.store import (
     COMMAND_LINE,
     Cursor,

@@ -11,7 +11,7 @@ from curation.core.text import amount
 from curation.operations.query_facts.documents import own_documents
 from curation.operations.query_facts.facts import read_facts
 from curation.people.seal_access import SealAccess, door_or_shut
-from curation.releases.stored import list_releases, marked, release_marks
+from curation.releases.release_rows import list_releases, marked, release_marks
 from curation.store import Annotator, Store, get_setting
 from curation.store.documents import snapshot_titles
 from curation.store.release_parts import read_parts

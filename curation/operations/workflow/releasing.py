@@ -9,8 +9,7 @@ from curation.agreement.gate import Gate
 from curation.core.text import amount
 from curation.operations.workflow.deciding import SettledGrades
 from curation.operations.workflow.stage import Action, Stage
-from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
-from curation.releases.stored import (
+from curation.releases.release_rows import (
     ReleaseRow,
     graded_pairs,
     half_judged,
@@ -20,6 +19,7 @@ from curation.releases.stored import (
     release_marks,
     shortfall,
 )
+from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
 from curation.store import Cursor
 
 RECENT = timedelta(days=7)

@@ -32,7 +32,7 @@ from curation.operations.workflow.releasing import (
 from curation.operations.workflow.stage import Action, Stage, next_step
 from curation.relabeling.staleness.calendar import DueWork, QuarterWork
 from curation.relabeling.staleness.staleness import staleness
-from curation.releases.stored import list_releases
+from curation.releases.release_rows import list_releases
 from curation.store import Store, utc_now
 
 

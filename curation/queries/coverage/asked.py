@@ -13,12 +13,12 @@ from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.ingest.importers.queries import active_queries
 from curation.queries.coverage.coverage_map import CoverageMap, match_texts
+from curation.queries.coverage.entity_linking import EntityMatch
 from curation.queries.coverage.matching import MatchingRule
 from curation.queries.coverage.measures import (
     AskedText,
     Clusters,
 )
-from curation.queries.coverage.query_entities import EntityMatch
 from curation.queries.coverage.stored_map import read_texts, write_texts
 from curation.retrieval.embeddings import find_model
 from curation.store import Cursor, Query, Store

@@ -19,10 +19,10 @@ from curation.queries.coverage import CoverageRequest, entity_graph, resolution
 from curation.queries.coverage.clusters import Cluster, make_clusters
 from curation.queries.coverage.entities import Entity, Extractor, find_entities
 from curation.queries.coverage.entity_graph import join_neighbours
+from curation.queries.coverage.entity_linking import MOST_BY_MEANING, EntityMatch, match_queries
 from curation.queries.coverage.matching import LEAST_IN_CLUSTER, TWO, rule_of
 from curation.queries.coverage.measures import Clusters
 from curation.queries.coverage.phrases import PhraseExtractor
-from curation.queries.coverage.query_entities import MOST_BY_MEANING, EntityMatch, match_queries
 from curation.queries.coverage.resolution import Partitions, choose_resolution, find_partitions
 from curation.retrieval.embeddings import BFLOAT16, embed, find_model, has_bfloat16
 from curation.store import (

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from curation.queries.coverage.entity_linking import MOST_BY_MEANING, EntityMatch
 from curation.queries.coverage.measures import Clusters
-from curation.queries.coverage.query_entities import MOST_BY_MEANING, EntityMatch
 
 LEAST_IN_CLUSTER = "least_in_cluster"
 """The parameter of a map with the rule; maps of before have none, and count every matched entity."""

@@ -21,7 +21,7 @@ from curation.people.annotators import require_author
 from curation.queries.coverage.clusters import Cluster
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.entities import Entity
-from curation.queries.coverage.query_entities import EntityMatch
+from curation.queries.coverage.entity_linking import EntityMatch
 from curation.queries.coverage.resolution import Partitions
 from curation.store import (
     COMMAND_LINE,

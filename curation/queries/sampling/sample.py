@@ -83,7 +83,7 @@ def draw_sample(
     ----------
     model: embedding model of the coverage map, if that was made with it.
     author: who asked, for the audit trail: a lead or the command line.
-    released: the queries of all releases, for limits that leave them out (`releases.stored`).
+    released: the queries of all releases, for limits that leave them out (`releases.release_rows`).
     spread: how a figure varies in a release, for the allocation neyman (`releases.spread`).
 
     Raises

@@ -52,7 +52,7 @@ def top_up(
     size: of the whole sample. What the quotas leave of it goes to the strata without one, by the sample's
         allocation; None draws what the quotas need.
     author: who asked, for the audit trail: a lead or the command line.
-    released: the queries of all releases, for samples whose limits leave them out (`releases.stored`).
+    released: the queries of all releases, for samples whose limits leave them out (`releases.release_rows`).
 
     Raises
     ------

@@ -27,7 +27,7 @@ from curation.releases.card.limits import limits_of
 from curation.releases.card.markdown import counts, listed, percent, table
 from curation.releases.coverage import about_grid, about_map, released_coverage
 from curation.releases.pairs import Codes, PairCodes, distinct, documents_of, number_in
-from curation.releases.stored import mark_sentence
+from curation.releases.release_rows import mark_sentence
 from curation.releases.verify import FrozenRelease
 
 UNKNOWN = "unknown"

@@ -6,7 +6,7 @@ from collections import Counter
 
 from curation.releases.card.markdown import Lines, percent
 from curation.releases.pairs import PairCodes, number_in
-from curation.releases.stored import half_judged, half_judged_sentence, mark_sentence, without_relevant
+from curation.releases.release_rows import half_judged, half_judged_sentence, mark_sentence, without_relevant
 from curation.releases.verify import FrozenRelease
 
 

@@ -12,7 +12,7 @@ from curation.releases.diff.diff import Diff
 from curation.releases.diff.grades import UNEXPLAINED, Regrade
 from curation.releases.diff.queries_documents import DocumentRow, QueryRow
 from curation.releases.diff.settings import BeforeAfter
-from curation.releases.stored import mark_sentence, marked
+from curation.releases.release_rows import mark_sentence, marked
 
 CHANGED = "What the releases know to have changed for these grades. It need not be why a grade differs."
 LIMIT = 50

@@ -16,8 +16,8 @@ from curation.ingest.importers.queries import PREFIXES
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.releases.card.card import Card
 from curation.releases.export.request import ExportOptions
+from curation.releases.release_rows import Pin, Table
 from curation.releases.search_weights import search_weights
-from curation.releases.stored import Pin, Table
 from curation.releases.verify import FrozenRelease
 from curation.store import Document, Store
 

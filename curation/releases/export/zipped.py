@@ -20,7 +20,7 @@ from curation.releases.export.export import DEFAULT, Exported, export
 from curation.releases.export.formats.full import FULL
 from curation.releases.export.request import ExportOptions
 from curation.releases.packing.packed import PackedRelease
-from curation.releases.stored import SUFFIX
+from curation.releases.release_rows import SUFFIX
 from curation.releases.verify import load_release
 from curation.store import COMMAND_LINE, Store
 from curation.store.staging import staged, sync_all

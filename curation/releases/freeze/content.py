@@ -38,7 +38,7 @@ from curation.releases.freeze import judgments as judgment_rows
 from curation.releases.freeze import parts
 from curation.releases.freeze.figures import Agreement
 from curation.releases.freeze.reading import Rows
-from curation.releases.stored import FORMAT, NO_NUMBER, PartRows, Table, rounded, without_relevant
+from curation.releases.release_rows import FORMAT, NO_NUMBER, PartRows, Table, rounded, without_relevant
 from curation.splits.inputs import GradedQueries, graded_queries
 from curation.store.release_parts import PartText, table_rows
 

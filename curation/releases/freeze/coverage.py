@@ -25,7 +25,7 @@ from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.measures import Clusters, QueryShape, Tertiles, cell_of, make_grid, query_shape
 from curation.queries.coverage.stored_map import IN_FORCE, map_in_force, read_map
 from curation.releases.freeze.content import ReleaseDraft
-from curation.releases.stored import rounded
+from curation.releases.release_rows import rounded
 from curation.store import Cursor, Store, get_setting
 
 Cuts = tuple[Tertiles | None, Tertiles | None]

@@ -17,7 +17,7 @@ from curation.labeling.consensus.annotator_errors import AnnotatorErrors, errors
 from curation.labeling.consensus.consensus import ConsensusCounts
 from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.consensus.votes import Votes
-from curation.releases.stored import NO_NUMBER, Table, rounded
+from curation.releases.release_rows import NO_NUMBER, Table, rounded
 
 AGREEMENT_SEED = 0
 BETWEEN = (

@@ -25,13 +25,13 @@ from curation.releases.freeze.content import CHANGED, Override, ReleaseDraft, Sh
 from curation.releases.freeze.coverage import FrozenCoverage, add_coverage, read_map_in_force
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.sharing import check_rule, grade_outside, share_grades
-from curation.releases.seal import chosen_seals
-from curation.releases.stored import (
+from curation.releases.release_rows import (
     PartRows,
     release_id_of,
     rounded,
     signed_row,
 )
+from curation.releases.seal import chosen_seals
 from curation.splits.certificate.certificate import Certificate, certificate_of, without_sealed
 from curation.splits.certificate.certify import certify
 from curation.splits.inputs import within

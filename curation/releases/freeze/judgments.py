@@ -16,7 +16,7 @@ from curation.core.text import ListDigest, canonical_json, digest
 from curation.ingest.importers.redaction.personal_data import redact
 from curation.releases.freeze.pseudonyms import Pseudonyms, pseudonyms
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.stored import NO_NUMBER, Table, rounded
+from curation.releases.release_rows import NO_NUMBER, Table, rounded
 from curation.store import Round
 from curation.store.release_parts import PartText, sorted_lines, table_rows
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from curation.labeling.consensus.consensus import PairConsensus
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.stored import PartRows, Table, rounded
+from curation.releases.release_rows import PartRows, Table, rounded
 from curation.store.release_parts import PartText, table_rows
 
 

@@ -18,7 +18,7 @@ from curation.labeling.consensus.evidence import ProjectMarks, newer_versions, r
 from curation.labeling.rounds.lifecycle import RoundState, open_states
 from curation.labeling.rounds.rounds import list_rounds
 from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
-from curation.releases.stored import NOT_COUNTED
+from curation.releases.release_rows import NOT_COUNTED
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Document, Round, get_setting, require_setting
 from curation.store.documents import is_held

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from curation.guides.guide import guide_lines
-from curation.releases.stored import Table
+from curation.releases.release_rows import Table
 from curation.store import Cursor
 
 DOCUMENT, GUIDE, ANNOTATORS, NONE = "document changed", "guide changed", "annotators changed", "none"

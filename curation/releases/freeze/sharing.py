@@ -26,7 +26,7 @@ from curation.ingest.filters.query_filter import OUTDATED, OUTSIDE
 from curation.ingest.filters.stored import Filters
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.releases.freeze.content import ReleaseDraft, Sharing
-from curation.releases.stored import Table
+from curation.releases.release_rows import Table
 from curation.splits.inputs import SplitInputs
 from curation.store import Store
 from curation.store.documents import documents_by_hash

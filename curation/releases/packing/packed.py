@@ -26,7 +26,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.text import canonical_json
 from curation.releases.packing.manifest import MANIFEST, read_manifest
 from curation.releases.packing.part_tables import batch_rows, values_of
-from curation.releases.stored import Pin, ReleaseRow, release_id_of
+from curation.releases.release_rows import Pin, ReleaseRow, release_id_of
 from curation.store import Document
 from curation.store.release_parts import BATCH, PartText, batched
 
@@ -155,7 +155,7 @@ class PackedRelease:
         return found
 
     def pinned(self, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:
-        """As `stored.pinned_documents`; both are ordered by document id."""
+        """As `release_rows.pinned_documents`; both are ordered by document id."""
         wanted = iter(pins)
         pin = next(wanted, None)
         for batch in self._batches("documents"):

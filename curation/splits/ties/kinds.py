@@ -7,7 +7,7 @@ from typing import get_args
 from curation.core.operation import out_of_bounds
 from curation.splits.rules import Numbers, Rules
 from curation.splits.ties.kind import TieKind
-from curation.splits.ties.near_duplicate import TIE as NEAR_DUPLICATE
+from curation.splits.ties.near_duplicate_document import TIE as NEAR_DUPLICATE
 from curation.splits.ties.paraphrase import TIE as PARAPHRASE
 from curation.splits.ties.query_text import TIE as QUERY_TEXT
 from curation.splits.ties.same_key import TIE as SAME_KEY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.evaluation.figures.hard_negatives import hard_negative_effect, hard_negatives_of
+from curation.evaluation.figures.hard_negative_effect import hard_negative_effect, hard_negatives_of
 from curation.evaluation.scoring.inputs.pooled import pooled_pairs
 from curation.evaluation.scoring.metrics.measures import measures_named
 from curation.evaluation.scoring.metrics.qrels import qrels_from, run_rows

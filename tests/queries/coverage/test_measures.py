@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from curation.queries.coverage.coverage_map import MapSettings
 from curation.queries.coverage.entities import singular_name
+from curation.queries.coverage.entity_linking import EntityMatch, match_queries, named_entities
 from curation.queries.coverage.matching import ALTERNATIVES, TWO, rule_of
 from curation.queries.coverage.measures import (
     AskedText,
@@ -21,7 +22,6 @@ from curation.queries.coverage.measures import (
     possible_cells,
     query_shape,
 )
-from curation.queries.coverage.query_entities import EntityMatch, match_queries, named_entities
 from tests.support import examples
 
 CLUSTERS = st.frozensets(st.integers(0, 7), max_size=4)

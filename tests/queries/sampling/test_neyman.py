@@ -20,8 +20,8 @@ from curation.queries.sampling.sample import draw_sample
 from curation.queries.sampling.strata import Labels
 from curation.queries.sampling.top_up import top_up
 from curation.queries.sampling.variances import FigureSpread, Moments, variances_of
+from curation.releases.release_rows import FORMAT, release_id_of, signed_row
 from curation.releases.spread import ndcg, read_spread, spread_if_asked
-from curation.releases.stored import FORMAT, release_id_of, signed_row
 from curation.store import Store, append, append_rows, utc_now
 from tests.support.stored_parts import add_texts, alter_part, part_text, text_of
 

@@ -20,7 +20,7 @@ from curation.queries.sampling.frame.limits import Limits
 from curation.queries.sampling.request import SamplingPlan
 from curation.queries.sampling.sample import SampleReport, draw_sample
 from curation.queries.sampling.sample_plan import read_quotas
-from curation.releases.stored import released_queries
+from curation.releases.release_rows import released_queries
 from curation.store import Store, append
 from tests.support.command_line import invoke
 from tests.support.logged import Asked, drawn, log

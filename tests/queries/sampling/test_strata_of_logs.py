@@ -18,7 +18,7 @@ from curation.queries.sampling.sample import SampleReport, draw_sample
 from curation.queries.sampling.stored_sample import store_sample
 from curation.queries.sampling.strata import Labels, cross
 from curation.queries.sampling.top_up import top_up
-from curation.releases.stored import released_queries
+from curation.releases.release_rows import released_queries
 from curation.retrieval import DEFAULT_MODEL
 from curation.store import Store, utc_now
 from tests.support.logged import Asked, drawn, log

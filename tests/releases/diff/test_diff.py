@@ -17,7 +17,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import Diff, compared, diff
 from curation.releases.diff.sections import diff_sections, findings
 from curation.releases.freeze.freeze import freeze
-from curation.releases.stored import ReleaseRow
+from curation.releases.release_rows import ReleaseRow
 from curation.releases.verify import FrozenRelease
 from curation.store import Store, utc_now
 from curation.store.release_parts import PartText

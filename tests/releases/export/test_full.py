@@ -13,7 +13,7 @@ import pytest
 
 from curation.releases.export.export import export
 from curation.releases.packing.part_tables import batch_rows, write_part
-from curation.releases.stored import release_id_of
+from curation.releases.release_rows import release_id_of
 from curation.releases.verify import load_release
 from curation.store import Store
 from curation.store.release_parts import PartText

@@ -21,7 +21,7 @@ from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kind import OFF
 from curation.splits.ties.kinds import KINDS, problems
-from curation.splits.ties.near_duplicate import LABEL as NEAR_DUPLICATE
+from curation.splits.ties.near_duplicate_document import LABEL as NEAR_DUPLICATE
 from curation.splits.ties.paraphrase import LABEL as PARAPHRASE
 from curation.splits.ties.paraphrase import paraphrase_links, query_vectors
 from curation.splits.ties.query_text import LABEL as QUERY_TEXT

@@ -15,7 +15,7 @@ from curation.core.statistics.arrays import Ints
 from curation.core.text import digest
 from curation.core.words import word_starts
 from curation.evaluation.scoring.metrics.evidence import OPEN, UNKNOWN
-from curation.releases.stored import Pin
+from curation.releases.release_rows import Pin
 from curation.releases.verify import FrozenRelease
 from curation.store import Store
 

@@ -22,13 +22,17 @@ from dataclasses import replace
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints
-from curation.evaluation.scoring.metrics.engine import judged_places, trec_eval_measures, with_highest
 from curation.evaluation.scoring.metrics.extra_measures import extra_measures, unjudged_weight
 from curation.evaluation.scoring.metrics.measures import CONTEXT, KINDS, Measure
 from curation.evaluation.scoring.metrics.qrels import (
     UNJUDGED,
     Qrels,
     Rankings,
+)
+from curation.evaluation.scoring.metrics.trec_eval_measures import (
+    judged_places,
+    trec_eval_measures,
+    with_highest,
 )
 
 DEEPEST_UNJUDGED = 100

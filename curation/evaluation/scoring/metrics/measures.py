@@ -96,7 +96,7 @@ class MeasureKind(NamedTuple):
     binary: takes documents as relevant from a threshold on; others use the grades.
     depth: 'needed', 'possible', 'recall' (a level of recall instead of a depth), or '' where it has none.
     takes: the number in brackets, 'persistence' or 'alpha'; '' where it has none.
-    engine: trec_eval has it, and `evaluation.scoring.metrics.engine` computes it.
+    engine: trec_eval has it, and `evaluation.scoring.metrics.trec_eval_measures` computes it.
     summary: what its figure is of the values of queries.
     of_chunks: it is of chunks, as `evaluation.scoring.metrics.evidence` computes it.
     """
@@ -206,7 +206,7 @@ class Measure(NamedTuple):
 
     @property
     def by_engine(self) -> bool:
-        """Whether trec_eval has it, and `evaluation.scoring.metrics.engine` computes it."""
+        """Whether trec_eval has it, and `evaluation.scoring.metrics.trec_eval_measures` computes it."""
         return KINDS[self.kind].engine
 
     @property

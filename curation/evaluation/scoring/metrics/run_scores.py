@@ -15,7 +15,6 @@ import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.evaluation.scoring.metrics.bounds import highest_values, unjudged_bounds
-from curation.evaluation.scoring.metrics.engine import judged_places, trec_eval_measures
 from curation.evaluation.scoring.metrics.extra_measures import extra_measures, judged_weight, residual
 from curation.evaluation.scoring.metrics.measures import Measure
 from curation.evaluation.scoring.metrics.qrels import (
@@ -30,6 +29,7 @@ from curation.evaluation.scoring.metrics.qrels import (
     run_rows,
     ties_of,
 )
+from curation.evaluation.scoring.metrics.trec_eval_measures import judged_places, trec_eval_measures
 
 BY_MEASURE = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""

@@ -28,6 +28,7 @@ from curation.core.progress import Progress, silent
 from curation.core.text import digest, normalise_query
 from curation.people.annotators import require_author
 from curation.queries.coverage.coverage_map import match_texts
+from curation.queries.coverage.entity_linking import EntityMatch
 from curation.queries.coverage.find_gaps import CoverageGap
 from curation.queries.coverage.language_model.answers import (
     IN_A_ROW,
@@ -71,7 +72,6 @@ from curation.queries.coverage.language_model.writing_plan import (
     read_inputs,
 )
 from curation.queries.coverage.measures import Tertiles, alignment
-from curation.queries.coverage.query_entities import EntityMatch
 from curation.queries.coverage.stored_map import write_texts
 from curation.queries.coverage.writing.coverage_queries import (
     GAP,

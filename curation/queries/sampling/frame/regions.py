@@ -19,9 +19,9 @@ import numpy as np
 from curation.core.progress import Progress
 from curation.queries.coverage.asked import matches_of
 from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.entity_linking import EntityMatch
 from curation.queries.coverage.measures import Clusters
 from curation.queries.coverage.names import IN_A_NAME
-from curation.queries.coverage.query_entities import EntityMatch
 from curation.queries.coverage.resolution import NO_CLUSTER, SMALL_ONLY
 from curation.queries.coverage.stored_map import map_in_force, read_map
 from curation.queries.sampling.strata import (
