@@ -40,11 +40,11 @@ IMPORT = """
 import sys
 from pathlib import Path
 from unittest.mock import patch
-from curation.ingest.readers.blocks import NotPlain
+from curation.ingest.readers.blocks import NeedsRowReader
 from curation.ingest.importers.traffic import log
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.store import open_store
-with patch.object(log, "by_block", side_effect=NotPlain):
+with patch.object(log, "by_block", side_effect=NeedsRowReader):
     import_traffic(open_store(Path(sys.argv[1])), Path(sys.argv[2]))
 """
 """The import that goes row by row, as it does where a file is not plain."""
