@@ -379,7 +379,7 @@ async def _body(request: Request) -> bytes:
 
 
 async def json_of(request: Request) -> Any:
-    """The JSON that a request posts; an `InputError` where it is none."""
+    """The JSON that a request posts; raises `InputError` if the body is not JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise InputError("expected JSON with the content type application/json")
     body = await _body(request)

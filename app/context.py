@@ -14,9 +14,9 @@ from curation.store import Store, open_store
 PROJECT = VARIABLES[0]
 """The environment variable that names the project's file."""
 IMPORT_FROM = "GOLDGRADE_IMPORT_FROM"
-"""The one that names the folder from which files may be imported; without it there is none."""
+"""The environment variable with the folder from which leads may import files; unset: from no folder."""
 BACKUP_TO = "GOLDGRADE_BACKUP_TO"
-"""The one that names the folder for backups by schedule; without it there are none."""
+"""The environment variable with the folder for scheduled backups; unset: no backups by schedule."""
 
 IMAGES_FROM = "GOLDGRADE_IMAGES_FROM"
 """The environment variable with the hosts, divided by commas, from which browsers may fetch images."""

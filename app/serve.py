@@ -112,15 +112,15 @@ def serve(
 
     Parameters
     ----------
-    import_from: folder of this machine whose files leads may import; None is none.
+    import_from: folder of this machine whose files leads may import; None: from no folder.
     images_from: the hosts from which browsers may fetch images of documents.
-    backup_to: folder for the backups that leads schedule; None is none.
+    backup_to: folder for the backups that leads schedule; None: no scheduled backups.
 
     Raises
     ------
     RefusedError: the port is taken.
     NotFoundError, StoreError: there is no such project, or it cannot be read.
-    InputError: the identity provider is not configured as it must be, or an image host is none.
+    InputError: the identity provider's configuration is wrong, or an image host is not a host name.
     """
     os.environ[PROJECT] = str(project.resolve())
     log.set_up()

@@ -19,7 +19,7 @@ def shown(parts: Sequence[Part]) -> list[Part]:
 
 
 def span(figure: AgreementFigure, places: int = 3) -> str:
-    """The interval in words, or why there is none."""
+    """The interval in words, or the reason why the figure has no interval."""
     if figure.low is None or figure.high is None:
         return figure.no_interval or "no interval"
     return f"95 % interval {ends(figure.low, figure.high, places)}"

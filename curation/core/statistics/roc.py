@@ -14,7 +14,7 @@ The interval is Newcombe's: all areas A from which the one found is at most 1.96
 
 (R. G. Newcombe (2006), Statistics in Medicine 25, 559-573, method 5). DeLong's own is too narrow with few
 cases: in simulations with 5 to 10 cases 69 to 93 % of its intervals hold the truth, of Newcombe's 95 to 98 %
-(benchmarks/coverage_roc.py). It also has a width where the area is 0 or 1.
+(`python -m benchmarks.coverage_evaluation roc`). It also has a width where the area is 0 or 1.
 """
 
 from __future__ import annotations
