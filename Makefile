@@ -17,7 +17,8 @@ setup:   ## make .venv with goldgrade, its tests and its demo
 	@.ci/setup
 
 demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends it)
-	@.venv/bin/goldgrade demo
+	@.venv/bin/goldgrade init --demo data/demo
+	@.venv/bin/goldgrade --project data/demo/goldgrade.duckdb app --browser
 
 check: setup   ## lint, types, and the tests that need no browser, no embedding model and not half a second each
 	@echo "check: ruff, mypy, and pytest in three processes"
@@ -27,8 +28,8 @@ test: setup   ## lint, types, and all tests
 	@echo "test: ruff, mypy, and pytest, a file at a time in each of three processes"
 	@$(call WITH_LINT,$(TOOLS) & tools=$$!; .ci/compile; wait $$tools && $(PYTEST) --hypothesis-profile full)
 
-slow: setup   ## list the tests that `make check` leaves out because each takes more than half a second
-	@$(PYTEST) -m "not (browser or dense)" --junitxml build/tests.xml
+slow: setup   ## list the tests of `make check` that take more than half a second each
+	@$(PYTEST) -m "not (browser or dense or slow)" --junitxml build/tests.xml
 	@.venv/bin/python -m tests.support.slow build/tests.xml
 
 search: setup   ## the property tests with more and other examples than `make test` has, and axe in dark, too

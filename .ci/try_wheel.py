@@ -46,7 +46,7 @@ def a_module_app_is_the_users_alone() -> None:
 def the_path_of_the_readme_runs(pages: list[Path]) -> None:
     readme, path = (COMMAND.findall(page.read_text(encoding="utf-8")) for page in pages)
     Path("runs").mkdir()
-    for command in [*path, "run v1 --systems bm25 --out runs", *readme]:
+    for command in [*path, "baseline v1 --systems bm25 --out runs", *readme]:
         run([GOLDGRADE, *shlex.split(command)])
     say(f"{len(path)} commands of {pages[1].name} and {len(readme)} of {pages[0].name}")
 
@@ -84,8 +84,9 @@ def the_demo_opens() -> None:
 
     assert find_spec("torch") is None
     started = time.monotonic()
-    with served("demo", "--no-browser"):
-        say(f"goldgrade demo: {time.monotonic() - started:.1f} s until it answers")
+    subprocess.run([GOLDGRADE, "init", "--demo", "data/demo"], check=True)
+    with served("--project", "data/demo/goldgrade.duckdb", "app"):
+        say(f"the demo: {time.monotonic() - started:.1f} s until it answers")
         cookies = Cookies()
         form = urlencode({"name": "lead", "password": "gold-standard"}).encode()
         build_opener(cookies).open(Request(f"{ADDRESS}/sign-in", form, {"Origin": ADDRESS})).close()

@@ -24,7 +24,7 @@ _SESSION = "acts"
 
 
 class FormState(NamedTuple):
-    """A form, or several of which one is submitted at a time.
+    """A form, or several forms where one submission at a time counts.
 
     number: how many of its submissions were done in this session; part of the key of its button, so that a
         click on a page from before belongs to no button.

@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
@@ -46,19 +45,19 @@ from curation.core.errors import (
 )
 from curation.guides.guide import guide_by_hash
 from curation.guides.questions import ask_at_item, readable_questions
-from curation.ingest.readers.nested.json_texts import UnreadJSONError, read_json
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.practice.status import feedback
+from curation.ingest.readers.json_records import UnreadJSONError, read_json
+from curation.labeling.judging import Submission
+from curation.labeling.rounds.practice import feedback
 from curation.labeling.session.history import HistoryFilter, history_page
-from curation.labeling.session.item_views import Answered, previous_answered, whole_document
-from curation.labeling.session.pace import answered_since
+from curation.labeling.session.item_views import AnsweredItem, previous_answered, whole_document
+from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import Queue, next_showings, put_off_showings
+from curation.labeling.session.recent_answers import answered_since
 from curation.labeling.session.submit import submit
 from curation.people.annotators import JUDGING, require_role
 
 LARGEST_BODY = 256 * 1024
-MOST_SHOWINGS = 20
+MAX_SHOWINGS = 20
 STATUS: dict[type[CurationError], int] = {
     NotFoundError: 404,
     RefusedError: 403,
@@ -119,7 +118,7 @@ class Judgments(Sent):
 
     submissions: Annotated[list[Keyed], Field(max_length=50)]
     holding: Annotated[list[Id], Field(max_length=100)] = []
-    limit: Annotated[int, Field(ge=0, le=MOST_SHOWINGS)] = 5
+    limit: Annotated[int, Field(ge=0, le=MAX_SHOWINGS)] = 5
     explain: Annotated[list[Id], Field(max_length=20)] = []
 
 
@@ -193,10 +192,8 @@ async def presentations(request: Request) -> Any:
 @answered
 async def previous(request: Request) -> Any:
     """GET: the item answered last, with the answer, or null."""
-    found = await run_in_threadpool(
-        previous_answered, project_store(), request.state.annotator, image_hosts()
-    )
-    return found and _answered(found)
+    item = await run_in_threadpool(previous_answered, project_store(), request.state.annotator, image_hosts())
+    return item and _answered(item)
 
 
 @answered
@@ -204,17 +201,16 @@ async def history(request: Request) -> Any:
     """GET: a page of the annotator's answers, newest first, each with the revision that a change needs."""
     wanted = HistoryFilter.model_validate(dict(request.query_params))
     who = request.state.annotator
-    found = await run_in_threadpool(history_page, project_store(), who, wanted, image_hosts())
-    grades = [grade._asdict() for grade in found.grades]
-    return {**found._asdict(), "answers": [_answered(answer) for answer in found.answers], "grades": grades}
+    page = await run_in_threadpool(history_page, project_store(), who, wanted, image_hosts())
+    return {**page._asdict(), "answers": [_answered(answer) for answer in page.answers]}
 
 
 @answered
 async def put_off(request: Request) -> Any:
     """GET: the open items that the annotator has put off, in the order in which they were."""
     who = request.state.annotator
-    found = await run_in_threadpool(put_off_showings, project_store(), who, image_hosts())
-    return [one._asdict() for one in found]
+    views = await run_in_threadpool(put_off_showings, project_store(), who, image_hosts())
+    return [view._asdict() for view in views]
 
 
 @answered
@@ -281,7 +277,7 @@ def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
     log_refused(annotator, [*refused, *done])
     answer: dict[str, Any] = {"outcomes": [*refused, *done], "queue": None}
     if asked.explain:
-        answer["feedback"] = [found._asdict() for found in feedback(store, annotator, asked.explain)]
+        answer["feedback"] = [shown._asdict() for shown in feedback(store, annotator, asked.explain)]
     if asked.limit:
         with suppress(StoreError):  # all is saved; the browser asks for its next items again
             answer["queue"] = _queue(
@@ -311,7 +307,7 @@ def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
     store = project_store()
     read, refused = validated(QueryAnswer, asked.answers)
     outcomes = [
-        asdict(answer_query(store, annotator, item.presentation_id, item.answer, item.client_key))
+        answer_query(store, annotator, item.presentation_id, item.answer, item.client_key)._asdict()
         for item in read
     ]
     log_refused(annotator, [*refused, *outcomes])
@@ -319,7 +315,7 @@ def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
 
 
 def _worked(annotator: str, asked: Worked) -> list[int]:
-    moments = [one.replace(tzinfo=None) for one in asked.since]
+    moments = [moment.replace(tzinfo=None) for moment in asked.since]
     with project_store().reading() as cursor:
         return answered_since(cursor, annotator, moments)
 
@@ -353,14 +349,14 @@ def _place(item: ErrorDetails) -> str:
     return ".".join(map(str, item["loc"])) if known else "an unknown name"
 
 
-def _answered(answered: Answered) -> dict[str, Any]:
+def _answered(answered: AnsweredItem) -> dict[str, Any]:
     return {**answered._asdict(), "showing": answered.showing._asdict()}
 
 
 def _queue(queue: Queue) -> dict[str, Any]:
     practice = queue.practice and queue.practice._asdict()
     showings = [showing._asdict() for showing in queue.showings]
-    listing = [_answered(one) for one in queue.listing]
+    listing = [_answered(item) for item in queue.listing]
     return {**queue._asdict(), "practice": practice, "showings": showings, "listing": listing}
 
 
@@ -388,5 +384,5 @@ async def json_of(request: Request) -> Any:
     except UnicodeDecodeError as error:
         raise InputError("the request is not UTF-8") from error
     except UnreadJSONError as error:
-        found = "it is not JSON" if error.is_broken else error.found  # the log has no words of a request
-        raise InputError(f"the request cannot be read: line {error.line}: {found}") from None
+        problem = "it is not JSON" if error.is_broken else error.found  # the log has no words of a request
+        raise InputError(f"the request cannot be read: line {error.line}: {problem}") from None

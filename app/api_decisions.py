@@ -1,7 +1,7 @@
 """The JSON routes of the page Adjudicate: the disputed pairs that come next, and what was decided.
 
-They are for reviewers and leads, and work as those of the grading screen do (`app.api`): what became of a
-decision is final only where an outcome names its client key.
+These routes are for reviewers and leads, and work as the routes of the grading screen do (`app.api`): what
+became of a decision is final only where an outcome names its client key.
 """
 
 from __future__ import annotations
@@ -19,17 +19,21 @@ from curation.labeling.consensus.adjudication import REVIEWERS
 from curation.labeling.consensus.queue import (
     CaseQueue,
     CaseShowing,
+    ReviewerSubmission,
     context_of_case,
     next_cases,
     one_case,
     recent_cases,
+    submit_decisions,
     whole_case,
 )
-from curation.labeling.consensus.submissions import ReviewerSubmission, submit_decisions
 
-MOST_CASES = 10
-MOST_HOLDING = 500
+MAX_CASES = 10
+MAX_HOLDING = 500
 """Pairs that a screen may name: those that it has, and those that its reviewer put off."""
+OUTCOME = ("client_key", "status", "message")
+OPINION = ("grade", "words", "other_text", "evidence")
+"""What a screen gets of an outcome, and of what an annotator said."""
 PairId = Annotated[str, Field(min_length=1, max_length=32)]
 answered = answered_for(*REVIEWERS)
 
@@ -37,8 +41,8 @@ answered = answered_for(*REVIEWERS)
 class Asked(Sent):
     """How many pairs the screen wants, and those that it has already."""
 
-    holding: list[PairId] = Field([], max_length=MOST_HOLDING)
-    limit: Annotated[int, Field(ge=0, le=MOST_CASES)] = 8
+    holding: list[PairId] = Field([], max_length=MAX_HOLDING)
+    limit: Annotated[int, Field(ge=0, le=MAX_CASES)] = 8
 
 
 class Decisions(Sent):
@@ -65,12 +69,14 @@ async def dispute(request: Request) -> Any:
 @answered
 async def case_context(request: Request) -> Any:
     """GET: the query's other decided documents with their grades, and the comments on the pair."""
-    found = await run_in_threadpool(context_of_case, project_store(), *_who_and_pair(request))
-    said = [
-        {**comment._asdict(), "commented_at": f"{comment.commented_at.isoformat()}Z"}
-        for comment in found.comments
-    ]
-    return {"anchors": [anchor._asdict() for anchor in found.anchors], "comments": said}
+    anchors, comments = await run_in_threadpool(context_of_case, project_store(), *_who_and_pair(request))
+    return {
+        "anchors": [anchor._asdict() for anchor in anchors],
+        "comments": [
+            comment._asdict() | {"commented_at": f"{comment.commented_at.isoformat()}Z"}
+            for comment in comments
+        ],
+    }
 
 
 @answered
@@ -83,8 +89,8 @@ async def document(request: Request) -> Any:
 @answered
 async def recent(request: Request) -> Any:
     """GET: the pairs that the reviewer decided last, newest first."""
-    found = await run_in_threadpool(recent_cases, project_store(), request.state.annotator, image_hosts())
-    return [_case(one) for one in found]
+    cases = await run_in_threadpool(recent_cases, project_store(), request.state.annotator, image_hosts())
+    return [_case(case) for case in cases]
 
 
 @answered
@@ -107,7 +113,7 @@ ROUTES = [
 def _record(reviewer: str, asked: Decisions) -> dict[str, Any]:
     read, refused = validated(ReviewerSubmission, asked.submissions)
     done = submit_decisions(project_store(), reviewer, read)
-    outcomes = [*refused, *(outcome._asdict() for outcome in done)]
+    outcomes = [*refused, *({name: getattr(outcome, name) for name in OUTCOME} for outcome in done)]
     log_refused(reviewer, outcomes)
     return {"outcomes": outcomes}
 
@@ -118,7 +124,7 @@ def _queue(reviewer: str, asked: Asked) -> dict[str, Any]:
 
 
 def _case(case: CaseShowing) -> dict[str, Any]:
-    opinions = [opinion._asdict() for opinion in case.opinions]
+    opinions = [{name: getattr(opinion, name) for name in OPINION} for opinion in case.opinions]
     return {**case._asdict(), "opinions": opinions, "decision": case.decision and case.decision._asdict()}
 
 

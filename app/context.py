@@ -13,8 +13,6 @@ from curation.store import Store, open_store
 
 PROJECT = VARIABLES[0]
 """The environment variable that names the project's file."""
-IMPORT_FROM = "GOLDGRADE_IMPORT_FROM"
-"""The environment variable with the folder from which leads may import files; unset: from no folder."""
 BACKUP_TO = "GOLDGRADE_BACKUP_TO"
 """The environment variable with the folder for scheduled backups; unset: no backups by schedule."""
 
@@ -44,7 +42,7 @@ def project_store() -> Store:
 
 
 def project_name() -> str:
-    """What people call the project: its file's name, or that of a folder above it where it says nothing."""
+    """What people call the project: the name of its file, or of a folder above a file with a default name."""
     path = named_project().absolute()
     names = [path.stem, path.parent.name, path.parent.parent.name]
     return next(

@@ -14,27 +14,20 @@ import streamlit as st
 
 from app import ui, views
 from app.app_page import GROUPS, AppPage
-from app.components.links import OFFERED
+from app.components.links import OFFERED, SHOWN
 from curation.core.errors import CurationError
 from curation.people.annotators import require_role
 from curation.store import Annotator
 
 ROW = 6
-"""So many links fit next to the account; who has more pages finds them in groups."""
+"""Links that fit next to the account; a role with more pages finds them in groups."""
 
 
 @cache
 def all_pages() -> tuple[AppPage, ...]:
-    """The record `PAGE` of every module in `app.views`, or of a folder's module `…_page`, by position."""
-    modules = [
-        import_module(
-            f"{iter_module.name}.{iter_module.name.rpartition('.')[2]}_page"
-            if iter_module.ispkg
-            else iter_module.name
-        )
-        for iter_module in iter_modules(views.__path__, f"{views.__name__}.")
-    ]
-    return tuple(sorted(module.PAGE for module in modules))
+    """The record `PAGE` of every module or folder in `app.views`, by position."""
+    names = [module.name for module in iter_modules(views.__path__, f"{views.__name__}.")]
+    return tuple(sorted(import_module(name).PAGE for name in names))
 
 
 def pages_of(role: str) -> list[AppPage]:
@@ -96,6 +89,7 @@ def _streamlit_page(page: AppPage, annotator: Annotator, is_first: bool) -> st.P
 
 
 def _show(page: AppPage, annotator: Annotator) -> None:
+    st.session_state[SHOWN] = page.address
     if page.shows_title:
         st.title(page.title, anchor=False)
     try:

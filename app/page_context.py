@@ -14,7 +14,7 @@ from app.context import project_store
 from curation.core.errors import CurationError
 from curation.core.operation import written
 from curation.operations.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
-from curation.operations.jobs.results import new_result_folder, remove_result
+from curation.operations.jobs.files import new_result_folder, remove_result
 from curation.operations.jobs.stored import last_job_of
 from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Annotator, Store
@@ -47,7 +47,7 @@ class PageContext(NamedTuple):
         return jobs_of(self.store).start(kind, parameters, self.annotator.name, self.after or None)
 
     def begin_with_result(self, kind: str, request: Any, before: Job | None) -> Job:
-        """Start a job that leaves files in a folder of its own; those of the one before go."""
+        """Start a job that leaves files in a folder of its own, and remove the folder of the job before."""
         folder = new_result_folder()
         try:
             job = self.begin(kind, replace(request, folder=str(folder)))
@@ -72,12 +72,12 @@ class PageContext(NamedTuple):
         return asked
 
     def problem(self, kind: str, request: Any = None) -> str | None:
-        """Why no job of this kind can start now; None where one can. Without a request: whatever is meant."""
+        """Why no job of this kind can start now; None if one can. Without a request: whatever is meant."""
         parameters = request if request is None or isinstance(request, dict) else written(request)
         return self.blocked(kind) or problem(self.store, kind, parameters)
 
     def blocked(self, kind: str) -> str | None:
-        """Why a job of this kind waits for those at work; None where it need not."""
+        """Why a job of this kind waits for the jobs at work; None if it need not."""
         return jobs_of(self.store).hindrance(kind, self.annotator)
 
     def is_running(self, job: Job | None) -> bool:
@@ -92,13 +92,13 @@ class PageContext(NamedTuple):
 
 
 def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> PageContext:
-    """Read the jobs; shows those at work of which this person may know, and follows them.
+    """Read the jobs, show the ones at work, and follow them.
 
-    Who is no lead knows of their own jobs alone.
+    People other than leads see their own jobs alone.
 
     Parameters
     ----------
-    kinds: of the jobs that the page shows.
+    kinds: the kinds of jobs that the page shows.
     """
     acts, store = Acts(annotator), project_store()
     jobs_of(store).prepare()

@@ -18,29 +18,27 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from app import api, api_decisions, manual
-from app.context import BACKUP_TO, IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project_store
+from app.context import BACKUP_TO, IMAGES_FROM, PROJECT, project_name, project_store
 from app.front import palette, tabs
 from app.front.connections import BoundedConnection
-from app.front.front import Front
+from app.front.front import Front, IndexTemplate
 from app.front.guard import Guard
-from app.front.index import IndexTemplate
 from app.front.upload_limits import UploadLimits
-from app.monitoring import health, metrics
-from app.monitoring.descriptors import Admission, raise_limit
+from app.monitoring import health
+from app.monitoring.descriptors import Admission, raise_descriptor_limit
 from app.monitoring.failures import FailureLog
-from app.monitoring.heap import loaded_for_good
-from app.monitoring.minutely import attending
+from app.monitoring.heap import frozen_heap
+from app.monitoring.minutely import minutely_tasks
 from app.signin import routes as signin
 from app.signin.current_user import sessions
-from app.signin.first_lead import first_lead
 from app.signin.providers import auth_settings
+from app.signin.sign_in_page import first_lead
 from app.views.releases import downloads
 from curation.core import log
 from curation.core.errors import InputError, RefusedError
 from curation.operations.jobs import jobs_of
-from curation.operations.jobs.results import remove_old_results
-from curation.operations.jobs.uploads import remove_abandoned
-from curation.store.project_file import serve_alone
+from curation.operations.jobs.files import remove_abandoned, remove_old_results
+from curation.store.project_file import lock_for_serving
 
 OTHERS_CAN_READ = (
     "{} can be used by other users of this machine. It holds the key that signs the cookies of sign-ins: "
@@ -62,7 +60,6 @@ def routes() -> list[Route]:
         *manual.ROUTES,
         tabs.ROUTE,
         health.ROUTE,
-        metrics.ROUTE,
     ]
 
 
@@ -103,7 +100,6 @@ def serve(
     host: str,
     port: int,
     ready: Callable[[str, str], None],
-    import_from: Path | None = None,
     images_from: Sequence[str] = (),
     backup_to: Path | None = None,
 ) -> None:
@@ -112,7 +108,6 @@ def serve(
 
     Parameters
     ----------
-    import_from: folder of this machine whose files leads may import; None: from no folder.
     images_from: the hosts from which browsers may fetch images of documents.
     backup_to: folder for the backups that leads schedule; None: no scheduled backups.
 
@@ -124,21 +119,19 @@ def serve(
     """
     os.environ[PROJECT] = str(project.resolve())
     log.set_up()
-    if import_from is not None:
-        os.environ[IMPORT_FROM] = str(import_from.resolve())
     if backup_to is not None:
         os.environ[BACKUP_TO] = str(backup_to.resolve())
     if images_from:
-        os.environ[IMAGES_FROM] = ",".join(hosts(images_from))
-    raise_limit()
+        os.environ[IMAGES_FROM] = ",".join(checked_hosts(images_from))
+    raise_descriptor_limit()
     if project.is_file() and project.stat().st_mode & 0o077:
         log.write(logging.WARNING, OTHERS_CAN_READ.format(project))
-    if project.is_file() and not serve_alone(project):
+    if project.is_file() and not lock_for_serving(project):
         log.write(logging.WARNING, SERVED_ALREADY.format(project))
     application = build()
     remove_abandoned(project)
     remove_old_results()
-    listener = listen(host, port)
+    listener = listening_socket(host, port)
     shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{listener.getsockname()[1]}"
     ready(address, first_lead().announce(address))
@@ -151,12 +144,12 @@ def serve(
     }
     settings["backlog"] = 64  # as many are taken at once, before the first of them can be closed
     config = uvicorn.Config(application, timeout_graceful_shutdown=3, **settings)
-    with suppress(KeyboardInterrupt), ending_as_interrupted(), loaded_for_good(), attending():
+    with suppress(KeyboardInterrupt), sigterm_as_keyboard_interrupt(), frozen_heap(), minutely_tasks():
         uvicorn.Server(config).run(sockets=[listener])
 
 
 @contextmanager
-def ending_as_interrupted() -> Iterator[None]:
+def sigterm_as_keyboard_interrupt() -> Iterator[None]:
     """SIGTERM and Ctrl-C end the block alike, so that what is registered for the end of the process is done.
 
     uvicorn answers the requests that it has, and raises the signal again for the handler before.
@@ -170,7 +163,7 @@ def ending_as_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def hosts(named: Sequence[str]) -> list[str]:
+def checked_hosts(named: Sequence[str]) -> list[str]:
     """The names of hosts, in lower case.
 
     Raises
@@ -185,7 +178,7 @@ def hosts(named: Sequence[str]) -> list[str]:
     return sorted({one.lower() for one in named})
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listening_socket(host: str, port: int) -> socket.socket:
     """A socket that listens; its connections send what they have at once.
 
     Raises

@@ -11,23 +11,16 @@ import streamlit as st
 from markupsafe import Markup
 
 from app.components.account import account
-from app.components.drawing import drawing
 from app.components.links import PageLink, page_link, query_link
+from app.components.widgets import drawing
 from curation.core.errors import CurationError
-from curation.core.reports.page import (
-    BarCell,
-    GradeCell,
-    IntervalCell,
-    QueryName,
-    Section,
-    Table,
-    cell_text,
-    is_figure,
-)
+from curation.core.operation import Result, tables_of
+from curation.core.reports.page import BarCell, GradeCell, QueryName, Section, Table, cell_text, is_figure
 from curation.core.similarity.text_blocks import TextBlock
+from curation.core.statistics.estimate import Estimate
 from curation.core.text import isolated
-from curation.labeling.presentation.elements import NAMES, Element, Fact, Node
 from curation.labeling.presentation.excerpts import Segment
+from curation.labeling.presentation.markup import NAMES, Element, Fact, Node
 from curation.operations.jobs.figures import DataState
 from curation.store import Annotator
 
@@ -41,6 +34,7 @@ _AROUND_BREAKS = re.compile(r" *(\n+) *")
 _HELD = re.compile("p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre")
 """Elements with text of a document, in which its writing direction stays."""
 _FIGURE = ' class="gs-figure"'
+_CHOSEN = "parts to show"
 
 
 def frame(annotator: Annotator, place: int | None, pages: Sequence[Mapping[str, str]]) -> None:
@@ -63,18 +57,21 @@ def heading(words: str) -> None:
     st.html(f'<h2 class="gs-heading">{escape(words)}</h2>')
 
 
-def part(label: str, names: Iterable[str], key: str, chosen: bool = False) -> str:
-    """The part of a page that is shown, the first one to begin with; a reload stays there.
+def choose_parts(parts: Mapping[str, str]) -> None:
+    """Let the page show these parts, by the keys of their controls, when it runs next."""
+    st.session_state[_CHOSEN] = dict(parts)
 
-    Parameters
-    ----------
-    chosen: the page has put its choice into the session: Streamlit warns of both a default and a value.
-    """
+
+def part(label: str, names: Iterable[str], key: str) -> str:
+    """The part of a page that is shown, the first one to begin with; a reload stays there."""
     parts = list(names)
+    chosen = st.session_state.get(_CHOSEN, {}).pop(key, None)
+    if chosen is not None:
+        st.session_state[key] = chosen
     shown = st.segmented_control(
         label,
         parts,
-        default=None if chosen else parts[0],
+        default=parts[0] if chosen is None else None,  # Streamlit warns of both a default and a value
         required=True,
         key=key,
         bind="query-params",
@@ -97,14 +94,14 @@ def quiet(sentence: str) -> None:
 
 
 def as_of(state: DataState) -> None:
-    """Of when the figures of a large project are; those of others are of this moment."""
+    """The time at which the figures of a large project were computed; a small project shows them live."""
     if state.large:
         quiet(f"As of {state.at:%H:%M} UTC. Answers that came since are counted within a minute.")
 
 
-def warnings(found: Iterable[str]) -> None:
+def warnings(sentences: Iterable[str]) -> None:
     """What must be known before the figures below are read."""
-    for sentence in found:
+    for sentence in sentences:
         st.warning(plain(sentence), icon=":material/gavel:")
 
 
@@ -114,7 +111,7 @@ def confirmation(sentence: str) -> None:
 
 
 def sentences(text: str) -> None:
-    """Remarks, one a line of the text; `commands` as such. Of no text, nothing is drawn."""
+    """Remarks, one a line of the text; `commands` as such. An empty text draws nothing."""
     if not text.strip():
         return
     lines = "".join(f"<p>{_commands(line)}</p>" for line in text.splitlines() if line.strip())
@@ -132,8 +129,8 @@ def plain(text: object) -> str:
 
 def problem(error: Exception) -> None:
     """Show an error's sentences, each on its line, without what names commands."""
-    said = error.found if isinstance(error, CurationError) else str(error)
-    st.error("\n\n".join(map(plain, said.splitlines())), icon=":material/error:")
+    text = error.found if isinstance(error, CurationError) else str(error)
+    st.error("\n\n".join(map(plain, text.splitlines())), icon=":material/error:")
 
 
 def table(
@@ -143,7 +140,7 @@ def table(
     words: bool = False,
     current: int | None = None,
 ) -> None:
-    """An HTML table: figures are right-aligned, None is a dash, BarCell and IntervalCell are drawn.
+    """An HTML table: figures are right-aligned, None is a dash, BarCell and Estimate are drawn.
 
     With `words`, cells are broken into lines instead of making the table wider than the page.
 
@@ -169,11 +166,17 @@ def table(
     )
 
 
-def tables(*found: Table) -> None:
-    """Tables that the command line has, too; none without rows."""
-    for one in found:
-        if one.rows:
-            table(one.caption, one.columns, one.rows, one.words)
+def tables(*shown: Table) -> None:
+    """Tables that the command line has, too; one without rows is left out."""
+    for each in shown:
+        if each.rows:
+            table(each.caption, each.columns, each.rows, each.words)
+
+
+def show(result: Result) -> None:
+    """A result of a function of the rooms, as the command line shows it: its tables and its sentences."""
+    tables(*tables_of(result))
+    sentences("\n".join(result.sentences))
 
 
 def query(text: str, need: str | None) -> None:
@@ -271,31 +274,31 @@ def changed_words(blocks: Iterable[TextBlock]) -> None:
 
 def _changed(blocks: Iterable[TextBlock]) -> str:
     tags = {"removed": "del", "added": "ins"}
-    said = " ".join(
+    text = " ".join(
         f"<{tags[block.kind]}>{escape(block.text)}</{tags[block.kind]}>"
         if block.kind in tags
         else escape(block.text)
         for block in blocks
     )
-    return _AROUND_BREAKS.sub(r"\1", said)
+    return _AROUND_BREAKS.sub(r"\1", text)
 
 
-def section(found: Section, words: bool = False) -> None:
+def section(shown: Section, words: bool = False) -> None:
     """A section of a report below its heading: sentence, drawings, tables and remark."""
-    sentences(found.sentence)
-    for svg in found.drawings:
+    sentences(shown.sentence)
+    for svg in shown.drawings:
         drawing(svg)
-    for one in found.tables:
-        table(one.caption, one.columns, one.rows, words or one.words)
-    if found.remark:
-        quiet(found.remark)
+    for each in shown.tables:
+        table(each.caption, each.columns, each.rows, words or each.words)
+    if shown.remark:
+        quiet(shown.remark)
 
 
 def folded(sections: Iterable[Section], opened: int = 0, words: bool = False) -> None:
     """Sections of a report below their headings, folded but for the first `opened`."""
-    for number, one in enumerate(sections):
-        with st.expander(one.heading, expanded=number < opened):
-            section(one, words)
+    for number, shown in enumerate(sections):
+        with st.expander(shown.heading, expanded=number < opened):
+            section(shown, words)
 
 
 def _marked(segments: Iterable[Segment]) -> str:
@@ -310,7 +313,7 @@ def _cell(value: object) -> str:
     if isinstance(value, BarCell):
         width = 100 * value.part / value.whole if value.whole else 0
         return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
-    if isinstance(value, IntervalCell):
+    if isinstance(value, Estimate):
         return f"<td>{_span(value)}</td>"
     if isinstance(value, QueryName):
         return f"<td>{query_link(value, value.query_id, value.document_id)}</td>"
@@ -325,12 +328,14 @@ def _cell(value: object) -> str:
     return f"<td{_FIGURE if is_figure(value) else ''}>{escape(shown)}</td>"
 
 
-def _span(span: IntervalCell) -> str:
+def _span(estimate: Estimate) -> str:
+    """The figure and its interval on a scale from 0 to 1; values outside are at its ends."""
+
     def place(value: float) -> float:
         return 100 * min(1.0, max(0.0, value))
 
     line = ""
-    if span.low is not None and span.high is not None:
-        left = place(span.low)
-        line = f'<i style="left:{left:.1f}%;width:{place(span.high) - left:.1f}%"></i>'
-    return f'<span class="gs-span">{line}<b style="left:{place(span.value):.1f}%"></b></span>'
+    if estimate.low is not None and estimate.high is not None:
+        left = place(estimate.low)
+        line = f'<i style="left:{left:.1f}%;width:{place(estimate.high) - left:.1f}%"></i>'
+    return f'<span class="gs-span">{line}<b style="left:{place(estimate.value or 0.0):.1f}%"></b></span>'

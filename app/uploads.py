@@ -14,13 +14,13 @@ from tempfile import mkdtemp
 from typing import NamedTuple, Protocol, TypeVar
 
 from curation.core.errors import InputError, RefusedError
-from curation.operations.jobs.uploads import discard, is_plain, uploads_folder
+from curation.operations.jobs.files import discard, is_plain, uploads_folder
 
 LARGEST = 200
 """Megabytes of one file, and of what one person may hold."""
 KEPT = 12 * 3600.0
 AT_ONCE = 1_000_000
-"""Bytes of plain files that are read while a page waits; of more, or of a packed one, a job is begun."""
+"""Bytes of plain files that are read while a page waits; a job reads more, or a packed file."""
 Result = TypeVar("Result")
 _lock = threading.Lock()
 _held: dict[tuple[Path, str], tuple[HeldFile, float]] = {}
@@ -44,9 +44,9 @@ class HeldFile(NamedTuple):
     Attributes
     ----------
     name: as they named it.
-    folder: of this file alone; what is found out about it is kept there, too.
+    folder: holds this file alone, and what is found out about it.
     path: in that folder, or elsewhere on the server.
-    identity: of the upload, so that it is taken once.
+    identity: the upload's, so that it is taken once.
     """
 
     name: str
@@ -60,14 +60,13 @@ def held_file(project: Path, person: str) -> HeldFile | None:
     """The file that somebody holds, or None; what others have left for too long is removed."""
     with _lock:
         now = time.monotonic()
-        for key, (one, used) in list(_held.items()):
-            if now - used > KEPT or not one.folder.is_dir():
+        for key, (file, used) in list(_held.items()):
+            if now - used > KEPT or not file.folder.is_dir():
                 del _held[key]
-                discard(key[0], str(one.folder))
-        found = _held.get((project, person))
-        if found is not None:
-            _held[project, person] = (found[0], now)
-        return found and found[0]
+                discard(key[0], str(file.folder))
+        if (project, person) not in _held:
+            return None
+        return _keep(project, person, _held[project, person][0])
 
 
 def hold(project: Path, person: str, sent: UploadedBytes) -> HeldFile:
@@ -82,7 +81,7 @@ def hold(project: Path, person: str, sent: UploadedBytes) -> HeldFile:
         if before is not None and before[0].identity == sent.file_id:
             return before[0]
         _drop(project, person)
-        folder = _new_folder(project)
+        folder = Path(mkdtemp(dir=uploads_folder(project)))
         path = folder / "upload" / file_name(sent.name)
         path.parent.mkdir()
         try:
@@ -128,21 +127,13 @@ def small_text(sent: UploadedBytes, longest: int) -> str:
 
 
 def read_now(files: Sequence[Path], read: Callable[[], Result]) -> Result | None:
-    """What `read` makes of uploads that can be read while a page waits; None where a job must read them.
+    """What `read` makes of uploads that can be read while a page waits; None if a job must read them.
 
     These are plain text of `AT_ONCE` bytes in all. What is packed, or a sheet or Parquet, is a job's.
     """
     if sum(path.stat().st_size for path in files) > AT_ONCE or not all(map(is_plain, files)):
         return None
     return read()
-
-
-def hold_on_server(project: Path, person: str, path: Path, name: str) -> HeldFile:
-    """Hold a file that is on the server already; it is read where it is, and never removed."""
-    with _lock:
-        _drop(project, person)
-        size = path.stat().st_size
-        return _keep(project, person, HeldFile(name, _new_folder(project), path, size, str(path)))
 
 
 def let_go(project: Path, person: str) -> None:
@@ -164,46 +155,12 @@ def file_name(sent: str) -> str:
     return kept.lstrip(".")[-120:] or "file"
 
 
-def allowed_files(folder: Path, most: int = 500) -> list[str]:
-    """Names of the files below a folder, by path; hidden ones and links that lead out are not listed."""
-    found: list[str] = []
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        if any(part.startswith(".") for part in parts) or not path.is_file():
-            continue
-        if folder.resolve() in path.resolve().parents:
-            found.append("/".join(parts))
-        if len(found) == most:
-            break
-    return found
-
-
-def allowed_file(folder: Path, name: str) -> Path:
-    """The file of that name below a folder, with no link in its path.
-
-    Raises
-    ------
-    InputError: there is none, or it is elsewhere.
-    """
-    root = folder.resolve()
-    path = (root / name).resolve()
-    if root not in path.parents:
-        raise InputError(f"{name} is not below the folder from which files may be imported.")
-    if not path.exists():
-        raise InputError(f"There is no file {name} in the folder from which files may be imported.")
-    return path
-
-
-def _new_folder(project: Path) -> Path:
-    return Path(mkdtemp(dir=uploads_folder(project)))
-
-
-def _keep(project: Path, person: str, one: HeldFile) -> HeldFile:
-    _held[project, person] = (one, time.monotonic())
-    return one
+def _keep(project: Path, person: str, file: HeldFile) -> HeldFile:
+    _held[project, person] = (file, time.monotonic())
+    return file
 
 
 def _drop(project: Path, person: str) -> None:
-    found = _held.pop((project, person), None)
-    if found is not None:
-        discard(project, str(found[0].folder))
+    dropped = _held.pop((project, person), None)
+    if dropped is not None:
+        discard(project, str(dropped[0].folder))

@@ -31,7 +31,7 @@ WEEKS = 8
 REPORT = """
 import json, resource, sys, time
 from pathlib import Path
-from curation.agreement.report.report import agreement_report
+from curation.agreement.report import agreement_report
 from curation.store import open_store
 store, took = open_store(Path(sys.argv[1])), {}
 for name, details in (("plain", False), ("details", True)):
@@ -123,7 +123,7 @@ def main() -> None:
     rows = made_up(judgments, asked.annotators)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "project.duckdb"
-        store = init_project(path).store
+        store = init_project(path)
         fill(store, rows)
         store.close()
         figures = json.loads(steps.python(REPORT, path, here=asked.here).output)

@@ -124,7 +124,7 @@ def write_release(folder: Path, grades: Mapping[str, Mapping[str, int]]) -> None
         "import corpus corpus.jsonl",
         "import queries queries.jsonl",
         "import judgments qrels.txt --format qrels --annotator assessor",
-        "split --dev 1.0 --seed 0 --no-query-text --no-paraphrase --no-shared-documents",
+        "split --part dev=1.0 --seed 0 --no-query-text --no-paraphrase --no-shared-documents",
         "freeze v1 --override benchmark",
     ):
         in_this_process(folder, command)

@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
 
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
@@ -205,10 +206,10 @@ def main() -> None:
     times = asked.times
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
-        store = init_project(folder / "label.duckdb").store
-        fill(store, folder)
+        store = init_project(folder / "label.duckdb")
+        fill(store)
         add_annotator(store, "anna", "annotator", PASSWORD)
-        open_round(store, "first", ["anna"], overlap=1, duplicates=0, seed=5)
+        open_round(store, RoundRequest("first", ["anna"], overlap=1, duplicates=0, seed=5))
         store.close()
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         sides = []

@@ -32,12 +32,13 @@ STEP = """
 import hashlib, json, re, sys, time
 from pathlib import Path
 import duckdb, numpy, pyarrow.compute, pyarrow.parquet, scipy.sparse
-from curation.agreement.report.report import agreement_report
+from curation.agreement.report import agreement_report
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
+from curation.releases.requests import ExportRequest, FreezeRequest
 from curation.releases.verify import verify
 from curation.store import open_store
-from curation.core.text import canonical_json, plain
+from curation.core.text import canonical_json, to_json_value
 path, step = Path(sys.argv[1]), sys.argv[2]
 store, started = open_store(path), time.perf_counter()
 found = None
@@ -45,15 +46,15 @@ if step == "start":
     with store.reading() as cursor:
         cursor.execute("SELECT 1").fetchall()
 elif step == "freeze":
-    found = freeze(store, "v1", allow_disputed=True, override="It is a benchmark.").release_id
+    found = freeze(store, FreezeRequest("v1", allow_disputed=True, override="It is a benchmark.")).release_id
 elif step == "verify":
     found = verify(store, "v1").release_id
 elif step in ("agreement", "details"):
-    report = plain(agreement_report(store, details=step == "details"))
+    report = to_json_value(agreement_report(store, details=step == "details"))
     found = hashlib.sha256(canonical_json(report).encode()).hexdigest()
 else:
     out = path.parent / f"{sys.argv[3]} {step}"
-    files = export(store, "v1", step, out, reason="It is a benchmark.").files
+    files = export(store, ExportRequest("v1", step, reason="It is a benchmark."), out).files
     found = hashlib.sha256(canonical_json(files).encode()).hexdigest()
 took = time.perf_counter() - started
 store.close()
@@ -66,11 +67,11 @@ print(json.dumps({"peak": peak, "seconds": took, "found": found and found[:12]})
 def build(path: str, judgments: int) -> None:
     """A project with a corpus, a pool, two grades of each pair, and a split."""
     from curation.operations.project import init_project
-    from curation.splits.rules import Rules
+    from curation.splits.request import Rules, SplitRequest
     from curation.splits.split import make_split
     from curation.store import append, put_setting
 
-    store = init_project(Path(path)).store
+    store = init_project(Path(path))
     rows = made_up(judgments)
     with store.transaction() as cursor:
         for table, columns in _sources(rows).items():
@@ -79,7 +80,7 @@ def build(path: str, judgments: int) -> None:
         (guide,) = cursor.execute("SELECT value FROM settings WHERE name = 'guide'").fetchall()[0]
         for table, columns in _judged(rows, guide).items():
             append(cursor, table, columns)
-    make_split(store, rules=Rules(query=None, paraphrase=None, document=None))
+    make_split(store, SplitRequest(rules=Rules(query=None, paraphrase=None, document=None)))
     store.close()
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.steps import python
 from curation.operations.project import init_project
 from curation.retrieval import Bm25
-from curation.retrieval.index.stored import index_folder
+from curation.retrieval.index import index_folder
 from curation.retrieval.terms import content_words
 from curation.store import Store, append, open_store, put_setting
 from curation.store.documents import Corpus, current_corpus, documents_by_hash
@@ -69,7 +69,7 @@ def texts(words: np.ndarray, random: np.random.Generator, number: int) -> list[s
 
 def make(project: Path, size: int) -> Figures:
     """A project with `size` documents in its corpus, written past the import: that is not measured here."""
-    store = init_project(project).store
+    store = init_project(project)
     random = np.random.Generator(np.random.PCG64(7))
     words = vocabulary(random, min(VOCABULARY, 30 * size))
     for start in range(0, size, CHUNK):

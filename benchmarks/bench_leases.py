@@ -55,7 +55,7 @@ class Figures(NamedTuple):
 
 
 def project(folder: Path, name: str, judgments: int) -> Path:
-    store = init_project(folder / f"{name}.duckdb").store
+    store = init_project(folder / f"{name}.duckdb")
     with store.transaction() as cursor:
         ids = [digest(name, number) for number in range(judgments)]
         append(

@@ -41,10 +41,10 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 from curation.ingest.readers.blocks import NeedsRowReader
-from curation.ingest.importers.traffic import log
+from curation.ingest.importers.traffic import log_columns
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.store import open_store
-with patch.object(log, "by_block", side_effect=NeedsRowReader):
+with patch.object(log_columns, "by_block", side_effect=NeedsRowReader):
     import_traffic(open_store(Path(sys.argv[1])), Path(sys.argv[2]))
 """
 """The import that goes row by row, as it does where a file is not plain."""
@@ -102,7 +102,7 @@ def row_path(folder: Path, rows: int, here: bool) -> float:
     """Processor seconds a row of the import that goes row by row; the start of the process left out."""
     part, project = folder / "part.csv", folder / "rows.duckdb"
     write_log(part, rows)
-    init_project(project).store.close()
+    init_project(project).close()
     idle = steps.python(IDLE, here=here)
     cost = steps.python(IMPORT, project, part, here=here)
     return (cost.processor - idle.processor) / rows
@@ -123,7 +123,7 @@ def measure(folder: Path, rows: int, here: bool) -> None:
     log, project = folder / "log.csv", folder / "project.duckdb"
     write_log(log, rows)
     print(f"a log of {rows:,} rows, {log.stat().st_size / 1e6:,.0f} MB")
-    init_project(project).store.close()
+    init_project(project).close()
     costs = []
     for command in (["import", "traffic", log], ["sample", "--size", min(500, rows // 10), "--seed", 1]):
         cost = steps.goldgrade(project, *command, here=here)

@@ -20,13 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
-from curation.agreement.annotators.agreement_with_others import agreement_with_others, left_out_of
-from curation.agreement.annotators.details import annotator_metrics
-from curation.agreement.annotators.fast_answers import AnswerTimes
-from curation.agreement.annotators.signals import AGREEMENT, AnnotatorMetrics, Finding, feedback
-from curation.agreement.between.grades import Grades, grades_of
+from curation.agreement.agreement_with_others import agreement_with_others, left_out_of
+from curation.agreement.fast_answers import AnswerTimes
+from curation.agreement.grades import Grades, grades_of
+from curation.agreement.signals import AGREEMENT, AnnotatorMetrics, Finding, annotator_metrics, feedback
 from curation.core.statistics.intervals import wilson
-from curation.core.statistics.p_values import threshold
+from curation.core.statistics.multiple_tests import threshold
 
 PEOPLE = [f"person {number:02}" for number in range(13)]
 QUERIES, EACH, OVERLAP = 130, 8, 3

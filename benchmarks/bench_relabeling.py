@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.labeling.consensus.consensus import PairConsensus
-from curation.relabeling.drift.regraded_pairs import DISPUTED_NOW, QuarterResult, RegradedPair
-from curation.relabeling.drift.wrong_labels import wrong_labels
-from curation.relabeling.plan.choice import choose_pairs
-from curation.relabeling.staleness.judged_pairs import JudgedPair
-from curation.relabeling.staleness.quarter import Quarter
+from curation.relabeling.calendar import Quarter
+from curation.relabeling.judged_pairs import SAME, JudgedPair
+from curation.relabeling.plan import choose_pairs
+from curation.relabeling.regraded_pairs import DISPUTED_NOW, QuarterResult, RegradedPair
+from curation.relabeling.wrong_labels import wrong_labels
 
-NOW = Quarter(2026, 4)
+NOW = Quarter("2026-Q4")
 QUARTERS = 4
 LEAN = 0.25
 """How much of a pair's score is whether its grade is wrong; the rest is chance."""
@@ -35,10 +34,9 @@ Marks = NDArray[Any]
 
 
 def scored(query: int, document: int, score: float) -> JudgedPair:
-    consensus = PairConsensus(f"q{query}", f"d{document}", 1, "majority", {1: 2}, 0, 2, 1.0)
     when = NOW.before(1 + query % 4)
-    facts = (consensus, "tail", (), when, None, None, when, "h", "h", "g", False, ("ada",), 0)
-    return JudgedPair(*facts, score=score)
+    facts = (f"q{query}", f"d{document}", 1, "majority", {1: 2}, 0, 1.0, when, SAME, "h", "h", False)
+    return JudgedPair(*facts, "tail", (), None, when, "g", ("ada",), 0, score=score)
 
 
 def judged_plan(wrong: Marks, seed: int, random: np.random.Generator, left_open: float) -> QuarterResult:

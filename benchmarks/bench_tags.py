@@ -16,7 +16,7 @@ import sys
 import time
 
 from curation.core.text import normalise_query
-from curation.queries.sampling.tags.rules import RULES
+from curation.queries.tag_rules import RULES
 from tests.support import ROOT, hand_tagged
 
 SHARED = ROOT.parent / "shared" / "data"

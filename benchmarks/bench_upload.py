@@ -114,7 +114,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         file = Path(folder) / "corpus.jsonl"
         print(f"{write_corpus(file, megabytes):,} documents, {file.stat().st_size / 1e6:,.0f} MB")
-        store = init_project(Path(folder) / "project.duckdb").store
+        store = init_project(Path(folder) / "project.duckdb")
         add_annotator(store, "lee", "lead", PASSWORD)
         store.close()
         served = Served(store.path, installed=True)

@@ -17,7 +17,7 @@ DOCUMENTS_OF_A_QUERY = 50
 
 def build(path: Path, people: int, presentations: int, documents: int = 20_000) -> Store:
     """One round in which each of `people` has an equal part of the showings, 50 documents a query."""
-    store = init_project(path).store
+    store = init_project(path)
     choose = random.Random(7)
     words = [
         f"{choose.choice('bcdfglmnprst')}{choose.choice('aeiou')}{digest(str(n))[:5]}" for n in range(6_000)

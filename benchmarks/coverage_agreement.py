@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.between.coefficients import COEFFICIENTS
-from curation.agreement.between.inter_annotator import basis_of, figures_of
+from curation.agreement.inter_annotator import COEFFICIENTS, basis_of, figures_of
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import RESAMPLES, wilson
 

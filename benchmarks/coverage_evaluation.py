@@ -24,18 +24,15 @@ from scipy.stats import norm
 
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.intervals import Z95, percentile_interval, resampled, wilson
-from curation.core.statistics.p_values import holm
-from curation.core.statistics.paired.differences import (
-    detectable_difference,
-    paired_intervals,
-    paired_moments,
-    paired_t_p,
-)
-from curation.core.statistics.paired.randomisation import randomisation_ps
+from curation.core.statistics.multiple_tests import holm
+from curation.core.statistics.paired_differences import paired_moments, paired_t_p
+from curation.core.statistics.paired_intervals import paired_intervals
+from curation.core.statistics.power import detectable_difference
+from curation.core.statistics.randomisation_test import randomisation_ps
 from curation.core.statistics.roc import roc_area
-from curation.evaluation.figures.means import mean_intervals
-from curation.evaluation.figures.traffic import traffic_estimates
-from curation.evaluation.scoring.inputs.release import DrawnQueries
+from curation.evaluation.figures.means import mean_estimates
+from curation.evaluation.figures.traffic_estimates import traffic_estimates
+from curation.evaluation.scoring.drawn_queries import drawn_queries
 
 Draw = Callable[[np.random.Generator, int], Floats]
 SIZES = (10, 30, 100, 300)
@@ -130,7 +127,7 @@ def means(runs: int) -> None:
         truth = float(of.figures(np.random.default_rng(0), TRUTH).mean())
         for n in (5, *SIZES):
             sets = of.figures(np.random.default_rng(n), runs * n).reshape(n, runs)
-            ends = np.array([found or (np.nan, np.nan) for found, _ in mean_intervals(sets)]).T
+            ends = np.array([found[1:3] for found in mean_estimates(sets)], float).T
             old = held(truth, *plain(sets, 1)).partition(" |")[0]
             print(f"| {of.name} | {n} | {truth:.3f} | {old} | {held(truth, *ends)} |", flush=True)
 
@@ -193,7 +190,7 @@ def _drawn_estimate(
     sizes = {name: len(one) for name, one in zip(names, figures, strict=True)}
     stratum = tuple(name for name in names for _ in range(n))
     chance = np.array([n / sizes[name] for name in stratum])
-    drawn = DrawnQueries(stratum, asked, chance, dict.fromkeys(names, n), sizes, "stratified")
+    drawn = drawn_queries(stratum, asked, chance, dict.fromkeys(names, n), sizes, "stratified")
     (found,) = traffic_estimates(values, drawn, np.ones(values.shape))
     return (np.nan, np.nan) if found.low is None or found.high is None else (found.low, found.high)
 

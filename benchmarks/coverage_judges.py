@@ -3,9 +3,9 @@
 A population of very many queries in eight strata of unequal size, each query with a figure between 0 and 1
 under people's grades and one under the judge's: a good judge, one that knows nothing, one that says the
 opposite, one that likes nearly all, and one that is right but for one query in twenty. Each run takes 1,000
-queries from the population and, from these, the ones that people grade, as `goldgrade round draw` draws them:
-at least one of each stratum, the rest in proportion. Then two means are estimated: of all queries alike, and
-of all searches, where a query's traffic is log-normal (sigma 1).
+queries from the population and, from these, the ones that people grade, as `round open --draw` draws them: at
+least one of each stratum, the rest in proportion. Then two means are estimated: of all queries alike, and of
+all searches, where a query's traffic is log-normal (sigma 1).
 
 Usage: python -m benchmarks.coverage_judges [runs, default 2000]
 Smallest: python -m benchmarks.coverage_judges 1
@@ -26,7 +26,7 @@ from curation.core.statistics.difference_estimator import (
     difference_estimate,
 )
 from curation.core.statistics.intervals import wilson
-from curation.labeling.rounds.query_draw import draw_queries
+from curation.labeling.rounds.candidates import draw_queries
 
 QUERIES, SAMPLED, POPULATION = 1_000, (30, 100, 300), 1_000_000
 STRATA = np.array([0.35, 0.25, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02])

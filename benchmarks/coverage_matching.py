@@ -1,5 +1,4 @@
-"""C(q) by each rule of `queries.coverage.matching`, against the regions of the documents that people found
-relevant.
+"""C(q) by each rule of `queries.coverage.coverage_map`, against the regions of relevant documents.
 
 "Right" is the share of a query's regions that its relevant documents have, too; "by chance" the same with
 the relevant documents of the other queries; "recall" the share of the regions of relevant documents that the
@@ -30,13 +29,11 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.readers.fields import CorpusFields
 from curation.operations.project import init_project
-from curation.queries.coverage.asked import match_asked
-from curation.queries.coverage.coverage_map import CoverageMap, MapSettings
-from curation.queries.coverage.entity_linking import EntityMatch
-from curation.queries.coverage.matching import ALTERNATIVES, MatchingRule
+from curation.queries.coverage.coverage_map import ALTERNATIVES, CoverageMap, EntityMatch, MatchingRule
 from curation.queries.coverage.measures import Clusters, measure_coverage
 from curation.queries.coverage.report import find_coverage
-from curation.queries.coverage.stored_map import map_in_force, read_map
+from curation.queries.coverage.stored_map import map_in_force, match_asked, read_map
+from curation.queries.requests import CoverageRequest
 from curation.store import Store, open_store
 from tests.support import ROOT
 from tests.support.smart import qrels, records
@@ -81,7 +78,7 @@ def collection(name: str, folder: Path) -> CoverageCollection:
 
 
 def _made(name: str, path: Path, texts: Mapping[str, str]) -> Store:
-    store = init_project(path).store
+    store = init_project(path)
     if name in SMART:
         documents = records(SHARED / "smart" / name / f"{name.upper()}.ALL")
         import_corpus(store, _written(path.with_suffix(".documents.jsonl"), documents))
@@ -120,7 +117,7 @@ class RuleFigures(NamedTuple):
 
 def table(found: CoverageCollection) -> str:
     """The rules on one collection, by the map of the rule for γ."""
-    find_coverage(found.store, MapSettings(seed=0))
+    find_coverage(found.store, CoverageRequest(seed=0))
     with found.store.reading() as cursor:
         made = read_map(cursor, map_in_force(cursor))
     asked = match_asked(found.store, made, DEFAULT_MODEL, silent)

@@ -32,13 +32,12 @@ from scipy.special import expit, logit, stdtrit
 
 from benchmarks.coverage_evaluation import drawn_estimates
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.intervals import percentile_interval, resampled, wilson
-from curation.core.statistics.means import most_common
-from curation.core.statistics.paired.differences import CARRIED_BY
-from curation.evaluation.figures.means import mean_intervals
-from curation.evaluation.scoring.metrics.measures import measures_for
-from curation.evaluation.scoring.metrics.qrels import qrels_from
-from curation.evaluation.scoring.metrics.run_scores import RunScores, score_run
+from curation.core.statistics.intervals import most_common, percentile_interval, resampled, wilson
+from curation.core.statistics.paired_intervals import CARRIED_BY
+from curation.evaluation.figures.means import mean_estimates
+from curation.evaluation.scoring.measure_names import measures_for
+from curation.evaluation.scoring.qrels import qrels_from
+from curation.evaluation.scoring.run_scores import RunScores, score_run
 from curation.retrieval import Bm25
 from curation.store.rows import Document, Query
 from tests.support.smart import qrels, records
@@ -94,7 +93,7 @@ class Found(NamedTuple):
 
 def score(values: Floats, highest: Floats) -> Floats:
     """What goldgrade shows."""
-    return np.array([ends or (np.nan, np.nan) for ends, _ in mean_intervals(values, highest)]).T
+    return np.array([found[1:3] for found in mean_estimates(values, highest)], float).T
 
 
 def bootstrap(values: Floats, highest: Floats) -> Floats:

@@ -5,6 +5,7 @@ Usage: python -m docs.make_commands
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,8 +24,16 @@ Written from the commands' own help by `make docs`; do not edit by hand.
 
 `goldgrade --project PATH COMMAND …` works on one project, by default `$GOLDGRADE_PROJECT`, else
 `data/goldgrade.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage,
-143 ended by SIGTERM. Every command works while the app is serving.
+143 ended by SIGTERM. Every command works while the app is serving. `--as NAME` says who does it, `--reason
+WHY` why; with `--json` it prints one JSON object alone. These options mean the same in all commands that have
+them, and are not repeated below:
+
 """
+
+EVERYWHERE = 4
+"""An option that so many commands have with the same help is described once, before the commands."""
+EXAMPLES = 2
+"""Examples of a command that are shown; its --help has all."""
 
 
 @cache
@@ -43,7 +52,20 @@ def _walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 def page() -> str:
     """The whole text of docs/commands.md."""
     steps = [_step(title, names) for title, names in STEPS.items()]
-    return HEAD + _contents() + "".join(steps)
+    common = [f"- {shown}: {help}\n" for shown, help in sorted(_common())]
+    return HEAD + "".join(common) + _contents() + "".join(steps)
+
+
+@cache
+def _common() -> frozenset[tuple[str, str]]:
+    """Options (how they are spelled, and their help) that many commands have."""
+    counts = Counter(
+        _told(parameter)
+        for _, command in commands()
+        for parameter in command.params
+        if parameter.param_type_name == "option" and not _only_a_group(command)
+    )
+    return frozenset(told for told, number in counts.items() if number >= EVERYWHERE)
 
 
 def _contents() -> str:
@@ -74,11 +96,13 @@ def _section(name: str, command: Any) -> str:
         return f"\n### {name}\n\n{text.strip()}\n"
     level = "###" if name.count(" ") == 1 else "####"
     parts = [f"\n{level} {name}\n\n{_flow(text)}\n"]
-    lines = [_parameter(parameter) for parameter in command.params if not getattr(parameter, "hidden", False)]
+    own = [parameter for parameter in command.params if _told(parameter) not in _common()]
+    lines = [_parameter(parameter) for parameter in own]
     if lines:
         parts.append("\n" + "\n".join(lines) + "\n")
     if examples.strip():
-        block = "\n".join(line.strip() for line in examples.strip().splitlines())
+        lines = [line.strip() for line in examples.strip().splitlines()]
+        block = "\n".join(_first_examples(lines))
         parts.append(f"\n```\n{block}\n```\n")
     return "".join(parts)
 
@@ -86,6 +110,18 @@ def _section(name: str, command: Any) -> str:
 def _flow(text: str) -> str:
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
     return "\n\n".join(paragraphs)
+
+
+def _first_examples(lines: list[str]) -> list[str]:
+    """The first examples, each with the lines that a backslash continues."""
+    starts = [index for index, line in enumerate(lines) if not index or not lines[index - 1].endswith("\\")]
+    return lines[: [*starts, len(lines), len(lines)][min(EXAMPLES, len(starts))]]
+
+
+def _told(parameter: Any) -> tuple[str, str]:
+    """How an option is spelled, and its help."""
+    spelled = ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts))
+    return spelled, " ".join((getattr(parameter, "help", "") or "").split())
 
 
 def _parameter(parameter: Any) -> str:

@@ -20,21 +20,20 @@ from benchmarks import coverage_matching
 from benchmarks.coverage_matching import COLLECTIONS, CoverageCollection, collection
 from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import silent
-from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
-from curation.evaluation.scoring.inputs.facets import CLUSTER, Facet
-from curation.evaluation.scoring.metrics.measures import measures_named
-from curation.evaluation.scoring.metrics.qrels import qrels_of
-from curation.evaluation.scoring.metrics.run_scores import score_run
+from curation.evaluation.figures.aggregations import AGGREGATIONS, summarise
+from curation.evaluation.scoring.facets import CLUSTER, Facet
+from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.qrels import qrels_of
+from curation.evaluation.scoring.run_scores import score_run
 from curation.ingest.importers.queries import active_queries
 from curation.pooling.systems import Systems
-from curation.queries.coverage.asked import clusters_at, match_asked
 from curation.queries.coverage.clusters import documents_of
-from curation.queries.coverage.coverage_map import CoverageMap, MapSettings
-from curation.queries.coverage.entity_linking import EntityMatch
+from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
 from curation.queries.coverage.measures import Clusters, QueryShape, query_shape
 from curation.queries.coverage.report import CoverageReport, find_coverage
-from curation.queries.coverage.stored_map import map_in_force, read_map
-from curation.store.documents import corpus_of, current_corpus
+from curation.queries.coverage.stored_map import clusters_at, map_in_force, match_asked, read_map
+from curation.queries.requests import CoverageRequest
+from curation.store.documents import current_corpus
 
 TARGET = Path(__file__).with_name("coverage.md")
 MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -52,20 +51,22 @@ def scores(found: CoverageCollection, systems: Sequence[str]) -> Scored:
     judged = [query for query in queries if found.grades.get(query.query_id)]
     rows = [(key, name, grade) for key, held in found.grades.items() for name, grade in held.items()]
     qrels = qrels_of(rows, scale=(0, *range(1, 1 + max(grade for *_, grade in rows))))
-    made = Systems(found.store, systems, corpus_of(documents), DEFAULT_MODEL)
+    made = Systems(found.store, systems, documents, DEFAULT_MODEL)
     runs = {}
-    for hits in made.search(judged, DEPTH, silent):
-        lists = zip(judged, hits.hits, strict=True)
-        run = {query.query_id: {hit.document_id: hit.score or 0.0 for hit in held} for query, held in lists}
+    for system, lists in made.search(judged, DEPTH, silent).items():
+        run = {
+            query.query_id: {hit.document_id: hit.score or 0.0 for hit in hits}
+            for query, hits in zip(judged, lists, strict=True)
+        }
         made_scores = score_run(run, qrels, measures_named([NDCG]))
         values = zip(made_scores.query_ids, made_scores.of(NDCG).tolist(), strict=True)
-        runs[hits.name] = {query_id: value for query_id, value in values if not np.isnan(value)}
+        runs[system] = {query_id: value for query_id, value in values if not np.isnan(value)}
     return runs
 
 
 def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
     """Name of a table → its lines."""
-    report = find_coverage(found.store, MapSettings(seed=0))
+    report = find_coverage(found.store, CoverageRequest(seed=0))
     with found.store.reading() as cursor:
         made = read_map(cursor, map_in_force(cursor))
     asked = match_asked(found.store, made, DEFAULT_MODEL, silent)
@@ -107,15 +108,13 @@ def _map(
 
 
 def _curve(report: CoverageReport) -> Iterator[str]:
-    yield "| γ | regions | recovered | Rand index | MSC | SCC | ZQC | MSC of all | SCC of all | ZQC of all "
-    yield "|\n"
-    yield "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+    yield "| γ | regions | recovered | Rand index | MSC | SCC | ZQC |\n"
+    yield "|--:|--:|--:|--:|--:|--:|--:|\n"
     for step in report.curve:
         chosen = "**" if step.resolution == report.resolution else ""
         cells = [f"{chosen}{step.resolution:g}{chosen}", step.regions.text(",.0f")]
         cells += [_figure(step.recovered), _figure(step.rand_index)]
         cells += [step.msc.text(), step.scc.text(), step.zqc.text(",.0f")]
-        cells += [step.all_msc.text(), step.all_scc.text(), step.all_zqc.text(",.0f")]
         yield f"| {' | '.join(cells)} |\n"
 
 
@@ -161,13 +160,12 @@ def _wins(
         values = np.array([[scored[name].get(key, np.nan) for key in queries] for name in names])
         masks = {str(one): np.array([one in clusters[key] for key in queries]) for one in regions}
         found = summarise(names, NDCG, values, Facet(CLUSTER, masks), seed=0, baseline=names[0])
-        wins = {(rate.aggregation, *sorted((rate.system, rate.other))): rate for rate in found.win_rates}
         for by in AGGREGATIONS if tried.resolution == chosen else AGGREGATIONS[1:]:
             figures = [found.figures[name][by] for name in names]
-            rates = [wins[by, *sorted((names[0], name))] for name in names[1:]]
+            wins = [found.win_rates[name][names[0]][by][0] for name in names[1:]]
             cells = [_figure(figure.value, 3) for figure in figures]
-            cells += [_figure(rate.losses if rate.system == names[0] else rate.wins) for rate in rates]
-            strata = "" if figures[0].strata is None else f"{figures[0].strata:,}"
+            cells += [_figure(share) for share in wins]
+            strata = f"{figures[0].n:,}"
             of = ("", "", "") if by == "overall" else (f"{tried.resolution:g}", strata, f"{found.empty:,}")
             yield f"| {' | '.join([by, *of, *cells])} |\n"
 

@@ -23,10 +23,12 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sy
 from app.context import IMAGES_FROM
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.consensus.disputes import disputes
-from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.rounds import set_round
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze
+from curation.releases.requests import FreezeRequest
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from docs.make_screenshots import choose, launch, save, settle, unfold
@@ -89,10 +91,10 @@ VIEWS = (
     View("import", "/import"),
     View("import-traffic", "/import?kind=traffic", states=("empty",)),
     View("import-judgments", "/import?kind=judgments", states=ONCE),
-    View("people", "/people"),
-    View("guide", "/guide", states=ONCE),
+    View("team", "/team"),
+    View("guide", "/settings", states=ONCE),
     *(
-        View(f"guide-{part.split()[0].lower()}", f"/guide?show={part}", states=ONCE)
+        View(f"guide-{part.split()[0].lower()}", f"/settings?part=Guide&show={part}", states=ONCE)
         for part in ("Edit", "Publish", "Versions", "Questions")
     ),
     *(
@@ -100,7 +102,7 @@ VIEWS = (
         for name, address in {
             "queries-sample": "/queries",
             "queries": "/queries?part=All queries",
-            "pool": "/pool",
+            "pool": "/queries?part=Pool",
             "rounds-open": "/rounds?part=Open a round",
         }.items()
     ),
@@ -123,20 +125,20 @@ VIEWS = (
     View("evaluate", "/evaluate", states=("empty", "work")),
     View("evaluate-asking", "/evaluate", "vera", ONCE, unfold),
     *(
-        View(f"relabel-{part.lower()}", f"/relabel?of={part}", states=ONCE)
+        View(f"relabel-{part.lower()}", f"/releases?stage=Re-label&quarter={part}", states=ONCE)
         for part in ("Due", "Plan", "Report")
     ),
-    View("relabel", "/relabel", states=("empty", "done")),
+    View("relabel", "/releases?stage=Re-label", states=("empty", "done")),
     *(
-        View(f"coverage-{part.lower()}", f"/coverage?of={part}", states=ONCE)
+        View(f"coverage-{part.lower()}", f"/queries?part=Coverage&of={part}", states=ONCE)
         for part in ("Gaps", "Map", "Written")
     ),
-    View("coverage", "/coverage", states=("empty",)),
-    View("answers", "/answers", states=("empty", "work")),
+    View("coverage", "/queries?part=Coverage", states=("empty",)),
+    View("answers", "/write?part=Answers", states=("empty", "work")),
     View("write", "/write", states=("empty", "work")),
     View("label", "/label", states=("empty", "done")),
     View("label", "/", "joan", ONCE),
-    View("my-consistency", "/my-consistency", "ada", ONCE),
+    View("my-consistency", "/?show=consistency", "ada", ONCE),
     View("agreement-random", "/agreement", states=("shop",)),
     View("agreement-random", f"/agreement{LATEST}", states=("shop",)),
     View("label-drawn", "/", "joan", ("shop",), draw_whole),
@@ -146,7 +148,7 @@ VIEWS = (
 
 def empty(folder: Path) -> Path:
     """A project as `goldgrade init` leaves it, and its lead."""
-    store = init_project(folder / "goldgrade.duckdb").store
+    store = init_project(folder / "goldgrade.duckdb")
     add_annotator(store, "lead", "lead", PASSWORD)
     store.close()
     return store.path
@@ -162,11 +164,11 @@ def done(folder: Path, before: Path) -> Path:
 
 def settle_all(store: Store) -> None:
     for name in ("warm-up", "autumn"):
-        close_round(store, name, "lead")
+        set_round(store, name, "closed", "lead")
     for found in disputes(store):
         decide(store, found.query_id, found.document_id, 2, "It answers a part of it.", "rosalind")
-    make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
-    freeze(store, "second", override="A picture of a release, not one to measure by.")
+    make_split(store, SplitRequest((("dev", 0.7), ("test", 0.3)), SEED))
+    freeze(store, FreezeRequest("second", override="A picture of a release, not one to measure by."))
 
 
 def projects(folder: Path, wanted: str) -> dict[str, Path]:

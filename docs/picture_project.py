@@ -14,39 +14,44 @@ from pathlib import Path
 from typing import Any
 
 from curation.core.text import digest
-from curation.evaluation.request import EvaluateRequest, RunQuestions
+from curation.evaluation.evaluate import submit as submit_runs
+from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines
-from curation.evaluation.submission import submit as submit_runs
 from curation.guides.drafts import save_draft
-from curation.guides.parse_guide import read_guide
+from curation.guides.guide_text import read_guide
 from curation.guides.questions import answer_question, ask_at_item
 from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.decisions import read_decision_lines
+from curation.ingest.importers.decision_lines import read_decision_lines
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import CorpusFields, JudgmentFields, TrafficFields
 from curation.labeling.consensus.adjudication import decide_many
-from curation.labeling.judgments.imported import import_judgments
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.imported import import_judgments
+from curation.labeling.judging import Submission
+from curation.labeling.requests import AnswerTaskRequest, PracticeRequest, RoundRequest
+from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.session.item_views import Showing
+from curation.labeling.session.item_views import ItemView
+from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
-from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
+from curation.labeling.written_answers.create_task import open_answer_task
 from curation.labeling.written_answers.writing import write_answer, writing_queue
-from curation.operations.demo.second_quarter import import_second_quarter
-from curation.operations.demo.stdlib_corpus import write_stdlib_corpus
+from curation.operations.demo import import_second_quarter
 from curation.operations.project import init_project
+from curation.operations.stdlib_corpus import write_stdlib_corpus
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.queries.coverage.coverage_map import MapSettings
+from curation.pooling.request import PoolRequest
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.writing.tasks import open_tasks
-from curation.queries.sampling.sample import draw_sample
-from curation.queries.sampling.tags.find_tags import find_tags
-from curation.relabeling.plan.plan import make_plan
+from curation.queries.requests import CoverageRequest, DrawRequest
+from curation.queries.sampling.draw import draw_sample
+from curation.queries.tag_rules import find_tags
+from curation.relabeling.plan import make_plan
+from curation.relabeling.request import PlanRequest
 from curation.releases.freeze.freeze import freeze
+from curation.releases.requests import FreezeRequest
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store, utc_now
 from tests.support import ROOT
@@ -71,31 +76,38 @@ DAYS = 4
 
 def build(folder: Path) -> Path:
     """The project that is looked at."""
-    store = init_project(folder / "goldgrade.duckdb").store
-    corpus = write_stdlib_corpus(folder / "corpus.jsonl")
-    import_corpus(store, corpus.path, CorpusFields(group="group"))
+    store = init_project(folder / "goldgrade.duckdb")
+    write_stdlib_corpus(folder / "corpus.jsonl")
+    import_corpus(store, folder / "corpus.jsonl", CorpusFields(group="group"))
     fields = TrafficFields(query="query", time="time", segment="segment", count="count")
     import_traffic(store, SAMPLE / "traffic.csv", fields)
-    draw_sample(store, 60, SEED)
+    draw_sample(store, DrawRequest(60, SEED))
     find_tags(store)
-    build_pool(store, ["bm25"], depth=8, random_negatives=3, seed=SEED)
+    build_pool(store, PoolRequest(["bm25"], depth=8, random_negatives=3, seed=SEED))
     for name, role in PEOPLE.items():
         add_annotator(store, name, role, PASSWORD)
     columns = JudgmentFields(query="query", document="document", annotator="annotator", grade="grade")
     import_judgments(store, SAMPLE / "judgments.csv", columns, skip_unknown=True)
     decisions = SAMPLE / "adjudications.csv"
     decide_many(store, read_decision_lines(decisions), source=decisions)
-    make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
-    freeze(store, "sample", allow_disputed=True, override="A picture of a release, not one to measure by.")
-    open_round(store, "autumn", ["ada", "grace", "joan", "mary"], overlap=2, duplicates=0.08, seed=SEED)
+    make_split(store, SplitRequest((("dev", 0.7), ("test", 0.3)), SEED))
+    freeze(
+        store,
+        FreezeRequest(
+            "sample", allow_disputed=True, override="A picture of a release, not one to measure by."
+        ),
+    )
+    open_round(
+        store, RoundRequest("autumn", ["ada", "grace", "joan", "mary"], overlap=2, duplicates=0.08, seed=SEED)
+    )
     with store.transaction() as cursor:  # it was opened some days ago, and people have worked on it since
         cursor.execute("UPDATE rounds SET opened_at = ? WHERE name = 'autumn'", [ago(DAYS)])
     for name, answers in (("ada", 160), ("grace", 140), ("joan", 100), ("mary", 80)):
         grade(store, name, answers)
-    open_practice(store, "warm-up", ["hedy"], queries=8, seed=SEED)
+    open_practice(store, PracticeRequest("warm-up", ["hedy"], queries=8, seed=SEED))
     evaluated(store, folder)
     asked_and_answered(store)
-    renewed(store, folder, corpus.path, fields)
+    renewed(store, folder, folder / "corpus.jsonl", fields)
     store.close()
     return store.path
 
@@ -117,8 +129,7 @@ def evaluated(store: Store, folder: Path) -> None:
     asked = EvaluateRequest("sample", "dev", ["ndcg_exp@10", "mrr@10", "recall@10"], ["stratum"])
     files = tuple((name, str(folder / "runs" / f"{name}.trec")) for name in systems)
     submit_runs(store, replace(asked, runs=files[2:]), "walt")
-    reranked = RunQuestions(first_stage="bm25")
-    submit_runs(store, replace(asked, of_runs=reranked, runs=files[:2]), "vera")
+    submit_runs(store, replace(asked, runs=files[:2]), "vera")
 
 
 def asked_and_answered(store: Store) -> None:
@@ -128,17 +139,17 @@ def asked_and_answered(store: Store) -> None:
     ask_at_item(store, "grace", "Does the title alone count as an answer?")
     answer_question(store, asked, "A 2, where the function is the same.", "lead")
     save_draft(store, read_guide().source.replace("Useful", "Of use"), "lead", None)
-    open_answer_task(store, AnswerTaskPlan("pilot", ["ada", "grace", "lead"], most=5, show="pool"))
+    open_answer_task(store, AnswerTaskRequest("pilot", ["ada", "grace", "lead"], most=5, show="pool"))
     for name in ("ada", "grace"):
-        query = writing_queue(store, name).open[0]
+        query = writing_queue(store, name)[0][0]
         write_answer(store, name, query, f"With the csv module, says {name}.", [0], 0)
 
 
 def renewed(store: Store, folder: Path, corpus: Path, fields: TrafficFields) -> None:
     """A quarter later: another corpus and log, what is judged again, and which regions no query tests."""
     import_second_quarter(store, corpus, SAMPLE / "traffic.csv", CorpusFields(group="group"), fields)
-    make_plan(store, 0.15, SEED)
-    find_coverage(store, MapSettings(SEED))
+    make_plan(store, PlanRequest(0.15, SEED))
+    find_coverage(store, CoverageRequest(SEED))
     open_tasks(store, 3, ["lead"], seed=SEED)
 
 
@@ -169,12 +180,12 @@ def session(store: Store, name: str, answers: int, at: datetime) -> None:
             answer_query(store, name, item.presentation_id, said, f"{name} {item.presentation_id}")
 
 
-def on_screen(item: Showing, name: str) -> int:
+def on_screen(item: ItemView, name: str) -> int:
     """Milliseconds for which somebody looks at an item."""
     return 3_500 + draw(item, name) % 14_000
 
 
-def answer(item: Showing, name: str, at: datetime) -> Submission:
+def answer(item: ItemView, name: str, at: datetime) -> Submission:
     """An answer that depends on the item and, one time in six, on the person."""
     chance = draw(item, name)
     marked = sum(part.marked for part in (*item.title, *item.passage))
@@ -193,5 +204,5 @@ def answer(item: Showing, name: str, at: datetime) -> Submission:
     return Submission(*identity, "grade", key, value, active_ms=active, **told)
 
 
-def draw(item: Showing, name: str) -> int:
+def draw(item: ItemView, name: str) -> int:
     return int(digest(name, item.query, "".join(part.text for part in item.title))[:8], 16)

@@ -9,15 +9,17 @@ from pathlib import Path
 from curation.core.text import digest
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judging import Submission
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.session.item_views import Showing
+from curation.labeling.session.item_views import ItemView
+from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
 from curation.store import Store, utc_now
 from tests.support import ROOT
 from tests.support.served import PASSWORD
@@ -45,7 +47,7 @@ def build(folder: Path) -> Path:
     """The shop: a round that ada and grace answered at random every 0.4 s, and one that waits for joan."""
     guide = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
     (folder / "guide.md").write_text(guide.replace("scale:", f"{TEMPLATE}scale:", 1), encoding="utf-8")
-    store = init_project(folder / "goldgrade.duckdb", folder / "guide.md").store
+    store = init_project(folder / "goldgrade.duckdb", folder / "guide.md")
     goods = [product(kind, thing) for thing in THINGS for kind in KINDS]
     lines = {
         "corpus": goods,
@@ -55,10 +57,10 @@ def build(folder: Path) -> Path:
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     import_corpus(store, folder / "corpus.jsonl")
     import_queries(store, folder / "queries.jsonl")
-    build_pool(store, ["bm25"], depth=8, random_negatives=2, seed=1)
+    build_pool(store, PoolRequest(["bm25"], depth=8, random_negatives=2, seed=1))
     for name, role in {"lead": "lead", "ada": "annotator", "grace": "annotator", "joan": "annotator"}.items():
         add_annotator(store, name, role, PASSWORD)
-    open_round(store, "autumn", ["ada", "grace", "joan"], overlap=3, duplicates=0, seed=1)
+    open_round(store, RoundRequest("autumn", ["ada", "grace", "joan"], overlap=3, duplicates=0, seed=1))
     for name in ("ada", "grace"):
         at_random(store, name)
     store.close()
@@ -106,7 +108,7 @@ def at_random(store: Store, name: str) -> None:
                 answer_query(store, name, item.presentation_id, "yes", f"{name} {item.presentation_id}")
 
 
-def chance(item: Showing, name: str, at: datetime) -> Submission:
+def chance(item: ItemView, name: str, at: datetime) -> Submission:
     value = int(digest(name, item.presentation_id)[:6], 16) % 4
     told = {"submitted_at": at, "shown_at": at - PACE}
     key = f"{name} {item.presentation_id}"

@@ -37,11 +37,11 @@ def create(path: str | Path, guide: str | Path | None = None) -> Project:
     from curation.operations.project import init_project
     from goldgrade.projects import Project
 
-    return Project(init_project(Path(path), None if guide is None else Path(guide)).store)
+    return Project(init_project(Path(path), None if guide is None else Path(guide)))
 
 
 def open(path: str | Path | None = None) -> Project:
-    """The project in a file; by default that of $GOLDGRADE_PROJECT, else data/goldgrade.duckdb."""
+    """The project in a file; by default the file of $GOLDGRADE_PROJECT, else data/goldgrade.duckdb."""
     from curation.store import open_store
     from goldgrade.projects import Project
 

@@ -15,11 +15,11 @@ from curation.store import COMMAND_LINE, Store
 from goldgrade.releases import Release
 
 if TYPE_CHECKING:
-    from curation.agreement.report.report import AgreementReport
-    from curation.ingest.picking.outcome import ImportOutcome
-    from curation.pooling.pool_report import PoolReport
+    from curation.agreement.report import AgreementReport
+    from curation.ingest.import_outcome import ImportOutcome
+    from curation.pooling.stored_pool import PoolReport
     from curation.queries.coverage.report import CoverageReport
-    from curation.queries.sampling.sample import SampleReport
+    from curation.queries.sampling.stored_sample import SampleReport
     from curation.releases.freeze.freeze import Frozen
     from curation.splits.split import SplitReport
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Project:
     """A project; others may use it meanwhile, as the file is held for moments only.
 
-    Further options of a step are those of its command, by the names of the fields of its request: an unknown
+    A step takes the options of its command, by the names of the fields of its request: an unknown
     one is refused, and the refusal lists them.
     """
 
@@ -48,12 +48,11 @@ class Project:
         fields: field → the file's column; fields that are not named are found by their usual names.
         options: what else this kind takes, such as `skip_unknown=True` for judgments.
         """
-        from curation.ingest.picking.request import ImportRequest
-        from curation.ingest.readers.formats import FileLayout
-        from curation.operations.importing.importing import carry_out
 
-        request = ImportRequest.of(what, Path(path), fields or {}, options, FileLayout())
-        return carry_out(self._store, request, COMMAND_LINE)
+        from curation.ingest.requests import request_of
+        from curation.operations.import_file import carry_out
+
+        return carry_out(self._store, request_of(what, path, fields, **options), COMMAND_LINE)
 
     def sample(self, size: int, *, seed: int = 0, **options: Any) -> SampleReport:
         """Draw queries from the traffic; each is stored with its probability of being drawn."""
@@ -74,7 +73,7 @@ class Project:
 
     def agreement(self, round: str | None = None) -> AgreementReport:
         """How well the annotators agree with each other and with themselves."""
-        from curation.agreement.report.report import agreement_report
+        from curation.agreement.report import agreement_report
 
         return agreement_report(self._store, round)
 

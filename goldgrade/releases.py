@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from curation.core.errors import InputError
-from curation.evaluation.scoring.inputs.release import parts_of
+from curation.evaluation.scoring.release import parts_of
 from curation.people.seal_access import sealed_parts
 from curation.releases.seal import open_sealed
 from curation.releases.verify import FrozenRelease, Verified, load_release, verify
@@ -56,7 +56,7 @@ class Release:
 
     @property
     def mark(self) -> str | None:
-        """That it was frozen against the gate, and what spoke against it; None where nothing did."""
+        """That it was frozen against the gate, and what spoke against it; None if nothing did."""
         return self._opened.mark
 
     def queries(self, part: str | None = None) -> dict[str, str]:
@@ -68,18 +68,15 @@ class Release:
         """Query id → document id → grade, as ir_measures, pytrec_eval and ranx take them."""
         parts = parts_of(self._opened, part)
         open_sealed(self._store, self._opened, "read in Python", reason, parts=parts)
-        found: dict[str, dict[str, int]] = {query: {} for query in self.queries(part)}
+        grades: dict[str, dict[str, int]] = {query: {} for query in self.queries(part)}
         for row in self._opened.walk("qrels"):
-            if row["query_id"] in found:
-                found[row["query_id"]][row["document_id"]] = row["grade"]
-        return {query: grades for query, grades in found.items() if grades}
+            if row["query_id"] in grades:
+                grades[row["query_id"]][row["document_id"]] = row["grade"]
+        return {query: grades for query, grades in grades.items() if grades}
 
     def documents(self) -> Iterator[Document]:
         """The documents, ordered by id: `document_id`, `title`, `body`, `url`, `metadata` (JSON) and more."""
-        from curation.releases.release_rows import Pin
-
-        pins = [Pin(row["document_id"], row["content_hash"]) for row in self._opened.walk("documents")]
-        return (document for _, document in self._opened.pinned(self._store, pins) if document is not None)
+        return (document for _, document in self._opened.documents(self._store) if document is not None)
 
     def evaluate(
         self,
@@ -102,14 +99,16 @@ class Release:
         relevant: least grade of a relevant document.
         """
         from curation.evaluation.evaluate_runs import evaluate_runs
-        from curation.evaluation.evaluation import EvaluationOptions
-        from curation.evaluation.scoring.inputs.run_sources import RunSource
+        from curation.evaluation.request import EvaluateRequest
+        from curation.evaluation.scoring.system_runs import RunSource
 
         wanted = None if measures is None else _several(measures)
-        options = EvaluationOptions(part, wanted, _several(by), relevant, seed)
+        request = EvaluateRequest(
+            self.name, part, wanted, _several(by), reason=reason, relevant=relevant, seed=seed
+        )
         with _files(runs) as files:
             sources = [RunSource(name, path) for name, path in files.items()]
-            return evaluate_runs(self._store, self._opened, sources, options, reason)
+            return evaluate_runs(self._store, self._opened, sources, request)
 
     def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:
         """Search the release's documents with baselines; OUT gets a run file of each, for `evaluate`."""
@@ -122,8 +121,10 @@ class Release:
     ) -> Exported:
         """Write the release for other tools, such as "beir" or "trec", into the folder `out`."""
         from curation.releases.export.export import export
+        from curation.releases.requests import ExportRequest
 
-        return export(self._store, self.name, format, Path(out), reason=reason, parts=parts)
+        request = ExportRequest(self.name, format, parts=tuple(parts), reason=reason)
+        return export(self._store, request, Path(out))
 
     def verify(self) -> Verified:
         """Every byte against its sum, and every document against its hash."""
@@ -144,7 +145,7 @@ def _files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
     """Each run's file; one in memory is written to a file for now, and an error names the run instead."""
     with TemporaryDirectory() as folder:
         files = {
-            name: _file(run, Path(folder) / f"{place}.json") for place, (name, run) in enumerate(runs.items())
+            name: _file(run, Path(folder) / f"{index}.json") for index, (name, run) in enumerate(runs.items())
         }
         try:
             yield files

@@ -6,8 +6,10 @@ import gzip
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +18,14 @@ import pandas  # noqa: F401  (before a command says that there is none: curation
 import pytest
 from hypothesis import settings
 
-from curation.people import passwords
-from curation.retrieval import embeddings
-from curation.store import Store, files, open_store
+from curation.people import sign_ins
+from curation.retrieval import embedding_model as model
+from curation.store import Store, open_store, project_file
 from tests.support import ROOT, clock, engines, in_memory, once
+from tests.support.budget import Budget
 from tests.support.object_storage import bucket, object_storage  # noqa: F401  (one server for all modules)
 from tests.support.projects import new_project
 from tests.support.scheduling import longest_first, scheduler
-from tests.support.slow import slow_tests
 
 MARKED = {"chromium": "browser", "embedding_model": "dense"}
 """Fixture → the marker of the tests that use it. No test is marked so by hand."""
@@ -39,19 +41,29 @@ settings.register_profile("check", settings.get_profile("full"), max_examples=10
 settings.load_profile("full")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Budget())
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what drives Chromium, loads the embedding model or is slow; put the longest files first."""
-    slow = slow_tests()
+    """Mark what drives Chromium, loads the embedding model or is costly; put the longest files first."""
     for item in items:
         for fixture, marker in MARKED.items():
             if item.get_closest_marker(marker):
                 raise pytest.UsageError(f"{item.nodeid}: use the fixture {fixture}, not the marker {marker}")
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(marker)
-        if item.nodeid.partition("[")[0] in slow:
+        if item.get_closest_marker("costly"):
             item.add_marker("slow")
     longest_first(items)
+
+
+def pytest_collection_finish() -> None:
+    """Let Streamlit look for components once, not at each run of an `AppTest`."""
+    scanner = sys.modules.get("streamlit.components.v2.manifest_scanner")
+    if scanner is not None:
+        scanner.scan_component_manifests = cache(scanner.scan_component_manifests)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -63,10 +75,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Callable[..., None])
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Only a test with the fixture `embedding_model` may load the model."""
     may_load = "embedding_model" in getattr(item, "fixturenames", ())
-    embeddings._sentence_transformer = _load_model if may_load else _refuse_model
+    model._sentence_transformer = _load_model if may_load else _refuse_model
 
 
-_load_model = embeddings._sentence_transformer
+_load_model = model._sentence_transformer
 
 
 def _refuse_model(location: str, ask_hub: bool) -> Any:
@@ -84,10 +96,10 @@ def cheap_passwords() -> Iterator[argon2.PasswordHasher]:
 
     A stored hash carries its cost, so that a served project checks these passwords as quickly.
     """
-    real = passwords._hasher
-    passwords._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    real = sign_ins._hasher
+    sign_ins._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     yield real
-    passwords._hasher = real
+    sign_ins._hasher = real
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -104,8 +116,8 @@ def shared_files(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(autouse=True)
 def kept_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use an engine for one file after another. `tests/store`, where its start matters, overrides this."""
-    monkeypatch.setattr(files, "start_engine", engines.take_engine)
-    monkeypatch.setattr(files, "stop_engine", engines.keep_engine)
+    monkeypatch.setattr(project_file, "start_engine", engines.take_engine)
+    monkeypatch.setattr(project_file, "stop_engine", engines.keep_engine)
 
 
 @pytest.fixture(scope="session")
@@ -122,6 +134,20 @@ def store(empty_project: Path, tmp_path: Path) -> Iterator[Store]:
     project = open_store(Path(shutil.copy(empty_project, tmp_path / "project.duckdb")))
     yield project
     project.close()
+
+
+@pytest.fixture
+def goldgrade(store: Store) -> Callable[..., str]:
+    """goldgrade("round", "status"): what the command prints on standard output; a refusal is raised."""
+    from tests.support.command_line import invoke  # imports all commands, which other tests do not need
+
+    def run(*arguments: str | Path) -> str:
+        command = ["--project", str(store.path), *map(str, arguments)]
+        done = invoke(command, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    return run
 
 
 @pytest.fixture(scope="session")

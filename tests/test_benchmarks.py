@@ -20,10 +20,7 @@ SCRIPTS = {
 }
 
 
-LONG = (
-    "bench_evaluate",
-    "bench_load",
-)
+LONG = ("bench_evaluate", "bench_load")
 """Seconds at their smallest, for the processes that they start or the collection that they read."""
 Printed = pytest.CaptureFixture[str]
 
@@ -35,6 +32,7 @@ def _said(name: str, word: str) -> str | None:
     return found[0] if found else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(SCRIPTS.keys() - set(LONG)))
 def test_a_benchmark_starts_at_its_smallest_size(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: Printed
@@ -42,7 +40,7 @@ def test_a_benchmark_starts_at_its_smallest_size(
     starts(name, monkeypatch, capsys)
 
 
-@pytest.mark.slow
+@pytest.mark.costly("whole benchmarks at their smallest size")
 @pytest.mark.parametrize("name", LONG)
 def test_a_long_benchmark_starts_at_its_smallest_size(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: Printed

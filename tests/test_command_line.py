@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from curation.cli import output
-from curation.cli.program import STEPS
+from curation.cli import output, program
+from curation.cli.program import PATH, STEPS
 from docs import make_commands
 from tests.support import GOLDGRADE, ROOT
 from tests.support.command_line import COMMAND, invoke
@@ -32,12 +32,16 @@ def test_every_command_and_option_has_help(name: str, command: Any) -> None:
     assert not without, f"{name}: no help for {without}"
 
 
-def test_the_help_has_a_whole_sentence_for_each_command_of_each_step() -> None:
-    steps = invoke(["--help"]).stdout.partition("Set up:")[2]
-    shown = re.findall(r"^  ([a-z-]+) +([A-Z].*)$", steps, re.MULTILINE)
-    assert [name for name, _ in shown] == [name for names in STEPS.values() for name in names]
+def test_the_help_fits_one_screen_and_has_the_path_and_then_all_others() -> None:
+    told = invoke(["--help"]).stdout
+    assert len(told.splitlines()) <= 45
+    path, _, others = told.partition("The path of a project:")[2].partition("All others:")
+    shown = re.findall(r"^  ([a-z-]+) +([A-Z].*)$", path, re.MULTILINE)
+    assert tuple(name for name, _ in shown) == PATH
     assert [line for _, line in shown if not line.endswith(".") or "..." in line or len(line) > 60] == []
-    assert {name.split()[1] for name, _ in COMMANDS} == {name for name, _ in shown}
+    named = {*PATH, *re.findall(r"\b[a-z-]+(?=,|$)", others, re.MULTILINE)}
+    assert {name.split()[1] for name, _ in COMMANDS} == named
+    assert {name for names in STEPS.values() for name in names} == named
 
 
 @pytest.mark.parametrize(("name", "command"), LEAVES, ids=[name for name, _ in LEAVES])
@@ -118,8 +122,9 @@ def test_the_page_of_commands_has_every_command_once() -> None:
     assert sorted(written) == sorted(name for name, _ in COMMANDS)
 
 
+@pytest.mark.slow
 def test_a_refusal_is_a_sentence_on_standard_error_and_exit_1(tmp_path: Path) -> None:
-    command = [GOLDGRADE, "--project", tmp_path / "none.duckdb", "round", "list"]
+    command = [GOLDGRADE, "--project", tmp_path / "none.duckdb", "round", "status"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (1, "")
     assert "Make one with `goldgrade init`" in done.stderr
@@ -142,39 +147,26 @@ def test_json_is_one_object_and_nothing_else(tmp_path: Path) -> None:
     project = ["--project", str(tmp_path / "project.duckdb")]
     made = json.loads(invoke([*project, "init", "--json"]).stdout)
     assert [grade["value"] for grade in made["scale"]] == [0, 1, 2, 3]
-    command = [*project, "annotator", "add", "ada", "--password-stdin", "--json"]
+    command = [*project, "people", "add", "ada", "--password-stdin", "--json"]
     added = invoke(command, input="a long password\n")
     expected = {"name": "ada", "role": "annotator", "imported": False, "active": True}
     assert json.loads(added.stdout) == expected
     assert added.stderr == ""
 
 
-def test_no_text_commands_a_terminal_and_json_has_it_exactly(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_text_commands_a_terminal_and_json_has_it_exactly(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "red \x1b[31m kettle \x9b2J"
     output.table(text, [text], [[text]])
     output.say(text)
     shown = capsys.readouterr().out
     assert shown.count("red ␛[31m kettle \ufffd2J") == 4
-    output.emit(True, {"text": text}, "")
+    monkeypatch.setattr(program, "is_json", lambda: True)
+    output.emit({"text": text}, "")
     in_json = capsys.readouterr().out
     assert json.loads(in_json) == {"text": text}
     assert not [sign for sign in shown + in_json if sign != "\n" and unicodedata.category(sign) == "Cc"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "told"),
-    [
-        ([], ["--json"], "--build-only"),
-        (["--project", "mine.duckdb"], ["--build-only"], "--folder"),
-    ],
-)
-def test_the_demo_refuses_options_that_it_would_not_heed(
-    tmp_path: Path, before: list[str], after: list[str], told: str
-) -> None:
-    done = invoke([*before, "demo", *after, "--no-browser", "--folder", str(tmp_path / "demo")])
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert told in done.stderr
-    assert not (tmp_path / "demo").exists()
 
 
 def test_the_project_can_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +183,7 @@ def test_an_argument_that_is_no_text_is_refused_in_a_sentence() -> None:
         "tags",
         "set",
         "q",
-        "--by",
+        "--as",
         b"\xff",
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -209,16 +201,18 @@ def loaded_by(*arguments: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
+@pytest.mark.slow
 def test_a_command_loads_what_it_needs_and_nothing_else(tmp_path: Path) -> None:
     version = loaded_by("--version")
     assert not version & {"duckdb", "numpy", "pydantic", "rich.console", "curation.cli.evaluate"}
     project = str(tmp_path / "project.duckdb")
     assert invoke(["--project", project, "init"]).exit_code == 0
-    listed = loaded_by("--project", project, "release", "list")
-    assert "curation.cli.release" in listed
+    listed = loaded_by("--project", project, "releases")
+    assert "curation.cli.releases" in listed
     assert not listed & {"pydantic", "rich.console", "scipy", "pandas", "torch", "curation.cli.evaluate"}
 
 
+@pytest.mark.costly("starts shells and commands")
 def test_a_shell_completes_commands_and_options() -> None:
     for words, found in (("goldgrade eval", "evaluate"), ("goldgrade pool --de", "--depth")):
         asked = {

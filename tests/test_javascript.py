@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 NODE = shutil.which("node")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="node is not installed: .ci/node")
 def test_the_unit_tests_in_node_pass() -> None:
     ran = subprocess.run(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import goldgrade
-from curation.core.shipped import SAMPLE
+from curation.core.named_project import SAMPLE
 from curation.people.seal_access import openings
 from tests.support import ROOT
 from tests.support.gold_project import consensus_grades, frozen_project
@@ -81,6 +81,7 @@ def test_an_option_that_a_step_does_not_have_is_refused_with_those_that_it_has(t
     assert project.releases() == []
 
 
+@pytest.mark.slow
 def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the documents that have grades, without texts: to read all of Python's takes seconds."""
     monkeypatch.chdir(tmp_path)

@@ -9,9 +9,10 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
-from tests.support.slow import slow_tests
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted([*ROOT.glob("curation/**/*.py"), *ROOT.glob("app/**/*.py")])
@@ -33,6 +34,7 @@ def imported(path: Path) -> set[str]:
     return names
 
 
+@pytest.mark.costly("every module is parsed")
 def test_a_class_name_exists_once() -> None:
     places = defaultdict(list)
     for path in MODULES:
@@ -44,16 +46,6 @@ def test_a_class_name_exists_once() -> None:
 
 def test_every_module_says_what_it_owns() -> None:
     assert [str(path.relative_to(ROOT)) for path in MODULES if not ast.get_docstring(tree(path))] == []
-
-
-def test_each_test_that_is_listed_as_slow_is_there() -> None:
-    there = {
-        f"{path.relative_to(ROOT).as_posix()}::{node.name}"
-        for path in (ROOT / "tests").rglob("test_*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef)
-    }
-    assert slow_tests() <= there, "make slow writes the list"
 
 
 def test_no_name_is_a_word_that_says_nothing_of_what_it_holds() -> None:
@@ -116,13 +108,13 @@ def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_
             alias.name
             for node in ast.walk(tree(path))
             if isinstance(node, ast.ImportFrom)
-            and node.module in {"curation.operations.importing.importing", "curation.evaluation.submission"}
+            and node.module in {"curation.operations.import_file", "curation.evaluation.evaluate"}
             for alias in node.names
         }
         outside |= {f"{name} {one}" for one in from_curation & of_files.keys() if of_files[one] != name}
     assert bytes_read == {"app/uploads.py", "app/views/importing/verdict.py text.getvalue()"}
     assert outside == set()
-    assert looking == {"app/views/importing/importing_page.py"}
+    assert looking == {"app/views/importing/__init__.py"}
 
 
 def test_the_duckdb_that_is_tested_is_admitted_and_none_that_cannot_read_its_files() -> None:

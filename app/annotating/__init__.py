@@ -1,7 +1,7 @@
 """What both annotating loops share: grading (`app.grading`) and deciding (`app.deciding`) disputed pairs.
 
-Their scripts are JavaScript modules, each of which owns one noun. Streamlit gets one script of a component.
-It has no address to which an import could be relative, so a module and all that it imports are joined.
+Their scripts are JavaScript modules; each module owns one noun. Streamlit takes one script for a component,
+without an address to which an import could be relative, so a module and all that it imports are joined.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def joined(source: str, folder: Path) -> str:
 def _bound(source: str, folder: Path, modules: dict[Path, str]) -> str:
     """A module's text with its imports taken from modules that were joined before."""
 
-    def taken(found: re.Match[str]) -> str:
-        path = (folder / found[2]).resolve()
+    def taken(import_: re.Match[str]) -> str:
+        path = (folder / import_[2]).resolve()
         if path not in modules:
             text = _bound(path.read_text(encoding="utf-8"), path.parent, modules)
             names = ", ".join(_EXPORT.findall(text))
-            own = _EXPORT.sub("", text)
-            modules[path] = f"const {_name(path)} = (() => {{\n{own}\nreturn {{ {names} }};\n}})();"
-        return f"const {found[1]} = {_name(path)};"
+            body = _EXPORT.sub("", text)
+            modules[path] = f"const {_name(path)} = (() => {{\n{body}\nreturn {{ {names} }};\n}})();"
+        return f"const {import_[1]} = {_name(path)};"
 
     return _IMPORT.sub(taken, source)
 

@@ -14,7 +14,7 @@ import streamlit as st
 from app.annotating import script
 from app.components import asset
 from app.components.refused_uploads import SENTENCES
-from curation.operations.query_facts.facts import READERS
+from curation.operations.query_facts import READERS
 from curation.store import Annotator
 
 _account = st.components.v2.component(

@@ -10,10 +10,10 @@ from typing import Any, Generic, TypeVar, get_origin
 
 import streamlit as st
 
-from curation.core.operation import OptionField, filled, flat, options_of, unused
+from curation.core.operation import Option, filled, flat, options_of, unused
 
 Request = TypeVar("Request")
-LONGEST = 500
+MAX_TEXT_LENGTH = 500
 """Characters of a text."""
 NOTHING = ""
 """What None is in a list: Streamlit shows None as a list in which nothing was chosen."""
@@ -39,7 +39,7 @@ class Form(Generic[Request]):
         self._record = record
         self._key = key
         self._offered = dict(offered or {})
-        self._options = {found.name: found for found in options_of(record)}
+        self._options = {option.name: option for option in options_of(record)}
         self._values: dict[str, Any] = {} if start is None else flat(start)
         self._asked: set[str] = set()
 
@@ -74,56 +74,56 @@ class Form(Generic[Request]):
         Fields that would change nothing have their defaults.
         """
         values = self._values | by_hand
-        without = {found.name: found.default for found in unused(filled(self._record, values))}
+        without = {option.name: option.default for option in unused(filled(self._record, values))}
         return filled(self._record, values | without)
 
-    def _widget(self, found: OptionField, now: Any) -> Any:
-        option = found.option
-        common: dict[str, Any] = {"label": option.label, "help": option.help, "key": self.key_of(found.name)}
-        offered = self._offered.get(found.name, option.choices)
-        if found.kind is bool:
+    def _widget(self, option: Option, now: Any) -> Any:
+        common: dict[str, Any] = {"label": option.label, "help": option.help, "key": self.key_of(option.name)}
+        offered = self._offered.get(option.name, option.choices)
+        if option.kind is bool:
             return st.checkbox(value=now, **common)
-        if get_origin(found.kind) in (Sequence, tuple):
+        if get_origin(option.kind) in (Sequence, tuple):
             others = option.others
             return tuple(
                 st.multiselect(options=offered, default=list(now), accept_new_options=others, **common)
             )
         if offered:
-            return _chosen(found, offered, now, common)
-        if found.kind is datetime:
+            return _chosen(option, offered, now, common)
+        if option.kind is datetime:
             return st.datetime_input(value=now, format="YYYY-MM-DD", **common)
-        if found.kind is str:
-            text = st.text_input(value=now or "", max_chars=LONGEST, **common).strip()
-            return text or (None if found.optional else found.default)
+        if option.kind is str:
+            text = st.text_input(value=now or "", max_chars=MAX_TEXT_LENGTH, **common).strip()
+            return text or (None if option.optional else option.default)
         if option.switch is not None and not st.checkbox(
             option.switch.label, now is not None, key=f"on {common['key']}"
         ):
             return None
-        return _number(found, found.default if now is None and option.switch else now, common)
+        return _number(option, option.default if now is None and option.switch else now, common)
 
 
-def _chosen(option_field: OptionField, offered: Sequence[Any], now: Any, common: Mapping[str, Any]) -> Any:
-    choices = [NOTHING, *offered] if option_field.optional else list(offered)
+def _chosen(option: Option, offered: Sequence[Any], now: Any, common: Mapping[str, Any]) -> Any:
+    choices = [NOTHING, *offered] if option.optional else list(offered)
     choices = list(dict.fromkeys(NOTHING if choice is None else choice for choice in choices))
     now = NOTHING if now is None else now
-    choices += [now] if now not in (*choices, NOTHING) and not option_field.option.commas else []
+    choices += [now] if now not in (*choices, NOTHING) and not option.commas else []
     chosen = st.selectbox(
         options=choices,
         index=choices.index(now) if now in choices else 0,
-        format_func=lambda choice: word_of(option_field, None if choice == NOTHING else choice),
+        format_func=lambda choice: word_of(option, None if choice == NOTHING else choice),
+        accept_new_options=option.others,
         **common,
     )
-    return None if chosen == NOTHING and option_field.optional else chosen
+    return None if chosen == NOTHING and option.optional else chosen
 
 
-def word_of(option_field: OptionField, value: Any) -> str:
+def word_of(option: Option, value: Any) -> str:
     """What a page calls a value of an option."""
-    return option_field.option.words.get(value, str(value or option_field.option.unset or "none"))
+    return option.words.get(value, str(value or option.unset or "none"))
 
 
-def _number(option_field: OptionField, now: Any, common: Mapping[str, Any]) -> Any:
+def _number(option: Option, now: Any, common: Mapping[str, Any]) -> Any:
     """A whole number, or one with a point; an empty field is None; an unchanged one keeps all its digits."""
-    kind, option = option_field.kind, option_field.option
+    kind = option.kind
     low, high = (None if bound is None else kind(bound) for bound in (option.least, option.most))
     value = st.number_input(
         min_value=low,

@@ -10,6 +10,8 @@ import streamlit as st
 
 OFFERED = "offered pages"
 """Where a session keeps the addresses of the pages that its navigation has."""
+SHOWN = "shown page"
+"""Where a session keeps the address of the page that is shown."""
 QUERY = "query"
 """The address of the page of a query."""
 

@@ -200,8 +200,10 @@ class Deciding extends Loop {
 
   // ── What a reviewer does ──
 
+  // Also before the pair has been on screen long enough to be decided: else the letters of the reason, which follow
+  // at once, would be taken for keys, and r would send the pair back.
   #pick(picked) {
-    if (!this.ready) return;
+    if (!this.on("item") || this.undoing || this.keys.covered) return;
     this.#unclear(false);
     this.item.pick(picked);
     this.item.field.focus();

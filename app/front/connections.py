@@ -1,9 +1,9 @@
-"""Connections: how long one may send nothing, and how many strangers may hold.
+"""Connections: one that idles is closed, and strangers hold a part of the descriptors at most.
 
 A connection costs a descriptor before it has said anything. One that does not finish a header or a body, or
 does not take its answer, is closed. Strangers, who are not signed in on their connection, hold a part of the
-descriptors at most, and one address a part of those: beyond it the one that has waited longest is closed.
-A proxy has the address of all its visitors, so what it may hold is for the proxy to say.
+descriptors at most, and one address a part of those: beyond it the one that has waited longest is closed. A
+proxy has the address of all its visitors, so what it may hold is for the proxy to say.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class BoundedConnection(H11Protocol):
     """One connection over HTTP; a websocket leaves it when it begins."""
 
     HEADER, BODY, ANSWER = 15.0, 60.0, 60.0
-    """Seconds for a header, for a body, and for an answer of which nothing is taken."""
+    """Seconds for a header, for a body, and for an answer that nobody takes."""
     BYTES_A_SECOND = 10_000
     """A body has a second more for as many bytes that came."""
     LOOK_EVERY = 1.0
@@ -90,12 +90,12 @@ class BoundedConnection(H11Protocol):
             for connection in self.connections
             if isinstance(connection, BoundedConnection) and connection._is_stranger
         ]
-        strangers = [one for one in every if not one.transport.is_closing()]
-        own = [stranger for stranger in strangers if stranger._network == self._network]
+        strangers = [stranger for stranger in every if not stranger.transport.is_closing()]
+        neighbours = [stranger for stranger in strangers if stranger._network == self._network]
         if len(strangers) > most_strangers():
             _close_longest(strangers)
-        elif len(own) > OF_ONE_ADDRESS and not self._is_proxy:
-            _close_longest(own)
+        elif len(neighbours) > OF_ONE_ADDRESS and not self._is_proxy:
+            _close_longest(neighbours)
 
     @property
     def _is_proxy(self) -> bool:
@@ -105,4 +105,4 @@ class BoundedConnection(H11Protocol):
 
 def _close_longest(connections: list[BoundedConnection]) -> None:
     """First those that have asked for nothing that is being done."""
-    min(connections, key=lambda one: (not one._waits_for, one._opened)).transport.abort()
+    min(connections, key=lambda connection: (not connection._waits_for, connection._opened)).transport.abort()

@@ -1,28 +1,38 @@
-"""The front: what answers a browser's requests for pages and their scripts, before Streamlit does.
+"""The front: the index page, and Streamlit's scripts and style sheets compressed, before Streamlit answers.
 
-The address of a page is answered with the index page; that of another role's page, and one that is nobody's,
-with a sentence. The own first page is at `/`, because Streamlit has it nowhere else.
+The address of a page is answered with the index page. An address of another role's page, or of no page, is
+answered with a sentence. A person's first page is at `/`, because Streamlit has it nowhere else.
+
+Streamlit's own index page is white, is called "Streamlit", and knows no style of ours. This one has the
+colours for light and dark, the title, the names of product and project, and the style sheet. It takes the
+scripts from Streamlit's, where their names change with every version.
+
+For Label the scripts are 2.3 MB, and compressed 0.6 MB. Their names have the hash of their content in them,
+so that a browser keeps them for good. Each is compressed when it is first asked for, and kept.
 """
 
 from __future__ import annotations
 
 import gzip
+import mimetypes
+import tomllib
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from urllib.parse import parse_qs
+from pathlib import Path
+from string import Template
+from urllib.parse import parse_qsl, urlencode
 
+from anyio import to_thread
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.app_page import AppPage
-from app.entry import ICON, SCRIPTS
-from app.front.assets import asset, takes_gzip
-from app.front.index import IndexTemplate
+from app.entry import ICON, SCRIPTS, STATIC, entry_tags, source_of
 from app.navigation import all_pages, pages_of
 from app.signin.pages import page as plain_page
 from curation.store import Annotator
@@ -31,14 +41,27 @@ STREAMLITS = frozenset({"_stcore", "component", "media", "static", "auth", "oaut
 """How the paths begin that Streamlit answers itself."""
 API = "/api/"
 MOVED = {
-    "/curate": {
-        "": "/queries",
-        "Queries": "/queries?part=All+queries",
-        "Pool": "/pool",
-        "Round": "/rounds?part=Open+a+round",
-    }
+    "/answers": "/write?part=Answers",
+    "/backup": "/settings?part=Backup",
+    "/coverage": "/queries?part=Coverage",
+    "/guide": "/settings?part=Guide",
+    "/my-consistency": "/label?show=consistency",
+    "/people": "/team",
+    "/pool": "/queries?part=Pool",
+    "/relabel": "/releases?stage=Re-label",
 }
-"""Pages of earlier versions: address → step → where it is now; "" for any other step."""
+"""Pages that are part of another one now: address → where it is; what the address asks for besides stays."""
+STYLE = 'rel="stylesheet"'
+"""Streamlit's style sheets come after the first words on the page, which need not wait for them."""
+_THEME = Path(__file__).parents[1] / ".streamlit" / "config.toml"
+EARLY = files("app.front").joinpath("early.js").read_text(encoding="utf-8")
+SCRIPTS_FROM = f"'self' blob: {source_of(EARLY)}"
+"""What a policy lets run: Streamlit's files, the one script within the page, and the scripts of components.
+
+Those Streamlit gives to the browser as blobs, which only a script that runs already can make.
+"""
+KINDS = frozenset({".js", ".css", ".svg", ".json"})
+FOR_GOOD = "public, max-age=31536000, immutable"
 
 
 class Front:
@@ -80,8 +103,9 @@ class Front:
     def _page(self, path: str, query: bytes, account: Annotator, headers: Headers) -> Response:
         first, *_ = own = pages_of(account.role)
         if path in MOVED:
-            chosen = parse_qs(query.decode("latin-1")).get("step", [""])[0]
-            return RedirectResponse(MOVED[path].get(chosen, MOVED[path][""]), 307)
+            path, _, part = MOVED[path].partition("?")
+            asked_for = dict(parse_qsl(part)) | dict(parse_qsl(query.decode("latin-1")))
+            return RedirectResponse(f"{path}?{urlencode(asked_for)}", 307)
         asked = first if path == "/" else self._pages.get(path)
         if asked is None:
             return nobodys_page(path, first)
@@ -119,3 +143,75 @@ def _way_to(page: AppPage) -> str:
 
 def _beginning(path: str) -> str:
     return path.split("/", 2)[1] if path.startswith("/") else ""
+
+
+def _style(name: str) -> str:
+    return files("app").joinpath(name).read_text(encoding="utf-8")
+
+
+class IndexTemplate:
+    """The index page of all addresses of a project.
+
+    Raises
+    ------
+    RefusedError: Streamlit's index page is not built as this one expects.
+    """
+
+    def __init__(self, project: str, static: Path = STATIC) -> None:
+        tags = list(entry_tags(static))
+        theme = tomllib.loads(_THEME.read_text(encoding="utf-8"))["theme"]
+        source = files("app.front").joinpath("index.html").read_text(encoding="utf-8")
+        self._known = {
+            "early": EARLY,
+            "project": escape(project),
+            "brand": f"{0.44 * len(f'goldgrade  {project}'):.2f}",  # as wide as its letters are on average
+            "tags": "\n".join(tag for tag in tags if STYLE not in tag),
+            "styles": "\n".join(tag for tag in tags if STYLE in tag),
+            "style": "".join(map(_style, ("app.css", "document.css"))),
+            **{f"{scheme}_paper": theme[scheme]["backgroundColor"] for scheme in ("light", "dark")},
+            **{f"{scheme}_ink": theme[scheme]["textColor"] for scheme in ("light", "dark")},
+        }
+        self._template = Template(source)
+
+    def page(self, title: str) -> bytes:
+        """The index page with the title of the tab."""
+        return self._template.substitute(self._known, title=escape(title)).encode()
+
+
+@cache
+def known_assets() -> dict[str, Path]:
+    """Streamlit's files below its folder of scripts, by the path of their address."""
+    files = (path for path in (STATIC / "static").rglob("*") if path.is_file())
+    return {f"/{path.relative_to(STATIC).as_posix()}": path for path in files}
+
+
+@cache
+def packed(path: Path) -> bytes:
+    """A file, compressed once."""
+    return gzip.compress(path.read_bytes(), 9, mtime=0)
+
+
+async def asset(path: str, headers: Headers) -> Response | None:
+    """The answer with a file, compressed.
+
+    None if Streamlit answers it as it is: images and fonts, which are compressed already, and what a
+    browser wants otherwise.
+    """
+    file = known_assets().get(path)
+    if file is None:
+        return PlainTextResponse("There is no such file.", 404)
+    if file.suffix not in KINDS or not takes_gzip(headers) or "range" in headers:
+        return None
+    etag = f'"{file.name}-gzip"'
+    fixed = {"Cache-Control": FOR_GOOD, "ETag": etag, "Vary": "Accept-Encoding"}
+    if etag in headers.get("if-none-match", ""):
+        return Response(None, 304, fixed)
+    media_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    body = await to_thread.run_sync(packed, file)
+    return Response(body, 200, {**fixed, "Content-Encoding": "gzip"}, media_type)
+
+
+def takes_gzip(headers: Headers) -> bool:
+    """Whether the browser takes answers that gzip has compressed."""
+    offered = headers.get("accept-encoding", "").replace(" ", "").split(",")
+    return any(one == "gzip" or (one.startswith("gzip;q=") and float(one[7:] or 0) > 0) for one in offered)

@@ -6,11 +6,15 @@ also come from a page of this host, so that no other site can act with somebody'
 A websocket stays open after its sign-in has ended. A message from an open tab is then replaced by a plain
 rerun, so that the tab shows that the sign-in has ended. A message that no page sends ends the websocket.
 Files are taken only from those who have a page that asks for them, because Streamlit keeps uploads in memory.
+
+Streamlit serves what pages offer for download at `/media/`, by an address made from the content. The guard
+notes the addresses that each person's pages offer, and gives the file to nobody else.
 """
 
 from __future__ import annotations
 
 import logging
+from collections import defaultdict, deque
 from contextlib import suppress
 from functools import partial
 from urllib.parse import quote, urlsplit
@@ -24,11 +28,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app.context import image_hosts, unreadable
 from app.entry import ICON, SCRIPTS
-from app.front.index import SCRIPTS_FROM
-from app.front.offered_files import MEDIA, OfferedFiles
+from app.front.front import SCRIPTS_FROM
 from app.front.tabs import OpenTabs, Tab
 from app.front.upload_limits import UPLOADS
 from app.signin import providers
@@ -38,17 +42,16 @@ from curation.core.errors import CurationError
 from curation.people.annotators import EVALUATING
 from curation.store import Annotator
 
-OPEN = frozenset({"/sign-in", "/join", "/health", "/metrics", ICON})
+OPEN = frozenset({"/sign-in", "/join", "/health", ICON})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 METRICS = "/_stcore/metrics"
 UNREADABLE = 1007
 """The code with which a connection ends that sent what no page sends."""
 DRAW_AGAIN = BackMsg(rerun_script=ClientState()).SerializeToString()
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",
-}
+HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin"}
+MEDIA = "/media/"
+MAX_KEPT = 1_000
+"""Files of one person; beyond them the one offered longest ago is forgotten."""
 
 
 def content_policy() -> str:
@@ -191,3 +194,29 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return wrapped
+
+
+class OfferedFiles:
+    """The addresses that each person has been offered in their role."""
+
+    def __init__(self) -> None:
+        self._to: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MAX_KEPT))
+
+    def to(self, account: Annotator, path: str) -> bool:
+        """Whether this person has been offered the file at this address."""
+        return path in self._to[account]
+
+    def watch(self, account: Annotator, send: Send) -> Send:
+        """A websocket's `send` that notes the files that a page offers."""
+
+        async def wrapped(message: Message) -> None:
+            data = message.get("bytes") or b""
+            if MEDIA.encode() in data:
+                offer = ForwardMsg.FromString(data)
+                deferred = offer.backend_operation_response.deferred_file  # made when its button is pressed
+                for address in (offer.delta.new_element.download_button.url, deferred.url):
+                    if address and not self.to(account, address):
+                        self._to[account].append(address)
+            await send(message)
+
+        return wrapped

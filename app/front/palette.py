@@ -12,18 +12,18 @@ from starlette.routing import Route
 from app.api import answered_for
 from app.components.links import query_address
 from app.context import project_store
-from curation.operations.query_facts.facts import READERS
-from curation.operations.query_facts.finding import FoundItem, find_by_words
+from curation.operations.find_by_words import FoundItem, find_by_words
+from curation.operations.query_facts import READERS
 from curation.store import Annotator
 
-LONGEST = 200
+MAX_SEARCH_LENGTH = 200
 """Characters of what is searched for."""
 
 
 @answered_for(*READERS)
 async def found(request: Request) -> Any:
     """GET: what has all the words."""
-    words = request.query_params.get("words", "")[:LONGEST]
+    words = request.query_params.get("words", "")[:MAX_SEARCH_LENGTH]
     return await run_in_threadpool(_found, words, request.state.account)
 
 
@@ -40,5 +40,5 @@ def _found(words: str, reader: Annotator) -> list[dict[str, str]]:
 
 def _address(found_item: FoundItem) -> str:
     if found_item.kind == "person":
-        return f"/people?{urlencode({'person': found_item.title})}"
+        return f"/team?{urlencode({'person': found_item.title})}"
     return query_address(found_item.query_id, found_item.document_id)

@@ -1,8 +1,8 @@
-"""Tabs: how many pages one person may have open at once, and how often they may ask the server to draw.
+"""Open tabs: how many one person may have, and how fast they may ask for a page.
 
 Streamlit runs a page's script in the one process of the server, so who asks again and again slows everybody.
-A person's connection beyond `MOST` ends the one opened longest ago; its tab goes to the page `ENDED`, which
-says why, and asks no more. What a person's tabs send beyond `A_SECOND` waits, and nothing of it is lost.
+A person's tab beyond `MAX_TABS` ends the one opened longest ago; it goes to the page `ENDED`, which says why,
+and asks no more. What a person's tabs send beyond `RERUNS_PER_SECOND` waits, and nothing of it is lost.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from starlette.types import Message, Receive, Send
 
 from app.signin.pages import page
 
-MOST = 8
+MAX_TABS = 8
 """Tabs of one person."""
-A_SECOND, AT_ONCE = 5.0, 20
+RERUNS_PER_SECOND, MAX_RERUNS_AT_ONCE = 5.0, 20
 """Messages of one person's tabs in a second, and how many may come at once after a rest."""
 CLOSED_FOR_OTHERS = 4008
 """The code with which a tab's connection ends; `early.js` knows it."""
 ENDED = "/tab-ended"
 SENTENCE = (
-    f"You have more than {MOST} pages of goldgrade open. This one was closed, because it was opened first."
+    f"You have more than {MAX_TABS} pages of goldgrade open. "
+    "This one was closed, because it was opened first."
 )
 
 
@@ -41,7 +42,7 @@ class TabPace:
     def wait(self, now: float) -> float:
         """Count a message; returns the seconds for which it waits."""
         wait = max(0.0, self._next - now)
-        self._next = max(self._next, now - AT_ONCE / A_SECOND) + 1 / A_SECOND
+        self._next = max(self._next, now - MAX_RERUNS_AT_ONCE / RERUNS_PER_SECOND) + 1 / RERUNS_PER_SECOND
         return wait
 
 
@@ -83,7 +84,7 @@ class OpenTabs:
         """A new tab while its connection lasts; ends the person's oldest one where there are too many."""
         tab, tabs = Tab(receive, send, self._paces[person]), self._open[person]
         tabs.append(tab)
-        if len(tabs) > MOST:
+        if len(tabs) > MAX_TABS:
             await tabs.pop(0).end(CLOSED_FOR_OTHERS, "a newer tab")
         try:
             yield tab

@@ -1,4 +1,4 @@
-"""How much memory uploads may take together, and how much one person's.
+"""Uploads: how much of the server's memory one person, and all people together, may take.
 
 Streamlit has a whole upload in memory before a page can write it to disk, and keeps it until the page lets go
 of it or the tab is closed. An upload that stops coming is over: a connection can break off without a word.
@@ -64,8 +64,8 @@ class UploadLimits:
     def _refusal(self, name: str, length: int) -> PlainTextResponse | None:
         kept = self._kept()
         self._sessions[name] &= kept.keys()
-        own = sum(kept[one] for one in self._sessions[name]) + self._arriving[name]
-        if own + length > self._of_one:
+        taken = sum(kept[session] for session in self._sessions[name]) + self._arriving[name]
+        if taken + length > self._of_one:
             return _refused(413)
         if sum(kept.values()) + sum(self._arriving.values()) + length > self._of_all:
             return _refused(503, {"Retry-After": "120"})

@@ -13,6 +13,8 @@ from app.annotating import script
 from app.components.markdown import html_of
 from curation.guides.guide import Guide
 
+CONSISTENCY = "consistency"
+"""What the address of Label shows besides the loop; its script links to it."""
 _own = Path(__file__).parent
 
 

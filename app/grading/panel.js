@@ -1,4 +1,4 @@
-// The guide's panel by itself, on the page Guide.
+// The guide's panel by itself, on Settings, Guide.
 
 import { drawGuide } from "../annotating/guide.js";
 

@@ -1,7 +1,7 @@
 """Help: the documentation as `make site` builds it, for everybody who is signed in.
 
-The site is a folder of files that fetch nothing from elsewhere. Its policy is stricter than that of the
-app's pages: no script but its own files runs. Where the folder is missing, a sentence says how to build it.
+The site is a folder of files that fetch nothing from elsewhere. Its policy is stricter than the app's
+own: no script but the site's files runs. Where the folder is missing, a sentence says how to build it.
 """
 
 from __future__ import annotations

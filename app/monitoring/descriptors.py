@@ -1,11 +1,9 @@
-"""File descriptors: as many as the system allows, and visitors turned away before the last is used.
+"""File descriptors: where few are left, new visitors are turned away and nobody who is there is harmed.
 
-A browser needs four of them, and some more for a moment while its page loads. Where none is left, the
+A browser needs four descriptors, and some more for a moment while its page loads. Where none is left, the
 database and the answers of people who grade fail too, and DuckDB ends the process. So new pages are refused
-while there is a reserve, and what is open goes on.
-
-Streamlit keeps a session for two minutes after its browser has gone, with three descriptors, and lets go of
-it when the next one ends. Here ended sessions go at once where few descriptors are left.
+while there is a reserve, and what is open goes on. Streamlit keeps a session for two minutes after its
+browser has gone, with three descriptors. Here ended sessions go at once where few descriptors are left.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ _FOLDER = Path("/proc/self/fd")
 TURNED_AWAY = "Too many people are here at the moment. People who grade go on; try again in a minute."
 
 
-def raise_limit() -> int:
+def raise_descriptor_limit() -> int:
     """Raise the soft limit to what the system allows, at most `WANTED`; returns what it is now."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = WANTED if hard == resource.RLIM_INFINITY else min(hard, WANTED)
@@ -55,6 +53,9 @@ class Descriptors:
         return self._left
 
 
+_descriptors = Descriptors()
+
+
 def _count_left() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or not _FOLDER.is_dir():  # not on Linux: the limit alone is known
@@ -70,9 +71,6 @@ def drop_ended_sessions() -> None:
     if runtime.exists():
         kept = runtime.get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
         kept._cache.expire()
-
-
-_descriptors = Descriptors()
 
 
 class Admission:

@@ -6,7 +6,6 @@ sentence here, and its traceback is in the log.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import time
@@ -17,17 +16,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.monitoring.metrics import latencies
 from curation.core import log
 
 HEADER = "X-Request-Id"
 LARGEST_MESSAGE = 64 * 1024
 ASKED_IN_VAIN = ("/_stcore/health", "/_stcore/host-config")
 """What Streamlit's page asks for below its own address first, each time that it is loaded."""
-COUNTED_FOR = 10.0
-"""Seconds for which people who are turned away for the same reason share a line: there can be many."""
-TRY_AGAIN_LATER = 1013
-"""The code of a websocket that is refused for the server's sake, as 503 is of a request."""
 UNEXPECTED = (
     "That failed, and it is a mistake in goldgrade. The log of the server has what happened under {}."
 )
@@ -74,7 +68,6 @@ class FailureLog:
             await _sorry(scope, watched.id)(scope, receive, send)
         finally:
             _current.reset(token)
-            latencies.add(scope["path"], watched.seconds)
 
 
 class _Answer:
@@ -122,18 +115,16 @@ class _Answer:
             return
         assert self._held is not None
         held, self._held = self._held, None
-        found = _object(self._body)
-        self.log(held["status"], str(found.get("message") or "A request was refused"))
-        if found:
-            self._body = json.dumps(found | {"request": self.id}, ensure_ascii=False).encode()
+        answer = _object(self._body)
+        self.log(held["status"], str(answer.get("message") or "A request was refused"))
+        if answer:
+            self._body = json.dumps(answer | {"request": self.id}, ensure_ascii=False).encode()
             MutableHeaders(scope=held)["content-length"] = str(len(self._body))
         await self._send(held)
         await self._send({**message, "body": self._body})
 
     def log(self, status: int, message: str, error: BaseException | None = None) -> None:
         if status == 404 and self._scope["path"].endswith(ASKED_IN_VAIN):
-            return
-        if status == 503 and error is None and not _turned_away.is_first(message):
             return
         client = self._scope.get("client")
         log.write(
@@ -148,28 +139,6 @@ class _Answer:
             address=client[0] if client else None,
             ms=round(1000 * self.seconds),
         )
-
-
-class TurnedAway:
-    """Answers of 503: of those with one sentence the first is written, and later how many more there were."""
-
-    def __init__(self) -> None:
-        self._more: dict[str, int] = {}
-
-    def is_first(self, sentence: str) -> bool:
-        if sentence in self._more:
-            self._more[sentence] += 1
-            return False
-        self._more[sentence] = 0
-        asyncio.get_running_loop().call_later(COUNTED_FOR, self._tell, sentence)
-        return True
-
-    def _tell(self, sentence: str) -> None:
-        if more := self._more.pop(sentence):
-            log.write(logging.ERROR, sentence, status=503, more=more, seconds=int(COUNTED_FOR))
-
-
-_turned_away = TurnedAway()
 
 
 def _noting_refusal(scope: Scope, send: Send) -> Send:
@@ -188,8 +157,6 @@ def _noting_refusal(scope: Scope, send: Send) -> Send:
 
 def _log_refused_websocket(scope: Scope, message: Message) -> None:
     sentence = f"A page's connection was refused: {message.get('reason') or 'there is no such address'}"
-    if message.get("code") == TRY_AGAIN_LATER and not _turned_away.is_first(sentence):
-        return
     client = scope.get("client")
     log.write(
         logging.WARNING,
@@ -202,10 +169,10 @@ def _log_refused_websocket(scope: Scope, message: Message) -> None:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(body)
+        content = json.loads(body)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _sorry(scope: Scope, request: str) -> Response:

@@ -22,7 +22,7 @@ from curation.core.errors import CurationError
 from curation.guides.guide import current_guide
 from curation.store import HEALTH_CHECKED, Store, put_setting, utc_now
 
-LEAST_FREE = 64_000_000
+MIN_FREE = 64_000_000
 """Bytes of the disk below which the app is failing."""
 WRITTEN_EVERY = 30.0
 """Seconds between two writes: a monitor that asks every second must not keep the disk busy."""
@@ -67,7 +67,7 @@ def _look() -> bool:
     with store.reading() as cursor:
         current_guide(cursor)
     free = shutil.disk_usage(store.path.parent).free
-    if free < LEAST_FREE:
+    if free < MIN_FREE:
         log.write(logging.ERROR, "The disk is almost full", free_bytes=free, folder=store.path.parent)
         return True
     _writes.once_in_a_while(store)

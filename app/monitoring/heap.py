@@ -1,7 +1,7 @@
-"""The heap of a process that serves: collections leave out what was loaded for good.
+"""The heap: collections of garbage leave out what was loaded for good.
 
 Streamlit collects garbage after every run of a page, which looks at each of the 200,000 objects that modules
-made: a tenth of a second of processor time for every click, in which nobody else is served.
+made: a tenth of a second of processor time for every click.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from typing import Any
 
 STEP = 100
-"""So many more modules are taken in at once: what else lives then is taken in with them, sessions too."""
+"""The heap is frozen again after this many newly imported modules; sessions alive then are frozen, too."""
 
 
 @contextmanager
-def loaded_for_good() -> Iterator[None]:
+def frozen_heap() -> Iterator[None]:
     """Within the block, what lives after a collection is left out of later ones, once modules were loaded."""
     known = 0
 

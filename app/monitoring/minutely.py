@@ -1,4 +1,4 @@
-"""What the app does each minute without being asked, such as a backup that is due."""
+"""What the serving process does each minute: old results go, and backups and notices that are due."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from threading import Event, Thread
 from app.context import backup_folder, project_store
 from curation.core import log
 from curation.core.errors import CurationError
-from curation.operations.doctor.schedule import start_due
-from curation.operations.jobs.results import remove_old_results
-from curation.operations.notices.notices import send_due
+from curation.operations.backup_schedule import start_due
+from curation.operations.jobs.files import remove_old_results
+from curation.operations.notices import send_due
 
 EVERY = 60.0
 """Seconds between two times."""
 
 
 @contextmanager
-def attending() -> Iterator[None]:
+def minutely_tasks() -> Iterator[None]:
     """Attend to the project on a thread of its own as long as the block runs."""
     stop = Event()
     thread = Thread(target=_attend, args=[stop], daemon=True, name="goldgrade-minutely")
@@ -37,14 +37,14 @@ def _attend(stop: Event) -> None:
         lambda: start_due(project_store(), backup_folder()),
         lambda: send_due(project_store()),
     )
-    said = ""
+    last = ""
     while not stop.wait(EVERY):
         for task in tasks:
             try:
                 task()
             except CurationError as error:
-                if error.found != said:  # once, not each minute
+                if error.found != last:  # once, not each minute
                     log.write(logging.WARNING, f"What is due each minute was not done: {error.found}")
-                said = error.found
+                last = error.found
             except Exception as error:
                 log.write(logging.ERROR, "What is due each minute failed", error=error)

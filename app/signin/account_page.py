@@ -12,18 +12,13 @@ from starlette.responses import RedirectResponse, Response
 
 from app.context import project_store, unreadable
 from app.signin import pages
-from app.signin.client_info import visit_of
-from app.signin.current_user import accounts, sign_in_of
+from app.signin.current_user import accounts, sign_in_of, visit_of
 from app.signin.password_checks import CHANGES, RETRY, QueueFullError
 from app.signin.sign_in_page import enter
-from app.signin.throttle import (
-    login_throttle,
-    tried_at_change,
-)
+from app.signin.throttle import login_throttle, tried_at_change
 from curation.core.errors import CurationError, InputError, NotFoundError, StoreError
 from curation.people.accounts import end_sign_ins, list_accounts
-from curation.people.passwords import SHORTEST_PASSWORD, change_password
-from curation.people.sign_ins import OpenSignIn, id_of, list_sign_ins
+from curation.people.sign_ins import MIN_PASSWORD_LENGTH, OpenSignIn, change_password, id_of, list_sign_ins
 
 _PASSWORD_FORM = pages.template("password.html")
 _SIGN_INS = pages.template("sign-ins.html")
@@ -36,10 +31,8 @@ _BY_PROVIDER = (
 )
 
 
-async def password(request: Request) -> Response:
-    """GET shows the form and where one is signed in; POST takes the old and the new password, and keeps this
-    browser alone signed in.
-    """
+async def account(request: Request) -> Response:
+    """GET shows the form and the open sign-ins. POST changes the password and ends all other sign-ins."""
     if request.method != "POST":
         return await _account_page(request)
     form = await pages.form(request)
@@ -48,8 +41,8 @@ async def password(request: Request) -> Response:
     return await _change(request, *(form.get(field, "") for field in ("old", "new", "again")))
 
 
-async def end(request: Request) -> Response:
-    """POST: end one of the own sign-ins, or all but this browser's."""
+async def end_sign_in(request: Request) -> Response:
+    """POST: end one of the person's sign-ins, or all but this browser's."""
     name, form = request.state.annotator, await pages.form(request) or {}
     this = id_of(sign_in_of(request.cookies) or "")
     ended = partial(end_sign_ins, project_store(), name, form.get("id", "none"), name, but=this)
@@ -72,7 +65,7 @@ async def _change(request: Request, old: str, new: str, again: str) -> Response:
         return await _account_page(request, 429, problem, {"Retry-After": str(rest)})
     change = partial(change_password, project_store(), name, old, new, visit_of(request))
     try:
-        found = await CHANGES.run(request, name, change)
+        new_key = await CHANGES.run(request, name, change)
     except InputError as error:  # about the new one: the old one was right
         login_throttle.succeeded(tried)
         return await _account_page(request, 422, str(error))
@@ -82,26 +75,26 @@ async def _change(request: Request, old: str, new: str, again: str) -> Response:
     except CurationError as error:
         return await _account_page(request, 422, str(error))
     login_throttle.succeeded(tried)
-    return enter(request, found, "/") if found else RedirectResponse("/sign-in", 303)
+    return enter(request, new_key, "/") if new_key else RedirectResponse("/sign-in", 303)
 
 
 async def _account_page(
     request: Request, status: int = 200, problem: str = "", headers: dict[str, str] | None = None
 ) -> Response:
     name, key = request.state.annotator, sign_in_of(request.cookies) or ""
-    lead = f"The account of {name}."
+    subtitle = f"The account of {name}."
     try:
-        by_password, sign_ins = await to_thread.run_sync(_account, name)
+        by_password, sign_ins = await to_thread.run_sync(_read_account, name)
     except CurationError as error:
-        return pages.page("Account", lead, pages.alert(problem or unreadable(error)), 503)
+        return pages.page("Account", subtitle, pages.alert(problem or unreadable(error)), 503)
     form = _PASSWORD_FORM.substitute(
-        name=escape(name), problem=pages.alert(problem), shortest=SHORTEST_PASSWORD
+        name=escape(name), problem=pages.alert(problem), shortest=MIN_PASSWORD_LENGTH
     )
     content = f"{form if by_password else _BY_PROVIDER}{_sign_ins(sign_ins, id_of(key))}"
-    return pages.page("Account", lead, content, status, headers)
+    return pages.page("Account", subtitle, content, status, headers)
 
 
-def _account(name: str) -> tuple[bool, list[OpenSignIn]]:
+def _read_account(name: str) -> tuple[bool, list[OpenSignIn]]:
     with project_store().reading() as cursor:
         by_password = any(account.password for account in list_accounts(cursor) if account.name == name)
         return by_password, list_sign_ins(cursor, name)
@@ -109,10 +102,10 @@ def _account(name: str) -> tuple[bool, list[OpenSignIn]]:
 
 def _sign_ins(sign_ins: list[OpenSignIn], this: str) -> str:
     """Where somebody is signed in, with a button for each but this browser."""
-    lines = "".join(_sign_in(one, one.sign_in_id == this) for one in sign_ins)
+    lines = "".join(_sign_in(sign_in, sign_in.sign_in_id == this) for sign_in in sign_ins)
     return _SIGN_INS.substitute(lines=lines, others=_END_OTHERS if len(sign_ins) > 1 else "")
 
 
-def _sign_in(one: OpenSignIn, is_this: bool) -> str:
-    ending = _THIS if is_this else _END.format(one.sign_in_id)
-    return f"<li><span>{escape(one.place)}<small>{one.times}</small></span>{ending}</li>"
+def _sign_in(sign_in: OpenSignIn, is_this: bool) -> str:
+    ending = _THIS if is_this else _END.format(sign_in.sign_in_id)
+    return f"<li><span>{escape(sign_in.place)}<small>{sign_in.times}</small></span>{ending}</li>"

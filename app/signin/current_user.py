@@ -1,17 +1,18 @@
-"""The current user: which annotator the sign-in cookie of a request belongs to, if it is still valid.
+"""The current user: which annotator the sign-in cookie of a request belongs to, and the browser it is in.
 
 A sign-in is valid while it is open in the project, which is read at most every second: the grading loop asks
-several times a second. What changes the project checks its author once more.
+several times a second. What changes the project checks its author once more. A session cookie, a signed key
+of a sign-in, alone proves nothing.
 
-Session cookies: signed keys of sign-ins, and until when.
-
-A cookie alone proves nothing: `app.signin.current_user` asks the project whether that sign-in is open.
+The list of sign-ins says browser, system and network, so that an owner recognises each.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
+import re
 import secrets
 import threading
 import time
@@ -20,14 +21,19 @@ from contextlib import suppress
 from functools import cache
 
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
+from starlette.requests import Request
 
 from app.context import project_store
+from app.signin.throttle import network
 from curation.core.errors import StoreBusyError, StoreError
-from curation.people.sign_ins import LASTS, id_of, note_use, signed_in
+from curation.people.sign_ins import SIGN_IN_SECONDS, Visit, id_of, note_use, signed_in
 from curation.store import Annotator, require_setting
 
 KNOWN_FOR = 180 * 24 * 60 * 60
 """Seconds for which a browser is known as one in which a name has signed in."""
+_BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Version": "Safari"}
+"""How a user agent names a browser and its version → what it is called; the first that fits."""
+_SYSTEMS = {"Windows": "Windows", "Android": "Android", "iP": "iOS", "Mac OS": "macOS", "Linux": "Linux"}
 
 
 class Sessions:
@@ -45,10 +51,10 @@ class Sessions:
 
     def issue(self, key: str, now: float | None = None) -> str:
         """A cookie value for the sign-in with this key, which begins now."""
-        return str(self._serializer.dumps([int(time.time() if now is None else now) + LASTS, key]))
+        return str(self._serializer.dumps([int(time.time() if now is None else now) + SIGN_IN_SECONDS, key]))
 
     def read(self, value: str, now: float | None = None) -> str | None:
-        """The key in a cookie value, or None where it was not issued here or has expired."""
+        """The key in a cookie value, or None if it was not issued here or has expired."""
         try:
             expires, key = self._serializer.loads(value)
         except (BadData, TypeError, ValueError):  # not signed here, or by a version with other fields
@@ -96,7 +102,7 @@ class AccountCache:
         return self._read_for is self._current and time.monotonic() < self._expires
 
     def annotator(self, key: str) -> Annotator | None:
-        """Whose the sign-in with this key is, or None if it is not open."""
+        """Who signed in with this key; None once the sign-in has ended."""
         if not self.fresh:
             with self._lock:
                 if not self.fresh:
@@ -158,3 +164,30 @@ def current_user(cookies: Mapping[str, str]) -> Annotator | None:
     """
     key = sign_in_of(cookies)
     return None if key is None else accounts().annotator(key)
+
+
+def visit_of(request: Request) -> Visit:
+    """The browser and system of a request, such as "Firefox 151 on Linux", and the network it came from."""
+    agent = request.headers.get("user-agent", "")
+    versions = ((called, re.search(rf"{name}/(\d{{1,4}})", agent)) for name, called in _BROWSERS.items())
+    browser = next((f"{called} {version[1]}" for called, version in versions if version), "Another browser")
+    system = next((called for name, called in _SYSTEMS.items() if re.search(name, agent)), "another system")
+    return Visit(f"{browser} on {system}", _place(request))
+
+
+def address_of(request: Request) -> str:
+    """Where a request came from; behind a proxy, uvicorn has put the visitor's address."""
+    return request.client.host if request.client else ""
+
+
+def network_of(request: Request) -> str:
+    """What the queues count: one customer's addresses."""
+    return network(address_of(request), 48)
+
+
+def _place(request: Request) -> str:
+    """The first 24 bits of an IPv4 address, or 48 of IPv6; '' for none."""
+    address = network_of(request)
+    with suppress(ValueError):
+        return str(ipaddress.ip_network(address if "/" in address else f"{address}/24", strict=False))
+    return ""

@@ -17,19 +17,14 @@ from starlette.routing import Route
 
 from app.context import project_name, project_store, unreadable
 from app.signin import pages
-from app.signin.client_info import address_of, visit_of
-from app.signin.current_user import sessions
-from app.signin.first_lead import first_lead
+from app.signin.current_user import address_of, sessions, visit_of
 from app.signin.password_checks import RETRY_AFTER, UNKNOWN_BROWSERS, QueueFullError, why_unchecked
 from app.signin.providers import auth_settings
-from app.signin.sign_in_page import LEAD, enter, keep, know_browser
-from app.signin.throttle import (
-    login_throttle,
-    tried_at_link,
-)
+from app.signin.sign_in_page import SUBTITLE, enter, first_lead, keep, know_browser
+from app.signin.throttle import login_throttle, tried_at_link
 from curation.core.errors import CurationError, StoreError
-from curation.people.invitations import OVER, accept, find_invited, make_first_lead
-from curation.people.passwords import SHORTEST_PASSWORD
+from curation.people.accounts import OVER, accept, find_invited, make_first_lead
+from curation.people.sign_ins import MIN_PASSWORD_LENGTH
 from curation.store import Annotator
 
 JOIN = "/join"
@@ -72,7 +67,7 @@ JOIN_ROUTE = Route(JOIN, join, methods=["GET", "POST"])
 
 
 def _whose(token: str) -> Annotator | None:
-    """Whose a link is; the set-up link has no name yet."""
+    """Who a link is for; the set-up link has no name yet."""
     if first_lead().has(token):
         return Annotator("", "lead", imported=False)
     with project_store().reading() as cursor:
@@ -100,15 +95,15 @@ def _join_page(
     of: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
 ) -> Response:
     """The form of an opened link; without one, a page whose script opens the link in the address."""
-    lead, content = LEAD, f"{pages.alert(problem) or _WHOLE}{_SIGN_IN}"
+    subtitle, content = SUBTITLE, f"{pages.alert(problem) or _WHOLE}{_SIGN_IN}"
     if of is not None:
-        lead = f"Your account in {project_name()}, as {of.role}."
+        subtitle = f"Your account in {project_name()}, as {of.role}."
         content = _JOIN_FORM.substitute(
             name=escape(of.name or name),
             name_is="readonly" if of.name else "autofocus",
             password_is="autofocus" if of.name else "",
             problem=pages.alert(problem),
-            shortest=SHORTEST_PASSWORD,
+            shortest=MIN_PASSWORD_LENGTH,
         )
     headers = {"Retry-After": str(wait)} if wait else None
-    return pages.page("Choose a password", lead, content, status, headers, _JOIN_SCRIPT)
+    return pages.page("Choose a password", subtitle, content, status, headers, _JOIN_SCRIPT)

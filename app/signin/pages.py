@@ -32,25 +32,24 @@ POLICY = (
     f"script-src {source_of(_THEME)} {source_of(JOIN_SCRIPT)}; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""Of the sources of images a browser also takes what it fetches ahead."""
+"""A browser counts files that it fetches ahead as images, too."""
 
 
 def page(
     title: str,
-    lead: str,
+    subtitle: str,
     content: str,
     status: int = 200,
     headers: dict[str, str] | None = None,
     ahead: str = "",
 ) -> HTMLResponse:
-    """A page with a title, a line below the name of the program, and content that is HTML already.
+    """A page with a title, a subtitle below the name of the program, and content that is HTML already.
 
     ahead: more of its head, such as links that fetch what the next page needs.
     """
     fixed = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
-    text = _FRAME.substitute(
-        title=escape(title), lead=escape(lead), content=content, ahead=ahead, theme=_THEME, font=font()
-    )
+    words = {"title": escape(title), "subtitle": escape(subtitle), "content": content}
+    text = _FRAME.substitute(words, ahead=ahead, theme=_THEME, font=font())
     return HTMLResponse(text, status, fixed | (headers or {}))
 
 
@@ -62,7 +61,7 @@ def alert(problem: str) -> str:
 
 
 async def form(request: Request) -> dict[str, str] | None:
-    """The fields that were posted, or None where they are longer than any of our forms."""
+    """The fields that were posted, or None if they are longer than any of our forms."""
     body = b""
     async for chunk in request.stream():
         body += chunk

@@ -1,4 +1,4 @@
-"""Password checks, one at a time in queues, so that nobody's tries keep everybody waiting.
+"""Password checks wait in queues, one check at a time.
 
 A check takes some 50 ms and 64 MB. Unknown browsers, known browsers and people who change their password have
 queues of their own. A queue is short, in all and for one network. Who finds it full is asked to try again,
@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from app.context import unreadable
 from curation.core.errors import CurationError, RefusedError
 
-LONGEST_QUEUE, OF_ONE_NETWORK = 16, 8
+MAX_QUEUE_LENGTH, OF_ONE_NETWORK = 16, 8
 RETRY_AFTER = 5
 """Seconds after which who was turned away may try again."""
 RETRY = {"Retry-After": str(RETRY_AFTER)}
@@ -44,18 +44,18 @@ class PasswordCheckQueue:
         QueueFullError: too many are waiting, of all or of this network.
         ClientDisconnect: the client has gone, and nothing was checked.
         """
-        if self._present.total() >= LONGEST_QUEUE or self._present[network] >= OF_ONE_NETWORK:
+        if self._present.total() >= MAX_QUEUE_LENGTH or self._present[network] >= OF_ONE_NETWORK:
             raise QueueFullError(FULL)
         self._present[network] += 1
         try:
             return await self._unless_gone(request, check)
         finally:
             self._present[network] -= 1
-            self._present += Counter()  # forget networks of whom nobody is here
+            self._present += Counter()  # forget networks without a waiting request
 
     async def _unless_gone(self, request: Request, check: Callable[[], T]) -> T:
         self._limiter = self._limiter or CapacityLimiter(1)
-        found: list[T] = []
+        results: list[T] = []
         failed: list[Exception] = []  # a task group would wrap it
         async with create_task_group() as tasks:
 
@@ -66,15 +66,15 @@ class PasswordCheckQueue:
 
             tasks.start_soon(leave)
             try:
-                found.append(await to_thread.run_sync(check, limiter=self._limiter))
+                results.append(await to_thread.run_sync(check, limiter=self._limiter))
             except Exception as raised:
                 failed.append(raised)
             tasks.cancel_scope.cancel()
         for error in failed:
             raise error
-        if not found:
+        if not results:
             raise ClientDisconnect
-        return found[0]
+        return results[0]
 
 
 UNKNOWN_BROWSERS, KNOWN_BROWSERS, CHANGES = PasswordCheckQueue(), PasswordCheckQueue(), PasswordCheckQueue()

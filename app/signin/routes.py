@@ -1,18 +1,90 @@
-"""The routes of signing in, signing out, the account and invitations."""
+"""The routes of signing in and out, of the account, of invitations, and of identity providers.
+
+A sign-in through an identity provider: the browser goes there, and comes back with the answer.
+"""
 
 from __future__ import annotations
 
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from app.signin import account_page, sign_in_page
+from app.context import project_store, unreadable
+from app.signin.account_page import account, end_sign_in
+from app.signin.current_user import visit_of
 from app.signin.join_page import JOIN_ROUTE
-from app.signin.provider_sign_in import PROVIDER_ROUTES
+from app.signin.providers import (
+    CALLBACK,
+    PENDING,
+    START,
+    PendingSignIn,
+    begin,
+    finish,
+    pending_sign_in,
+    providers,
+    remember_provider,
+)
+from app.signin.sign_in_page import enter, own_path, sign_in, sign_in_page, sign_out
+from curation.core.errors import CurationError, RefusedError
+from curation.people.accounts import sign_in_as
+
+
+async def start(request: Request) -> Response:
+    """GET: send the browser to the provider that `provider` names."""
+    name = request.query_params.get("provider", "")
+    provider = next((provider for provider in providers() if provider.name == name), None)
+    if provider is None:
+        return RedirectResponse("/sign-in", 303)
+    target = own_path(request.query_params.get("next", "/"))
+    response = await begin(request, provider, target)
+    problem = f"{provider.label} cannot be reached. Try again later."
+    return response or sign_in_page(target, status=503, problem=problem)
+
+
+async def callback(request: Request) -> Response:
+    """GET: the provider's answer. It counts once, and only in the browser that began the sign-in."""
+    pending = pending_sign_in(request) if providers() else None
+    if pending is None:  # also after a sign-out at the provider
+        return RedirectResponse("/sign-in", 303)
+    response = await _finish(request, pending)
+    PENDING.delete(response)
+    return response
+
+
+async def _finish(request: Request, pending: PendingSignIn) -> Response:
+    answer = await finish(request, pending)
+    if answer is None:
+        return sign_in_page(pending.target, problem="The sign-in was not completed. Try again.")
+    if not (answer.email and answer.verified):
+        problem = (
+            "Your provider did not say that it verified your e-mail address, so it cannot be trusted here."
+        )
+        return sign_in_page(pending.target, status=403, problem=problem)
+    account = (answer.email, answer.issuer, answer.subject, visit_of(request))
+    try:
+        signed_in = await to_thread.run_sync(sign_in_as, project_store(), *account)
+    except RefusedError as error:
+        return sign_in_page(pending.target, status=403, problem=str(error))
+    except CurationError as error:
+        return sign_in_page(pending.target, status=503, problem=unreadable(error))
+    if signed_in is None:
+        problem = (
+            f"{answer.email} is not known to this project. Ask its lead to add this address: "
+            f"`goldgrade people set NAME --email {answer.email}`."
+        )
+        return sign_in_page(pending.target, status=403, problem=problem)
+    response = enter(request, signed_in, pending.target)
+    remember_provider(response, answer)
+    return response
+
 
 ROUTES = [
-    Route("/sign-in", sign_in_page.sign_in, methods=["GET", "POST"]),
-    Route("/sign-out", sign_in_page.sign_out, methods=["POST"]),
-    Route("/password", account_page.password, methods=["GET", "POST"]),
-    Route("/sign-ins", account_page.end, methods=["POST"]),
+    Route("/sign-in", sign_in, methods=["GET", "POST"]),
+    Route("/sign-out", sign_out, methods=["POST"]),
+    Route("/password", account, methods=["GET", "POST"]),
+    Route("/sign-ins", end_sign_in, methods=["POST"]),
     JOIN_ROUTE,
-    *PROVIDER_ROUTES,
+    Route(START, start),
+    Route(CALLBACK, callback),
 ]

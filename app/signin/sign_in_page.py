@@ -1,9 +1,16 @@
-"""Signing in by name and password, and signing out."""
+"""The sign-in page: by name and password, signing out, and the set-up link of the first lead.
+
+While no lead can sign in, the person who started the app makes one by the set-up link. Its token is in the
+memory of this process only, and ends with it. It works once: an account made by it ends it, and so does a
+lead whom a command makes meanwhile.
+"""
 
 from __future__ import annotations
 
+import hmac
+import secrets
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from html import escape
 from urllib.parse import quote, urlencode
 
@@ -13,24 +20,32 @@ from starlette.responses import RedirectResponse, Response
 
 from app.context import project_store, unreadable
 from app.entry import fetched_ahead
-from app.signin import oidc, pages
-from app.signin.client_info import address_of, network_of, visit_of
-from app.signin.current_user import KNOWN_FOR, accounts, sessions, sign_in_of
-from app.signin.first_lead import BY_COMMAND, first_lead
-from app.signin.password_checks import KNOWN_BROWSERS, RETRY, UNKNOWN_BROWSERS, why_unchecked
-from app.signin.providers import START, IdentityProvider, auth_settings, providers
-from app.signin.throttle import (
-    Tried,
-    login_throttle,
-    tried_at_sign_in,
+from app.signin import pages
+from app.signin.current_user import (
+    KNOWN_FOR,
+    accounts,
+    address_of,
+    network_of,
+    sessions,
+    sign_in_of,
+    visit_of,
 )
+from app.signin.password_checks import KNOWN_BROWSERS, RETRY, UNKNOWN_BROWSERS, why_unchecked
+from app.signin.providers import (
+    SIGNED_IN_BY,
+    START,
+    IdentityProvider,
+    auth_settings,
+    providers,
+    sign_out_address,
+)
+from app.signin.throttle import Tried, login_throttle, tried_at_sign_in
 from curation.core.errors import CurationError, NotFoundError
-from curation.people.accounts import end_sign_ins
-from curation.people.passwords import authenticate
-from curation.people.sign_ins import LASTS, id_of
+from curation.people.accounts import end_sign_ins, link_of, who_signs_in
+from curation.people.sign_ins import SIGN_IN_SECONDS, authenticate, id_of
 
 _FORM = pages.template("signin.html")
-LEAD = "Sign in to grade search results."
+SUBTITLE = "Sign in to grade search results."
 _HELP = '<p class="help">Without an account, ask the lead of your project for a link.</p>'
 _DO = "Open the set-up link that <code>goldgrade app</code> printed in the terminal."
 NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_DO}</p>'
@@ -38,6 +53,11 @@ NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_DO
 _THIS_BROWSER_ONLY = (
     "This browser is signed out, but the project could not record that the sign-in has ended."
 )
+BY_LINK = """\
+No lead can sign in yet. Open this link to make the first account; it works once, until the app is stopped:
+  {link}
+Where people reach the app at another address, put that in place of {address}."""
+BY_COMMAND = "No lead can sign in yet. Make one: goldgrade people add NAME --role lead --email ADDRESS"
 
 
 async def sign_in(request: Request) -> Response:
@@ -76,7 +96,7 @@ async def sign_out(request: Request) -> Response:
     Copies of the cookie are no longer valid afterwards.
     """
     name, key = request.state.annotator, sign_in_of(request.cookies)
-    address = await oidc.sign_out_address(request)
+    address = await sign_out_address(request)
     response = RedirectResponse("/sign-in", 303) if address is None else _on_to(address)
     try:
         if key is not None:
@@ -86,7 +106,7 @@ async def sign_out(request: Request) -> Response:
     except CurationError as error:
         response = sign_in_page("/", name, 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}")
     response.delete_cookie(sessions().cookie, path="/")
-    oidc.SIGNED_IN_BY.delete(response)
+    SIGNED_IN_BY.delete(response)
     return response
 
 
@@ -100,7 +120,7 @@ def enter(request: Request, key: str, target: str) -> Response:
     """Set the cookie of the sign-in with this key and go to a page."""
     accounts().expire()
     response = RedirectResponse(target, 303)
-    return keep(request, response, sessions().cookie, sessions().issue(key), LASTS, "/")
+    return keep(request, response, sessions().cookie, sessions().issue(key), SIGN_IN_SECONDS, "/")
 
 
 def keep(request: Request, response: Response, cookie: str, value: str, lasts: int, path: str) -> Response:
@@ -149,7 +169,7 @@ def sign_in_page(
     links = "".join(_link(provider, target) for provider in providers())
     above = f'<div class="ways">{"" if by_password else pages.alert(problem)}{links}</div>' if links else ""
     content = f"{notice}{above}{form if by_password else ''}{'' if notice else _HELP}"
-    return pages.page("Sign in", LEAD, content, status, headers, ahead=fetched_ahead())
+    return pages.page("Sign in", SUBTITLE, content, status, headers, ahead=fetched_ahead())
 
 
 def _notice() -> str:
@@ -165,3 +185,44 @@ def _notice() -> str:
 def _link(provider: IdentityProvider, target: str) -> str:
     address = f"{START}?{urlencode({'provider': provider.name, 'next': target})}"
     return f'<a class="way" href="{escape(address)}">Sign in with {escape(provider.label)}</a>'
+
+
+class FirstLead:
+    """Whether a first lead is missing since this process started, and the token by which one is made.
+
+    nobody: whether nobody else could sign in either, when it was last read.
+    """
+
+    def __init__(self) -> None:
+        self._token = ""
+        self._missing = self.nobody = False
+
+    def announce(self, address: str) -> str:
+        """What the terminal says once the server listens: '' where a lead can sign in."""
+        self._missing = True
+        if not self.missing():
+            return ""
+        if not auth_settings().passwords:
+            return BY_COMMAND
+        self._token = secrets.token_urlsafe(16)
+        return BY_LINK.format(link=link_of(address, self._token), address=address)
+
+    def missing(self) -> bool:
+        """Whether no lead can sign in. Once one can, the project is not read again: one always stays."""
+        if self._missing:
+            with project_store().reading() as cursor:
+                found = who_signs_in(cursor)
+            self.nobody = not found
+            self._missing = all(one.role != "lead" for one in found)
+        return self._missing
+
+    def has(self, token: str) -> bool:
+        """Whether this is the token of the set-up link, which still works."""
+        known = bool(self._token) and hmac.compare_digest(self._token.encode(), token.encode())
+        return known and self.missing()
+
+
+@cache
+def first_lead() -> FirstLead:
+    """The one of this process."""
+    return FirstLead()

@@ -1,9 +1,9 @@
-"""The login throttle: repeated wrong passwords make the next try wait.
+"""The login throttle: wrong passwords make the next try wait.
 
 Wrong passwords are counted by name and address, so that nobody keeps the owner of a name out from elsewhere.
 A browser in which the name has signed in before has a count of its own, whatever happens at its address. The
 others are counted together as well: each network over all names, and each name over all networks, against
-guesses from many addresses. Of IPv6, where one customer has many addresses, a name is counted by the first
+guesses from many addresses. One customer has many addresses in IPv6, so a name is counted by their first
 64, 56 and 48 bits. A change of the password is counted by the sign-in that asks for it. A name waits whether
 or not it exists.
 """
@@ -87,11 +87,11 @@ class LoginThrottle:
         It counts before the password is checked, so that simultaneous tries count as well.
         """
         now = time.monotonic() if now is None else now
-        wait = max(self._found(one, now).until - now for one in tried)
+        wait = max(self._failures_of(counted, now).until - now for counted in tried)
         if wait > 0:
             return math.ceil(wait)
-        for one in tried:
-            self._failed(one, now)
+        for counted in tried:
+            self._failed(counted, now)
         return 0
 
     def succeeded(self, tried: Sequence[Tried]) -> None:
@@ -101,20 +101,20 @@ class LoginThrottle:
 
     def withdrawn(self, tried: Sequence[Tried]) -> None:
         """The password was not checked after all: that try does not count."""
-        for one in tried:
-            found = self._failures.get(one.key, Failures())
-            if found.number > 1:
-                self._failures[one.key] = found._replace(number=found.number - 1, until=0.0)
+        for counted in tried:
+            failures = self._failures.get(counted.key, Failures())
+            if failures.number > 1:
+                self._failures[counted.key] = failures._replace(number=failures.number - 1, until=0.0)
             else:
-                self._failures.pop(one.key, None)
+                self._failures.pop(counted.key, None)
 
-    def _found(self, tried: Tried, now: float) -> Failures:
-        found = self._failures.get(tried.key, Failures())
-        return found if now - found.last < self.FORGOTTEN_AFTER else Failures()
+    def _failures_of(self, tried: Tried, now: float) -> Failures:
+        failures = self._failures.get(tried.key, Failures())
+        return failures if now - failures.last < self.FORGOTTEN_AFTER else Failures()
 
     def _failed(self, tried: Tried, now: float) -> None:
         """Count a wrong password; beyond `COUNTS_KEPT` counts the one that grew longest ago is dropped."""
-        count = self._found(tried, now).number + 1
+        count = self._failures_of(tried, now).number + 1
         wait = (
             min(tried.longest_wait, 4.0 * 2.0 ** min(count - tried.free, 30)) if count >= tried.free else 0.0
         )

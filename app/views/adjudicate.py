@@ -1,11 +1,11 @@
-"""Adjudicate: the reviewer settles the pairs on which annotators disagree, without seeing who they are."""
+"""Adjudicate: the reviewer decides the pairs on which annotators disagree, without seeing who they are."""
 
 from __future__ import annotations
 
 from app.app_page import JUDGE, REVIEWERS, AppPage
 from app.context import project_store
 from app.deciding import deciding
-from app.next_step import missing_step
+from app.next_stage import missing_stage
 from app.signin.current_user import sessions
 from curation.labeling.rounds.rounds import list_rounds
 from curation.store import Annotator
@@ -16,7 +16,7 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         rounds = list_rounds(cursor)
     if not rounds:
-        missing_step(store, annotator, "round")
+        missing_stage(store, annotator, "round")
     deciding(annotator.name, sessions().project)
 
 

@@ -1,7 +1,8 @@
-"""Home: a lead's first page. The path of the project, the state of each step, and the one that comes next."""
+"""Home: a lead's first page. The project's workflow, the state of each stage, and the one that comes next."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, time
@@ -10,15 +11,20 @@ import streamlit as st
 
 from app import ui
 from app.app_page import LEADS, AppPage
-from app.components.daily import daily_answers, team, three_figures
-from app.components.steps import step_row
+from app.components.state import daily_answers, stage_row, team, three_figures
 from app.context import project_store
-from app.next_step import step_link
+from app.next_stage import stage_link
 from app.page_context import read_context
-from curation.operations.doctor.project_checks import look_at_backups
+from curation.operations.doctor import look_at_backups
 from curation.operations.jobs import jobs_of
 from curation.operations.jobs.figures import figures_of
-from curation.operations.workflow import ProjectPath, WorkflowState, path_of, read_figures, read_state
+from curation.operations.workflow.project_workflow import (
+    WorkflowState,
+    build_stages,
+    read_figures,
+    read_state,
+)
+from curation.operations.workflow.stage import Stage, next_stage
 from curation.store import Annotator, Store, utc_now
 
 EVERY = 10.0
@@ -47,30 +53,31 @@ def _follow(store: Store) -> None:
     running, now, figures = list(jobs_of(store).at_work()), utc_now(), figures_of(store)
     of, day, is_first = figures.state(), datetime.combine(now, time()), _FOLLOWS not in st.session_state
     ui.as_of(of)
-    place = st.empty()
-    with place, st.spinner("Reading the project…") if is_first else nullcontext():
+    area = st.empty()
+    with area, st.spinner("Reading the project…") if is_first else nullcontext():
         state = replace(figures.figure(of, read_state, day), now=now)
     if is_first and st.session_state.get(_DRAWN) != of.key:
-        with place.container():  # the slow figures take their time: the rest is there before
-            _draw(state, path_of(state, None, running), waiting=True)
+        with area.container():  # the slow figures take their time: the rest is there before
+            _draw(state, build_stages(state, None, running), waiting=True)
     slow = figures.figure(of, read_figures, day)
     st.session_state[_FOLLOWS] = st.session_state[_DRAWN] = of.key
-    with place.container():
-        _draw(state, path_of(state, slow, running))
+    with area.container():
+        _draw(state, build_stages(state, slow, running))
         if slow.left_out:
             ui.sentences("\n".join(slow.left_out))
 
 
-def _draw(state: WorkflowState, path: ProjectPath, waiting: bool = False) -> None:
+def _draw(state: WorkflowState, stages: Sequence[Stage], waiting: bool = False) -> None:
     if state.grades.judged or state.rounds.open:
-        st.html(three_figures(state, path.alpha, waiting) + team(state.answers, state.now))
-    for number, step in enumerate(path.steps, 1):
-        is_next = step.name == path.next
+        alpha = next((stage.alpha for stage in stages if stage.alpha), None)
+        st.html(three_figures(state, alpha, waiting) + team(state.answers, state.now))
+    following = next_stage(stages)
+    for number, stage in enumerate(stages, 1):
         left, right = st.columns([5, 1], vertical_alignment="center", gap="medium")
-        figures = daily_answers(step.answers) if step.answers else ""
-        name = step.name.capitalize()
-        left.html(step_row(name, step.state, step.line, str(number), figures=figures, is_next=is_next))
+        figures = daily_answers(stage.answers) if stage.answers else ""
+        name, is_next = stage.name.capitalize(), stage is following
+        left.html(stage_row(name, stage.state, stage.line, str(number), figures=figures, is_next=is_next))
         with right:
-            step_link(step.action)
-    if path.next is None:
+            stage_link(stage.action)
+    if following is None:
         ui.quiet("Nothing waits for anybody.")

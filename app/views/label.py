@@ -1,18 +1,39 @@
-"""Label: where annotators spend their day."""
+"""Label: where annotators spend their day, and how consistent their own answers are."""
 
 from __future__ import annotations
 
+import streamlit as st
+
+from app import ui
 from app.app_page import JUDGE, LEADS, AppPage
+from app.components.links import PageLink, page_link
 from app.context import project_store
-from app.grading import grading
-from app.next_step import missing_step
+from app.grading import CONSISTENCY, grading
+from app.next_stage import missing_stage
 from app.signin.current_user import sessions
+from curation.agreement.intra_annotator import MINIMUM_REPEATS
+from curation.agreement.own_work import BLOCK, MIN_SETTLED, Difference, MyDifferences, my_differences, my_work
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import decimal, percent, pluralize
+from curation.guides.guide import Guide, current_guide
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
+from curation.labeling.session.queue import next_showings
 from curation.people.annotators import JUDGING
+from curation.people.seal_access import withheld
 from curation.store import Annotator
+
+COLUMNS = ["Query", "Document", "You said", "Consensus", "By", "The reviewer's reason"]
+MAX_DIFFERENCES = 50
+WHEN = (
+    f"Counted once a day, in blocks of {BLOCK} answers, and when a round is closed: so nothing here shows "
+    "which items were repeats."
+)
 
 
 def show(annotator: Annotator) -> None:
+    if st.query_params.get("show") == CONSISTENCY:
+        _show_consistency(annotator)
+        return
     if annotator.role in LEADS:
         _what_comes_first(annotator)
     grading(annotator.name, sessions().project)
@@ -27,4 +48,85 @@ def _what_comes_first(annotator: Annotator) -> None:
     with store.reading() as cursor:
         items = read_items(cursor, annotator.name, read_open_rounds(cursor))
     if all(item.answered is not None for item in items):
-        missing_step(store, annotator, "round")
+        missing_stage(store, annotator, "round")
+
+
+def _show_consistency(annotator: Annotator) -> None:
+    st.title("My consistency", anchor=False)
+    st.html(f'<p class="gs-quiet">{page_link(PageLink("Back to Label", "?"))}</p>')
+    ui.lead("Some items come twice, unmarked and far apart. This is how often you graded both alike.")
+    store = project_store()
+    queue = next_showings(store, annotator.name, limit=0)
+    consistency, hour, seconds_each = my_work(store, annotator.name)
+    if not queue.total and consistency is None:
+        st.info("You have no items yet. Once a round is opened with you in it, they are under Label.")
+        return
+    columns = st.columns(4, gap="large")
+    columns[0].metric("Answered", f"{queue.done:,} of {queue.total:,}")
+    columns[1].metric("This hour", f"{hour:,}")
+    columns[2].metric("Seconds each", decimal(seconds_each, 1))
+    with columns[2]:
+        ui.quiet("Median on screen, your last 50 answers.")
+    if consistency is not None:
+        _consistency(columns[3], consistency)
+    with store.reading() as cursor:
+        guide = current_guide(cursor)
+    _differences(my_differences(store, annotator.name), guide)
+
+
+def _consistency(column: st.delta_generator.DeltaGenerator, mine: Estimate) -> None:
+    if mine.value is None:
+        column.metric("Same grade again", "–")
+        with column:
+            ui.quiet(f"Shown from {MINIMUM_REPEATS} repeats on. {WHEN}")
+        return
+    column.metric("Same grade again", percent(mine.value))
+    with column:
+        ui.quiet(
+            f"On {pluralize(mine.n, 'repeat')}; 95 % interval {percent(mine.low)} to "
+            f"{percent(mine.high)}."
+            f" Most people repeat themselves about three times in four. {WHEN}"
+        )
+
+
+def _differences(mine: MyDifferences, guide: Guide) -> None:
+    ui.heading("Where the final grade differs from yours")
+    if mine.waits:
+        st.info(
+            "Your pairs with a consensus are shown once no item can come to you, so that an item that comes "
+            "again is "
+            "graded afresh."
+        )
+        return
+    if mine.share.value is not None:
+        ui.quiet(
+            f"{mine.alike:,} of your {pluralize(mine.compared, 'pair')} with a consensus have your grade: "
+            f"{mine.share.percent_text()}."
+        )
+    elif mine.compared:
+        ui.quiet(
+            f"{mine.compared:,} of your pairs have a consensus so far; a share is shown from {MIN_SETTLED}."
+        )
+    ui.sentences(withheld(mine.sealed))
+    if not mine.differences:
+        st.info(f"Nothing so far. A pair comes here once its consensus is another grade than yours. {WHEN}")
+        return
+    names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
+    rows = [_row(difference, names) for difference in mine.differences[:MAX_DIFFERENCES]]
+    more = (
+        ""
+        if len(mine.differences) <= MAX_DIFFERENCES
+        else f", the last {MAX_DIFFERENCES} of {len(mine.differences):,}"
+    )
+    ui.table(f"Your grade and the consensus{more}", COLUMNS, rows, words=True)
+    ui.quiet("A consensus is not always right, and the reason may show what the guide means.")
+
+
+def _row(difference: Difference, names: dict[int, str]) -> tuple[object, ...]:
+    mine = "Cannot tell" if difference.mine is None else names.get(difference.mine, str(difference.mine))
+    consensus = (
+        "No grade can be given"
+        if difference.consensus is None
+        else names.get(difference.consensus, str(difference.consensus))
+    )
+    return (difference.query, difference.title, mine, consensus, difference.how, difference.reason or "")

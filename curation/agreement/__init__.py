@@ -1,5 +1,4 @@
-"""Agreement: how reliable the labels are.
+"""Agreement: how reliable the labels are, between annotators and within each of them.
 
-Between annotators (`between`), within one annotator (`annotators`), and the report of both (`report`). A
-statistic that cannot be computed is a value with the reason, never NaN and never 0.
+A statistic that cannot be computed is a value with the reason, never NaN and never 0.
 """

@@ -16,19 +16,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from curation.agreement.annotators.agreement_with_others import uninformative_of
-from curation.agreement.annotators.intra_annotator import (
+from curation.agreement.agreement_with_others import uninformative_of
+from curation.agreement.grades import read_grades
+from curation.agreement.inter_annotator import MINIMUM_UNITS, TENTATIVE, inter_agreement
+from curation.agreement.intra_annotator import (
     IntraAgreement,
     intra_agreement,
     pooled_consistency,
     read_repeats,
 )
-from curation.agreement.between.grades import read_grades
-from curation.agreement.between.inter_annotator import TENTATIVE, AgreementFigure, inter_agreement
 from curation.core.errors import refuse_problems
+from curation.core.statistics.estimate import Estimate
 from curation.core.text import canonical_json
 from curation.guides.guide import current_guide
-from curation.labeling.judgments.events import EVENT
+from curation.labeling.judging import EVENT
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 
@@ -78,7 +79,7 @@ class GateCheck(NamedTuple):
     Attributes
     ----------
     wanted: what `low` must reach. (For consistency, releases of earlier versions compared `value`.)
-    value, low, high: with its 95 % interval; None where undefined.
+    value, low, high: with its 95 % interval; None if undefined.
     n: doubly judged pairs, or blind duplicates judged twice.
     why: why it is undefined or not asked for, or what does not count. (In releases of earlier versions also
         why its interval may be too narrow.)
@@ -119,6 +120,13 @@ class Gate:
     note: str | None = None
 
     @property
+    def sentences(self) -> list[str]:
+        """Each check, what is known of few queries, and whether it is open."""
+        state = "The gate is shut: a freeze needs an override with a reason."
+        checks = [check.sentence for check in self.checks]
+        return [*checks, *([self.note] if self.note else []), "The gate is open." if self.open else state]
+
+    @property
     def open(self) -> bool:
         """Whether the labels may be frozen as they are."""
         return not self.against
@@ -135,7 +143,7 @@ class Gate:
 
 
 def gate_of(
-    alpha: AgreementFigure,
+    alpha: Estimate,
     consistency: Sequence[IntraAgreement],
     all_imported: bool,
     demand: Demand,
@@ -149,8 +157,8 @@ def gate_of(
     uninformative: whose repeats do not count (`agreement_with_others.uninformative_of`).
     judges: how many people have judged.
     """
-    counting = [one for one in consistency if one.annotator not in uninformative]
-    others = [one for one in consistency if one.annotator in uninformative and one.n]
+    counting = [person for person in consistency if person.annotator not in uninformative]
+    others = [person for person in consistency if person.annotator in uninformative and person.n]
     check = _consistency(counting, all_imported, demand.consistency)
     if others:
         left = NOT_COUNTED.format(repeats=sum(other.n for other in others), people=len(others))
@@ -211,21 +219,20 @@ def all_imported(cursor: Cursor) -> bool:
     return bool(cursor.execute(_COUNTING).fetchall()) and not cursor.execute(_ON_SCREEN).fetchall()
 
 
-def _alpha(alpha: AgreementFigure, wanted: float) -> GateCheck:
-    figures = (alpha.value, alpha.low, alpha.high, alpha.units)
-    why = alpha.undefined or alpha.no_interval
-    if alpha.too_few and why is None:
-        why = f"too few: {alpha.units:,} doubly judged pairs"
+def _alpha(alpha: Estimate, wanted: float) -> GateCheck:
+    why = alpha.why
+    if alpha.n < MINIMUM_UNITS and why is None:
+        why = f"too few: {alpha.n:,} doubly judged pairs"
     if why is not None or alpha.low is None:
-        return GateCheck(ALPHA, wanted, *figures, "undefined", why)
-    return GateCheck(ALPHA, wanted, *figures, "met" if alpha.low >= wanted else "missed")
+        return GateCheck(ALPHA, wanted, *alpha[:4], "undefined", why)
+    return GateCheck(ALPHA, wanted, *alpha[:4], "met" if alpha.low >= wanted else "missed")
 
 
 def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: float) -> GateCheck:
-    found = pooled_consistency(people)
-    if not found.n and all_imported:
+    pooled = pooled_consistency(people)
+    if not pooled.n and all_imported:
         return GateCheck(CONSISTENCY, wanted, None, None, None, 0, "not asked for", IMPORTED)
-    figures = (found.identical, found.low, found.high, found.n)
-    if found.why is not None or found.low is None:
-        return GateCheck(CONSISTENCY, wanted, *figures, "undefined", found.why)
-    return GateCheck(CONSISTENCY, wanted, *figures, "met" if found.low >= wanted else "missed")
+    figures = (pooled.identical, pooled.low, pooled.high, pooled.n)
+    if pooled.why is not None or pooled.low is None:
+        return GateCheck(CONSISTENCY, wanted, *figures, "undefined", pooled.why)
+    return GateCheck(CONSISTENCY, wanted, *figures, "met" if pooled.low >= wanted else "missed")

@@ -1,5 +1,4 @@
-"""The command line: `goldgrade X` is `cli/x.py`. A command reads its arguments, calls one function and
-prints.
+"""The command line: a command reads its arguments, calls one function and prints.
 
 Nothing here computes. A command is imported when it is called, and what it needs when it runs.
 """
@@ -19,13 +18,18 @@ from curation.core.errors import CurationError, InputError
 from curation.core.named_project import former_variables
 from curation.core.text import printable
 
-ELSEWHERE = {
-    "import": ["import_"],
-    "restore": ["backup"],
-    "coverage": ["coverage", "coverage_synthetic"],
-    "round": ["round", "round_draw"],
+MODULES = {
+    "project": ("init", "status", "backup", "restore", "doctor"),
+    "import_": ("import",),
+    "queries": ("sample", "query", "tags"),
+    "pool": ("negatives",),
+    "round": ("practice",),
+    "agreement": ("gate", "judge"),
+    "decide": ("consensus", "disputes"),
+    "releases": ("freeze", "verify", "diff"),
+    "evaluate": ("baseline",),
 }
-"""Commands that are not in the module of their name."""
+"""Module → its commands; any other command is in the module of its name."""
 
 STOPPED = "Stopped. Nothing is half-written."
 """What somebody reads who pressed Ctrl+C; what is kept of the step follows."""
@@ -72,13 +76,12 @@ def add_commands(arguments: Sequence[str] = ()) -> None:
     """Import the modules of the command that the arguments name; all of them where they name none."""
     if "--version" in arguments:
         return
-    arguments = program.options_first(arguments)
-    words = [word for word, last in zip(arguments, ["", *arguments], strict=False) if last != "--project"]
+    _, words = program.divided_options(arguments)
     name = next((word for word in words if not word.startswith("-")), "")
     names = [command for commands in program.STEPS.values() for command in commands]
     for command in [name] if name in names else names:
-        for module in ELSEWHERE.get(command, [command.replace("-", "_")]):
-            import_module(f"curation.cli.{module}")
+        module = next((module for module, commands in MODULES.items() if command in commands), command)
+        import_module(f"curation.cli.{module}")
 
 
 def _is_of_the_database(error: Exception) -> bool:

@@ -1,22 +1,78 @@
-"""`goldgrade agreement`: how far annotators agree with each other and with themselves."""
+"""`goldgrade agreement`, `gate` and `judge`: how far people agree, and how far a judge agrees with them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.options import refuse_by_without
-from curation.cli.output import emit, say, write_page
-from curation.cli.program import By, Json, Page, SealReason, Seed, app, project_store
-from curation.core.errors import InputError
-from curation.core.text import plain
-from curation.store import COMMAND_LINE
+from curation.cli.options import refuse_unused
+from curation.cli.output import emit, say, show, write_page
+from curation.cli.program import Page, Seed, actor, app, is_json, project_store, seal_reason
+from curation.core.operation import PlainResult
+from curation.core.reports.page import Table
+from curation.core.text import to_json_value
 
 if TYPE_CHECKING:
-    from curation.agreement.report.report import AgreementReport
+    from curation.agreement.report import AgreementReport
+    from curation.agreement.round_findings import RoundQuality
+    from curation.agreement.signals import AnnotatorMetrics
+
+
+@app.command()
+def judge(
+    context: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="JUDGE", help="The judge's name; without one, the judges are listed."),
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare with the grades of this release.", show_default="the live project's consensus"
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Show how a judge, such as a model, agrees with people. Without a name, list the judges.
+
+    The judge's grades against the consensus: the coefficients of `goldgrade agreement` with their intervals,
+    next to people's agreement among each other on the same pairs. Then confusion, by query type and by
+    grade, and how many of the judge's pairs people graded. Queries whose grades a release seals are left out.
+
+    \b
+    Examples:
+      goldgrade judge
+      goldgrade judge gpt-5
+      goldgrade judge gpt-5 --release v1 --part dev --json
+      goldgrade judge gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
+    """
+    from curation.core.errors import InputError
+    from curation.evaluation.llm_judges.agreement import judge_agreement
+    from curation.evaluation.llm_judges.imported import NO_JUDGE, list_judges
+
+    store = project_store()
+    if name is None:
+        refuse_unused(context, "judges are listed; name one", "release", "part", "reason", "seed")
+        with store.reading() as cursor:
+            judges = list_judges(cursor)
+        columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last import (UTC)")
+        listed = Table("Judges", columns, tuple(map(tuple, judges)))
+        none = () if judges else (f"The project has no judge. {NO_JUDGE}",)
+        emit({"judges": judges}, lambda: show(PlainResult(none, (listed,))))
+        return
+    if release is None:
+        refuse_unused(context, "only parts of a release are sealed; add --release", "reason")
+    if part is not None and release is None:
+        raise InputError("--part names parts of a release: say which with --release.")
+    show(judge_agreement(store, name, release, part, seal_reason(), seed, actor()))
 
 
 class BreakdownBy(StrEnum):
@@ -25,16 +81,11 @@ class BreakdownBy(StrEnum):
     TYPE = "type"
     BOUNDARY = "boundary"
     PAIR = "pair"
-    WEEK = "week"
+    ANNOTATOR = "annotator"
 
 
 def _breakdown(value: str) -> BreakdownBy:
-    """What was asked for; leaving annotators out went."""
-    if value == "annotator":
-        raise InputError(
-            "--breakdown annotator is gone: --breakdown pair shows each two annotators, and "
-            "`goldgrade consistency` each annotator against the others."
-        )
+    """What was asked for."""
     if value not in list(BreakdownBy):
         raise typer.BadParameter(f"{value!r} is not one of {', '.join(BreakdownBy)}.")
     return BreakdownBy(value)
@@ -42,115 +93,187 @@ def _breakdown(value: str) -> BreakdownBy:
 
 @app.command()
 def agreement(
-    context: typer.Context,
     round_name: Annotated[
         str | None,
-        typer.Option("--round", help="Only the judgments of this round.", show_default="all rounds"),
+        typer.Option(
+            "--round", help="Only the judgments of this round, with its checks.", show_default="all rounds"
+        ),
     ] = None,
     breakdown: Annotated[
         BreakdownBy | None,
         typer.Option(
-            help="Also broken down by one of these. That is by query type, grade boundary, pair of "
-            "annotators or week.",
+            help="Also broken down by one of these. It is by query type, grade boundary, pair of annotators, "
+            "or annotator with bias, consistency and feedback.",
             parser=_breakdown,
-            metavar="[type|boundary|pair|week]",
+            metavar="[type|boundary|pair|annotator]",
             show_default="all in --json and --html, none else",
         ),
     ] = None,
-    annotators: Annotated[
-        str | None,
-        typer.Option(help="Only what these annotators said, separated by commas.", show_default="everybody"),
-    ] = None,
-    boundary: Annotated[
-        int | None,
-        typer.Option(help="Compare only on which side of this grade annotators are. It counts as above."),
-    ] = None,
     page: Page = None,
     seed: Seed = 0,
-    reason: SealReason = None,
-    by: By = COMMAND_LINE,
-    as_json: Json = False,
 ) -> None:
     """Show how far annotators agree with others and themselves.
 
     Between annotators: Krippendorff's alpha, ordinal and nominal, Gwet's AC2 and the share of equal grades,
     with 95 % intervals by bootstrap over queries. Within each annotator: the share of identical grades on
     blind duplicates. Then how many pairs are settled or disputed. Blind duplicates, control items and pilots
-    never count between annotators. What was said of pairs that a release seals is in the figures, and listed
-    pair by pair with --reason only.
+    never count between annotators. With --round it names annotators whose agreement is near chance, who gave
+    one grade throughout, or who were too fast to have read the documents. Pairs that a release seals are
+    listed with --reason only.
 
     \b
     Examples:
       goldgrade agreement
-      goldgrade agreement --round first --seed 7 --breakdown pair
+      goldgrade agreement --round first --breakdown annotator
       goldgrade agreement --html agreement.html
-      goldgrade agreement --breakdown week --json
-      goldgrade agreement --annotators ada,grace --boundary 2
     """
-    from curation.agreement.annotators.details import annotator_details
-    from curation.agreement.report.report import agreement_report
-    from curation.agreement.report.sections import agreement_page
+    from curation.agreement.report import agreement_report
+    from curation.agreement.report_sections import agreement_page
+    from curation.agreement.round_findings import round_quality
+    from curation.agreement.signals import annotator_details
     from curation.people.seal_access import unseal
 
-    refuse_by_without(context, reason)
-    details = breakdown is not None or page is not None or as_json
+    details = breakdown not in (None, BreakdownBy.ANNOTATOR) or page is not None or is_json()
     store = project_store()
-    names = None if annotators is None else [name.strip() for name in annotators.split(",")]
     report = agreement_report(
         store,
         round_name,
         seed,
         details=details,
-        annotators=names,
-        boundary=boundary,
-        door=unseal(store, "report agreement", reason, by),
+        access=unseal(store, "report agreement", seal_reason(), actor()),
     )
+    quality = None
+    if round_name is not None:
+        quality = round_quality(store, round_name, report)
+    people = []
+    if page is not None or breakdown is BreakdownBy.ANNOTATOR:
+        people = annotator_details(store, round_name, seed)
     if page is not None:
-        write_page(page, agreement_page(report, annotator_details(store, round_name, seed)))
-    emit(as_json, as_object(report, breakdown), lambda: _show_report(report, breakdown, page))
+        write_page(page, agreement_page(report, people))
+    asked = breakdown if breakdown is not BreakdownBy.ANNOTATOR else None
+    result = as_object(report, asked)
+    if breakdown is BreakdownBy.ANNOTATOR:
+        result["by"] = {"annotator": people}
+    if quality is not None:
+        result["quality"] = _quality_object(quality)
+    emit(result, lambda: _show_report(report, breakdown, people, quality, page))
+
+
+def _quality_object(quality: RoundQuality) -> dict[str, object]:
+    findings = [
+        {
+            "annotator": name,
+            "about": finding.about,
+            "sentence": finding.sentence,
+            "evidence": finding.evidence,
+        }
+        for name, finding in quality.findings
+    ]
+    return {
+        "not_checked": quality.not_checked,
+        "findings": findings,
+        "checks": quality.checks,
+        "conclusion": quality.conclusion,
+    }
 
 
 def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[str, Any]:
     """The report as one object; with a breakdown, of the parts only that."""
-    result: dict[str, Any] = plain(report)
+    result: dict[str, Any] = to_json_value(report)
     between = result["between"]
     result["between"] = between.pop("figures") | between
     details: dict[str, Any] | None = result.pop("details")
     if details is None:
         return result
     details["origins"] = details.pop("sources")
-    pairs = details.pop("annotator_pairs")
-    parts = {**details.pop("by"), "pair": pairs}
-    result["untimed"] = parts.pop("untimed")
+    keys = {"type": "types", "boundary": "boundaries", "pair": "annotator_pairs"}
+    parts = {name: details.pop(key) for name, key in keys.items()}
     result["by"] = {breakdown.value: parts[breakdown.value]} if breakdown else parts
     return result | details
 
 
-def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: Path | None) -> None:
-    from curation.agreement.report.findings import cannot_tell
-    from curation.agreement.report.report import agreement_findings
-    from curation.agreement.report.sections import evidence_sections, overview, parts
+def _show_report(
+    report: AgreementReport,
+    breakdown: BreakdownBy | None,
+    people: Sequence[AnnotatorMetrics],
+    quality: RoundQuality | None,
+    page: Path | None,
+) -> None:
+    from curation.agreement.report import agreement_findings
+    from curation.agreement.report_findings import cannot_tell_sentence
+    from curation.agreement.report_sections import (
+        annotators_section,
+        evidence_sections,
+        feedback_section,
+        overview,
+        parts,
+    )
     from curation.core.reports.terminal import show_sections
 
-    say(*_restricted(report))
+    say(*[f"Agreement in round {report.round_name}."] * bool(report.round_name))
     overall, within, consensus = overview(report)
-    part = parts(report, report.details)[breakdown.value] if breakdown and report.details else None
+    detailed = []
+    if breakdown is BreakdownBy.ANNOTATOR:
+        detailed = [annotators_section(people), feedback_section(people)]
+    elif breakdown and report.details:
+        detailed = [parts(report, report.details)[breakdown.value]]
     further = evidence_sections(report.evidence)
-    show_sections(filter(None, [overall, part, *further, within, consensus]))
+    show_sections(filter(None, [overall, *detailed, *further, within, consensus]))
+    if quality is not None:
+        show(quality)
     say("", *agreement_findings(report))
     if report.between.cannot_tell:
-        say(cannot_tell(report.between))
+        say(cannot_tell_sentence(report.between))
     if report.disputed:
-        say("Next: goldgrade adjudicate list")
+        say("Next: goldgrade disputes")
     if page is not None:
         say(f"Wrote {page}.")
 
 
-def _restricted(report: AgreementReport) -> list[str]:
-    """What the report is about, where it is not about everything."""
-    where = f" in round {report.round_name}" if report.round_name else ""
-    if report.annotators:
-        where += f", {', '.join(report.annotators)} only"
-    if report.boundary is not None:
-        where += f", grades below {report.boundary} against {report.boundary} and above"
-    return [f"Agreement{where}."] * bool(where)
+@app.command()
+def gate(
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Minimum of the lower end of ordinal alpha's 95 % interval.",
+            show_default="0.667 or as it is",
+        ),
+    ] = None,
+    consistency: Annotated[
+        float | None,
+        typer.Option(
+            help="Minimum of the lower end of consistency's 95 % interval.", show_default="0.8 or as it is"
+        ),
+    ] = None,
+    single_annotator: Annotated[
+        bool | None,
+        typer.Option(
+            "--single-annotator/--several-annotators",
+            help="Whether one person judges this project. No agreement is demanded while that is so.",
+            show_default="several, or as it is",
+        ),
+    ] = None,
+) -> None:
+    """Show or set the agreement that a freeze demands. The current figures are shown with it.
+
+    With one judge nobody knows the agreement. A project that says so can be frozen without `--override`. The
+    audit trail, the release and its card say it, too. Consistency is still demanded of judgments on screen.
+
+    \b
+    Examples:
+      goldgrade gate
+      goldgrade gate --alpha 0.7 --consistency 0.75
+      goldgrade gate --single-annotator
+      goldgrade gate --json
+    """
+    from curation.agreement.gate import gate_now, read_demand, set_demand
+
+    store = project_store()
+    with store.reading() as cursor:
+        demand = read_demand(cursor)
+    asked = {"alpha": alpha, "consistency": consistency, "single_judge": single_annotator}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    if given:
+        set_demand(store, demand._replace(**given), actor())
+    now = gate_now(store)
+    emit({"open": now.open, "checks": now.checks, "note": now.note}, lambda: show(now))

@@ -13,9 +13,8 @@ import typer
 
 from curation.cli.output import say
 from curation.cli.program import app, project_path
-from curation.core import log, shipped
+from curation.core import log, named_project
 
-IMPORT_FROM = "GOLDGRADE_IMPORT_FROM"
 BACKUP_TO = "GOLDGRADE_BACKUP_TO"
 
 Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)]
@@ -26,12 +25,11 @@ def serve_project(
     host: str,
     port: int,
     browser: bool,
-    import_from: Path | None = None,
     images_from: Sequence[str] = (),
     backup_to: Path | None = None,
 ) -> None:
     """Serve a project until Ctrl+C; `browser` opens the page once it can be reached."""
-    sys.path.insert(0, str(shipped.HOME))
+    sys.path.insert(0, str(named_project.HOME))
     from app.serve import serve
 
     def ready(address: str, first: str) -> None:
@@ -41,28 +39,18 @@ def serve_project(
         if browser:
             webbrowser.open(address)
 
-    serve(project, host, port, ready, import_from, images_from, backup_to)
+    serve(project, host, port, ready, images_from, backup_to)
 
 
 @app.command("app")
 def serve_app(
     port: Port = 8501,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines connect.")
     ] = "127.0.0.1",
     browser: Annotated[
         bool, typer.Option("--browser", help="Open the page in this machine's browser.")
     ] = False,
-    import_from: Annotated[
-        Path | None,
-        typer.Option(
-            envvar=IMPORT_FROM,
-            file_okay=False,
-            exists=True,
-            help="Folder whose files leads may import in the browser. It is on this machine, and files "
-            "may be large.",
-        ),
-    ] = None,
     images_from: Annotated[
         list[str] | None,
         typer.Option(
@@ -86,11 +74,8 @@ def serve_app(
 ) -> None:
     """Serve the app, in which people grade and decide.
 
-    Annotators grade, the reviewer adjudicates, the lead watches. While no lead can sign in, it prints a
-    link by which the first one chooses a name and a password.
-
-    Commands work on the same project while it runs. Stop it with Ctrl+C. What failed or was refused is a line
-    on standard error.
+    While no lead can sign in, it prints a link by which the first one chooses a name and a password. Stop it
+    with Ctrl+C. What failed or was refused is a line on standard error.
 
     \b
     Examples:
@@ -98,10 +83,9 @@ def serve_app(
       goldgrade --project data/shop.duckdb app --port 8600 --host 0.0.0.0
       goldgrade app --browser
       goldgrade app --log-json 2>> goldgrade.log
-      goldgrade app --import-from data/sample
       goldgrade app --backup-to data
       goldgrade app --images-from images.example.org
     """
     if log_json:
         os.environ[log.FORM] = "json"  # not an argument: the processes of jobs write to the same log
-    serve_project(project_path(), host, port, browser, import_from, images_from or (), backup_to)
+    serve_project(project_path(), host, port, browser, images_from or (), backup_to)

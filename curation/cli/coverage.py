@@ -1,59 +1,37 @@
-"""`goldgrade coverage`: which regions of the corpus the queries test, and which nothing tests."""
+"""`goldgrade coverage`: which regions of the corpus the queries test, and queries written for the others."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.language_model import (
-    ExtractorName,
-    ExtractorOption,
-    MatchingName,
-    MatchingOption,
-    MostCalls,
-    Parallel,
-    Send,
-    Sender,
-)
-from curation.cli.options import refuse_unused, with_options_of
-from curation.cli.output import emit, left_out, progress_bar, say, show_tables, table, write_page
-from curation.cli.program import Json, Limit, Seed, app, project_store
-from curation.core.text import ISOLATES, amount, percent, plain
-from curation.queries.coverage import CoverageRequest
+from curation.cli.language_model import NOT_SENT, MostCalls, Send, note, spending_sentences
+from curation.cli.options import given_flags, option, refuse_unused, with_options_of
+from curation.cli.output import carry_out, emit, progress_bar, say, show, write_page
+from curation.cli.program import Limit, Seed, actor, app, project_store, split_commas
+from curation.core.errors import InputError
+from curation.core.operation import DEFAULT_MODEL, PlainResult
+from curation.queries.requests import CoverageRequest
 
 if TYPE_CHECKING:
     from curation.core.progress import Progress
-    from curation.evaluation.region_values import EvaluatedValues
-    from curation.queries.coverage.find_gaps import CoverageGap
-    from curation.queries.coverage.measures import CoverageMeasures
-    from curation.queries.coverage.report import CoverageReport
-    from curation.queries.coverage.writing.coverage_queries import CoverageQuery
-    from curation.queries.coverage.writing.progress import BatchProgress
-
-IDS_SHOWN = 5
-WITHOUT_SYNTHETIC = "regions, without synthetic queries"
-ENTITIES_SHOWN = 6
+    from curation.evaluation.coverage_report import EvaluatedValues
+    from curation.queries.coverage.language_model.writing_plan import WritingRequest
 
 coverage = typer.Typer()
 app.add_typer(coverage, name="coverage")
 
-MapModel = Annotated[
-    str | None,
-    typer.Option(
-        help="Embedding model that joins entities: a name or a folder.",
-        show_default="all-MiniLM-L6-v2",
-    ),
-]
 
-Fill = Annotated[
-    bool,
-    typer.Option(help="Instead of gaps, fill regions of few queries (1 to 4) to 5."),
-]
+class Purpose(StrEnum):
+    """What queries are written for."""
+
+    gaps = "gaps"
+    few = "few"
+    unanswerable = "unanswerable"
 
 
 @coverage.callback(invoke_without_command=True)
@@ -61,13 +39,22 @@ Fill = Annotated[
 def coverage_command(
     request: CoverageRequest,
     context: typer.Context,
+    gaps: Annotated[
+        bool,
+        typer.Option("--gaps", help=("List the regions without a query. Each has documents to write for.")),
+    ] = False,
+    rename: Annotated[
+        str | None, typer.Option(help="Give a region a name, such as '4=USB hubs'.", metavar="NUMBER=NAME")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Draw the map of the regions as one HTML file.")] = None,
+    release: Annotated[
+        str | None, typer.Option(help="Release on which runs are evaluated for --html.")
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(help="A run file, or NAME=FILE, for --html. Repeatable. The first colours the map."),
+    ] = None,
     limit: Limit = 20,
-    extractor: ExtractorOption = ExtractorName.phrases,
-    matching: MatchingOption = MatchingName.rule,
-    send: Send = False,
-    calls: MostCalls = None,
-    parallel: Parallel = 4,
-    as_json: Json = False,
 ) -> None:
     """Show which regions of the corpus the queries test.
 
@@ -77,311 +64,207 @@ def coverage_command(
     query, SCC the share of documents in a region with five queries or more, ZQC the number of regions without
     any. The map of a corpus is made once and stored; it embeds every entity.
 
-    With --extractor llm a language model names the entities. With --matching llm it says which of them each
-    query is about. Address, name and key are in the environment: GOLDGRADE_LLM_URL, GOLDGRADE_LLM_MODEL and
-    GOLDGRADE_LLM_KEY. Without --send the command only says what it would send.
+    With --gaps the regions without a query are listed by searches × documents, without traffic by documents.
+    With --html the map is drawn without network: documents against queries by region, the graph of regions,
+    and for each region its entities, documents and queries. With runs, regions are coloured by nDCG@10, and
+    systems are compared region by region. Nothing of a sealed part is drawn.
 
     \b
     Examples:
       goldgrade coverage --seed 7
-      goldgrade coverage --resolution 25 --min-documents 10
-      goldgrade coverage --seed 7 --json
-      goldgrade coverage --extractor llm --send --calls 200
-      goldgrade coverage --matching llm --send
+      goldgrade coverage --gaps --json
+      goldgrade coverage --rename "4=USB hubs"
+      goldgrade coverage --html map.html --release v1 --run bm25.trec --run dense=dense.trec
     """
     if context.invoked_subcommand is not None:
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
-    from curation.operations.registry import OPERATIONS
-    from curation.queries.coverage.coverage_map import MapSettings
-    from curation.queries.coverage.language_model.endpoint import model_name
-    from curation.queries.coverage.language_model.filtering import filter_settings
-    from curation.queries.coverage.report import find_coverage
+    if html is None:
+        refuse_unused(context, "no map is drawn; add --html FILE", "release", "run")
+    if sum((gaps, rename is not None, html is not None)) > 1:
+        raise InputError("--gaps, --rename and --html do different work; expected one of them.")
+    if rename is not None:
+        refuse_unused(context, "a region gets a name", "seed", "model", "limit")
+        _rename(rename)
+    elif gaps:
+        refuse_unused(context, "--gaps lists the gaps of the map in force", "seed")
+        _list_gaps(request.model, limit)
+    elif html is not None:
+        _draw(html, release, run or [], request.seed)
+    else:
+        from curation.operations.registry import OPERATIONS
 
-    store, settings = project_store(), MapSettings(**vars(request))
-    sender = Sender(send, calls, parallel, as_json)
-    if (extractor, matching) == (ExtractorName.phrases, MatchingName.rule):
-        reason = "no language model takes part; add --extractor llm or --matching llm"
-        refuse_unused(context, reason, "send", "calls", "parallel")
-    if extractor is ExtractorName.llm:
-        found = sender.extractor(store)
-        if found is None:
-            return
-        settings = replace(settings, extractor=found)
-    if matching is MatchingName.llm:
-        settings = replace(settings, filtering=filter_settings(model_name()))
-        if not sender.filter(store, settings):
-            return
-    with progress_bar(OPERATIONS["coverage"]) as progress:
-        report = find_coverage(store, settings, progress)
-    sent = {"sent": sender.spent} if sender.spent else {}
-    emit(as_json, plain(report) | sent, lambda: _show(report, limit))
+        report = carry_out(OPERATIONS["coverage"], request)
+        show(report, *report.details, limit=limit)
 
 
-@coverage.command("gaps")
-def coverage_gaps(
-    model: MapModel = None,
-    limit: Limit = 20,
-    as_json: Json = False,
-) -> None:
-    """List the regions of the corpus without a query.
-
-    Each has documents to write queries for.
-
-    The order is that of searches × documents, by the traffic; without traffic that of documents. The map is
-    the one that `goldgrade coverage` made last.
-
-    \b
-    Examples:
-      goldgrade coverage gaps
-      goldgrade coverage gaps --json
-    """
-    from curation.core.operation import DEFAULT_MODEL
-    from curation.queries.coverage.find_gaps import find_gaps
-
-    with progress_bar() as progress:
-        gaps = find_gaps(project_store(), model or DEFAULT_MODEL, progress)
-    emit(as_json, {"gaps": gaps}, lambda: _show_gaps(gaps, limit))
-
-
-@coverage.command("rename")
-def coverage_rename(
-    number: Annotated[int, typer.Argument(help="The cluster's number, as in the tables.")],
-    name: Annotated[str, typer.Argument(help="What it is called from now on.")],
-    as_json: Json = False,
-) -> None:
-    """Give a cluster of the map in force a name. Otherwise it has the names of its most central entities.
-
-    \b
-    Examples:
-      goldgrade coverage rename 4 "USB hubs"
-    """
+def _rename(text: str) -> None:
     from curation.queries.coverage.stored_map import rename_cluster
 
-    named = rename_cluster(project_store(), number, name)
-    emit(as_json, named, f"Cluster {named.number} is called {named.name!r}.")
-
-
-@coverage.command("open-tasks")
-def coverage_open_tasks(
-    queries: Annotated[int, typer.Option(help="Queries to write, in all.")],
-    annotators: Annotated[str, typer.Option(help="Annotators who write, separated by commas.")],
-    seed: Seed = 0,
-    unanswerable: Annotated[
-        bool,
-        typer.Option(
-            help="Ask for what the corpus lacks instead of for its gaps. The tasks are next to its regions."
-        ),
-    ] = False,
-    region: Annotated[int | None, typer.Option(help="Only for this region, by its number.")] = None,
-    fill: Fill = False,
-    as_json: Json = False,
-) -> None:
-    """Ask people to write queries for the gaps.
-
-    They do so in the app, on the page Write.
-
-    Each task has a document of a gap and a style: 1–2 words, 3–4 words or a natural question, with proper
-    names or in generic terms. The gaps come in the order of searches × documents, each once before any comes
-    again.
-
-    \b
-    Examples:
-      goldgrade coverage open-tasks --queries 30 --annotators anna,ben --seed 7
-      goldgrade coverage open-tasks --queries 10 --annotators anna --unanswerable
-      goldgrade coverage open-tasks --queries 2 --annotators anna --region 4
-      goldgrade coverage open-tasks --queries 40 --annotators anna,ben --fill
-    """
-    from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE
-    from curation.queries.coverage.writing.tasks import open_tasks
-
-    names = [name.strip() for name in annotators.split(",") if name.strip()]
-    kind = UNANSWERABLE if unanswerable else GAP
-    opened = open_tasks(project_store(), queries, names, seed, kind, region=region, fill=fill)
-
-    def show() -> None:
-        people = ", ".join(f"{name} {count:,}" for name, count in opened.of_writers.items())
-        say(
-            f"Opened {amount(opened.tasks, 'query-writing task')} in {amount(opened.regions, 'region')}: "
-            f"{people}."
+    number, _, name = text.partition("=")
+    if not number.strip().isdecimal():
+        raise InputError(
+            f"--rename {text}: expected the number of a region and its name, such as 4=USB hubs."
         )
-        left_out(opened.left_out)
-
-    emit(as_json, opened, show)
-
-
-@coverage.command("written")
-def coverage_written(as_json: Json = False) -> None:
-    """List the queries written for coverage with their source.
-
-    It also says what became of unanswerable ones.
-
-    \b
-    Examples:
-      goldgrade coverage written
-      goldgrade coverage written --json
-    """
-    from curation.queries.coverage.writing.coverage_queries import coverage_queries
-    from curation.queries.coverage.writing.progress import batches
-    from curation.queries.sampling.tags.answerable import written_unanswerable
-
-    with project_store().reading() as cursor:
-        found, checks = coverage_queries(cursor), written_unanswerable(cursor)
-        tasks = batches(cursor)
-    verdicts = {check.query_id: check.verdict for check in checks}
-    result = {
-        "queries": [{**one._asdict(), "detail": json.loads(one.detail)} for one in found],
-        "unanswerable": [{**check._asdict(), "verdict": check.verdict} for check in checks],
-        "tasks": tasks,
-    }
-    emit(as_json, result, lambda: _show_written(found, verdicts, tasks))
+    named = rename_cluster(project_store(), int(number), name, actor())
+    emit(named, f"Cluster {named.number} is called {named.name!r}.")
 
 
-@coverage.command("map")
-def coverage_map(
-    file: Annotated[Path, typer.Argument(help="The HTML file to write.")],
-    release: Annotated[
-        str | None, typer.Option(help="Release on which the runs are evaluated.", show_default="no results")
-    ] = None,
-    run: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A run file, or NAME=FILE. Repeatable. The first colours the map.", show_default="none"
-        ),
-    ] = None,
-    part: Annotated[
-        str | None,
-        typer.Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
-    ] = None,
-    seed: Seed = 0,
-) -> None:
-    """Draw the map in force as one HTML file without network.
+def _list_gaps(model: str, limit: int) -> None:
+    from curation.queries.coverage.report import find_gaps, gap_table
 
-    It has documents against queries by region, the graph of regions, and for each region its entities,
-    documents and queries. With runs, regions are coloured by nDCG@10; boxes show it within regions, and
-    systems are compared region by region and by what counts (overall, macro, median, worst). Nothing of a
-    sealed part is drawn.
+    with progress_bar() as progress:
+        gaps = find_gaps(project_store(), model, progress)
+    table = gap_table(gaps)
+    result = PlainResult(() if gaps else ("Every region has a query.",), (table,))
+    emit({"gaps": gaps}, lambda: show(result, limit=limit))
 
-    \b
-    Examples:
-      goldgrade coverage map map.html
-      goldgrade coverage map map.html --release v1 --run bm25.trec --run dense=dense.trec
-    """
+
+def _draw(file: Path, release: str | None, runs: list[str], seed: int) -> None:
     from curation.evaluation.coverage_report import coverage_page
 
     with progress_bar() as progress:
-        found = _evaluated(release, run or [], part, seed, progress)
-        page = coverage_page(project_store(), found)
-    write_page(file, page, option="FILE")
+        page = coverage_page(project_store(), _evaluated(release, runs, seed, progress))
+    write_page(file, page)
     say(f"Wrote {file}.")
 
 
-def _evaluated(
-    release: str | None, runs: Sequence[str], split: str | None, seed: int, progress: Progress
-) -> EvaluatedValues | None:
-    from curation.core.errors import InputError
+def _evaluated(release: str | None, runs: list[str], seed: int, progress: Progress) -> EvaluatedValues | None:
+    from curation.evaluation.coverage_report import values_of
     from curation.evaluation.evaluate_runs import evaluate_runs
-    from curation.evaluation.evaluation import EvaluationOptions
-    from curation.evaluation.region_values import values_of
-    from curation.evaluation.scoring.inputs.run_sources import named_runs
+    from curation.evaluation.request import EvaluateRequest
+    from curation.evaluation.scoring.system_runs import named_runs
 
     if (release is None) != (not runs):
         raise InputError("Results need both --release and --run; expected both, or neither.")
     if release is None:
         return None
-    options = EvaluationOptions(split=split, by=(), seed=seed)
-    return values_of(evaluate_runs(project_store(), release, named_runs(runs), options, progress=progress))
+    request = EvaluateRequest(release, by=(), seed=seed)
+    return values_of(evaluate_runs(project_store(), release, named_runs(runs), request, progress=progress))
 
 
-def _show_written(
-    queries: Sequence[CoverageQuery], verdicts: Mapping[str, str], tasks: Sequence[BatchProgress]
+@coverage.command("write")
+def coverage_write(
+    context: typer.Context,
+    queries: Annotated[int, typer.Option(min=1, help="Queries to write, in all.")] = 20,
+    annotators: Annotated[
+        str | None, typer.Option(help="Annotators who write, on the page Write. Separate them by commas.")
+    ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(help="Share of a language model's queries that people judge. Above 0, at most 1."),
+    ] = None,
+    purpose: Annotated[
+        Purpose,
+        typer.Option(
+            help="What to write for: gaps, few or unanswerable. Few are regions of 1 to 4 queries, which get "
+            "5. Unanswerable is what the corpus lacks; only people write that."
+        ),
+    ] = Purpose.gaps,
+    region: Annotated[int | None, typer.Option(help="Only for this region, by its number.")] = None,
+    seed: Seed = 0,
+    model: Annotated[str, option(CoverageRequest, "model")] = DEFAULT_MODEL,
+    send: Send = False,
+    calls: MostCalls = None,
 ) -> None:
-    from curation.queries.coverage.writing.progress import batch_table
+    """Have queries written for untested regions, or list them.
 
-    show_tables(batch_table(tasks))
-    table(
-        f"{amount(len(queries), 'query', 'queries')} written for coverage",
-        ["query", "source", "writer", "region", "document", "style", "unanswerable"],
-        [
-            (
-                query.text,
-                query.source,
-                query.writer,
-                query.cluster,
-                query.document_id,
-                query.style,
-                verdicts.get(query.query_id, ""),
+    People write with --annotators, a language model with --share. Without either the queries so far are
+    listed with their source, and what became of unanswerable ones.
+
+    A person's task has a document of a region and a style: 1–2 words, 3–4 words or a natural question, with
+    proper names or in generic terms. The regions come in the order of searches × documents, each once before
+    any comes again.
+
+    The model at GOLDGRADE_LLM_URL writes; without --send the command says what it would send. It proposes a
+    candidate for each of some documents of a region. Copied phrases, near-duplicates and what does not read
+    as a query are refused. A second call must quote the answer from the document, a third find it in the
+    quote alone. The one that adds most to coverage is kept. What people do not judge is not in force; --share
+    without --queries raises the share of all that models wrote.
+
+    \b
+    Examples:
+      goldgrade coverage write
+      goldgrade coverage write --queries 30 --annotators anna,ben --seed 7
+      goldgrade coverage write --queries 10 --annotators anna --purpose unanswerable
+      goldgrade coverage write --queries 2 --annotators anna --region 4
+      goldgrade coverage write --queries 30 --share 0.5 --send --calls 300
+      goldgrade coverage write --share 1
+    """
+    if share is None:
+        refuse_unused(context, "no language model writes; add --share", "send", "calls", "model")
+    if annotators is None:
+        refuse_unused(context, "nobody is asked to write; add --annotators", "region")
+        if purpose is Purpose.unanswerable:
+            raise InputError(
+                "--purpose unanswerable is for people: a model cannot know what the corpus lacks."
             )
-            for query in queries
-        ],
-    )
+    if annotators is None and share is None:
+        refuse_unused(context, "nothing is to be written; add --annotators or --share", "queries", "purpose")
+        _list_written()
+    elif share is None:
+        _open_tasks(queries, annotators or "", purpose, region, seed)
+    elif annotators is not None:
+        raise InputError("--annotators has people write, --share a language model; expected one of them.")
+    elif "queries" in given_flags(context) or send:
+        from curation.queries.coverage.language_model.writing_plan import WritingRequest
+
+        request = WritingRequest(queries, share, seed, embedding=model, fill=purpose is Purpose.few)
+        _write_by_model(request, send, calls)
+    else:
+        from curation.queries.coverage.writing.coverage_queries import draw_queries
+
+        show(draw_queries(project_store(), share, seed, actor()))
 
 
-def _show(report: CoverageReport, limit: int) -> None:
-    from curation.queries.coverage.report import reach_section
+def _open_tasks(queries: int, annotators: str, purpose: Purpose, region: int | None, seed: int) -> None:
+    from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE
+    from curation.queries.coverage.writing.tasks import open_tasks
 
-    say(
-        f"{amount(report.documents, 'document')}, {report.entities:,} entities ({report.isolated:,} "
-        f"isolated), {amount(report.queries, 'query', 'queries')}, {report.synthetic:,} of them synthetic. "
-        f"Resolution {report.resolution:g}, {report.chosen}; seed {report.seed}.",
-        f"A region is a cluster with {amount(report.least_documents, 'document')} or more.",
-    )
-    table(
-        "What the queries cover",
-        ["of", "clusters", "MSC", "by mass", "by traffic", "SCC", "ZQC"],
-        [
-            _measure_row("regions", report.regions),
-            *([_measure_row(WITHOUT_SYNTHETIC, apart)] if (apart := report.without_synthetic) else []),
-            _measure_row("all clusters", report.all_clusters),
-        ],
-    )
-    reach = reach_section(report.rule, report.rules, report.outside)
-    say(*ISOLATES.sub("", reach.sentence).splitlines())
-    show_tables(*reach.tables)
-    table(
-        "Regions by resolution: lowest and highest of the seeds",
-        ["γ", "clusters", "regions", "same by seed (ARI)", "recovered", "MSC", "SCC", "ZQC"],
-        [
-            (
-                f"{step.resolution:g}",
-                step.clusters.text(",.0f"),
-                step.regions.text(",.0f"),
-                step.rand_index,
-                step.recovered,
-                step.msc.text(),
-                step.scc.text(),
-                step.zqc.text(",.0f"),
-            )
-            for step in report.curve
-        ],
-    )
-    shown = [cluster for cluster in report.clusters if cluster.is_region]
-    rows = [(c.number, c.name, c.documents, c.entities, c.queries, c.searches) for c in shown[:limit]]
-    columns = ["region", "name", "documents", "entities", "queries", "searches"]
-    table(f"The {len(rows):,} largest of {amount(len(shown), 'region')}", columns, rows)
-    if report.traffic_counted is not None:
-        say(f"The texts counted are {percent(report.traffic_counted, 1)} of the searches.")
-    left_out(report.left_out)
+    names, fill = split_commas(annotators), purpose is Purpose.few
+    kind = UNANSWERABLE if purpose is Purpose.unanswerable else GAP
+    opened = open_tasks(project_store(), queries, names, seed, kind, actor(), region=region, fill=fill)
+    show(opened)
 
 
-def _measure_row(name: str, measures: CoverageMeasures) -> tuple[object, ...]:
-    shares = (measures.msc, measures.msc_by_mass, measures.msc_by_traffic, measures.scc)
-    return name, measures.clusters, *shares, measures.zqc
+def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> None:
+    from curation.queries.coverage.language_model.answers import Asking
+    from curation.queries.coverage.language_model.chat import find_endpoint, model_at, model_name, prices_set
+    from curation.queries.coverage.language_model.writing import write_queries
+    from curation.queries.coverage.language_model.writing_plan import plan_writing
 
-
-def _show_gaps(gaps: Sequence[CoverageGap], limit: int) -> None:
-    if not gaps:
-        say("Every region has a query.")
+    store, name, endpoint = project_store(), model_name(), find_endpoint() if send else None
+    with progress_bar() as progress:
+        work = plan_writing(store, request, name, prices_set(), progress)
+    if endpoint is None:
+        emit({"model": name, "would_send": work}, f"{model_at()}: {work.sentence} {NOT_SENT}")
         return
-    rows = [
-        (
-            gap.number,
-            ", ".join(gap.entities[:ENTITIES_SHOWN]),
-            len(gap.documents),
-            gap.searches,
-            ", ".join(gap.documents[:IDS_SHOWN]) + (", …" if len(gap.documents) > IDS_SHOWN else ""),
-        )
-        for gap in gaps[:limit]
-    ]
-    columns = ["region", "most central entities", "documents", "searches", "ids"]
-    table(f"{len(rows):,} of {amount(len(gaps), 'region')} without a query", columns, rows)
+    note(f"{model_at()}: {work.sentence}")
+    with progress_bar() as progress:
+        written = write_queries(store, request, Asking(endpoint, calls), actor(), progress)
+    note(*spending_sentences(written.spent))
+    show(written)
+
+
+def _list_written() -> None:
+    from curation.queries.coverage.writing.coverage_queries import (
+        coverage_queries,
+        judged_origins,
+        origins_table,
+    )
+    from curation.queries.coverage.writing.tasks import batch_table, batches
+    from curation.queries.unanswerable import written_table, written_unanswerable
+
+    store = project_store()
+    with store.reading() as cursor:
+        written, checks, tasks = coverage_queries(cursor), written_unanswerable(cursor), batches(cursor)
+    models = judged_origins(store)
+    result = {
+        "queries": [{**query._asdict(), "detail": json.loads(query.detail)} for query in written],
+        "unanswerable": [{**check._asdict(), "verdict": check.verdict} for check in checks],
+        "tasks": tasks,
+        "models": models,
+    }
+    tables = (batch_table(tasks), written_table(written, checks), origins_table(models))
+    nobody = () if written else ("Nobody has written a query for coverage yet.",)
+    emit(result, lambda: show(PlainResult(nobody, tables)))

@@ -1,4 +1,4 @@
-"""`goldgrade evaluate`: what systems reach on a release."""
+"""`goldgrade evaluate` and `goldgrade baseline`: what systems and baselines reach on a release."""
 
 from __future__ import annotations
 
@@ -12,45 +12,109 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from curation.cli.evaluate_files import (
-    Summaries,
-    read_summaries,
+    OUT,
+    check_endings,
+    ending,
+    mapped_chunks,
+    read_graded,
     refuse_no_files,
     with_baseline,
     write_files,
-    write_summaries,
 )
-from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
-from curation.cli.options import flag_of, given_flags, with_options_of
-from curation.cli.output import emit, progress_bar, say, write_page
-from curation.cli.program import AnyRelease, By, Json, app, release_store
+from curation.cli.file_options import map_option, mapped
+from curation.cli.options import given_flags, refuse_unused, with_options_of
+from curation.cli.output import emit, progress_bar, say, show, to_people, write_page
+from curation.cli.program import AnyRelease, actor, app, is_json, release_store, split_commas
 from curation.core.errors import CurationError, refuse_problems
-from curation.core.text import plain
+from curation.core.text import to_json_value
 from curation.evaluation.request import EvaluateRequest
-from curation.store import COMMAND_LINE
+from curation.retrieval.engines import RATE
 
 if TYPE_CHECKING:
     from curation.core.reports.page import Section
-    from curation.evaluation.answers.answer_evaluation import AnswerEvaluation
-    from curation.evaluation.evaluation import Evaluation
+    from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
     from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport
-    from curation.evaluation.sealed.headline import HeadlineEvaluation
+    from curation.evaluation.rounded_figures import HeadlineEvaluation
 
 NOT_CHECKED = 2
-"""The status of a gate that could not be checked; 1 is that of one that fails."""
-GONE = {
-    "ladder": "on a sealed part evaluators get one rounded figure of each system, without any option.",
-    "correction": "p values of several pairs are always corrected by Holm's method.",
-    "label_draws": "letters and possible ranks of the leaderboard say how firm the order is.",
-    "turning": "--to-pool makes unjudged documents candidates for the next round.",
-    "pool_sample": "the report says which share of the pool has no grade, and what measures are if none or "
-    "all of the unjudged documents were relevant.",
-}
-"""Options that were, and what does their work now."""
-ABOUT_RUNS = ("fail_if", "summary", "tables", "per_query")
-"""Options that are no questions of the request, and change nothing without a run."""
-ABOUT_ANSWERS = ("answer_field", "context_field", "citation_field")
+"""The status of a gate that could not be checked; 1 is the status of a failed gate."""
+ON_PAGE = ("to_pool", "correctness", "faithfulness", "support")
+"""Fields of the request that only the page has an option for, or that --graded names."""
+RUN_FIELDS = ("query", "document", "rank", "score", "start", "end", "text")
+ANSWER_FIELDS = ("answer", "context", "citation")
+"""Fields of run files, and of files of answers besides the query."""
 Asked = ParamSpec("Asked")
+
+
+@app.command()
+def baseline(
+    context: typer.Context,
+    name: AnyRelease,
+    out: Annotated[Path, typer.Option(help="Folder to write the run files to.")],
+    systems: Annotated[
+        str, typer.Option(help="Systems to run, separated by commas: bm25, dense, hybrid.")
+    ] = "bm25",
+    depth: Annotated[int, typer.Option(help="Documents for each query at most.")] = 1000,
+    part: Annotated[str, typer.Option(help="The part of the split whose queries are run, or all.")] = "all",
+    model: Annotated[
+        str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
+    ] = "all-MiniLM-L6-v2",
+    chunks: Annotated[
+        str | None,
+        typer.Option(
+            help="Splitters whose chunks are searched, with commas. 200/50 is 200 words with 50 "
+            "overlapping; also sentence, and heading for Markdown. Each system has a run of each.",
+            show_default="whole documents",
+        ),
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="Engine to ask, in the place of systems.")] = None,
+    rate: Annotated[float, typer.Option(help="Requests a second to the engine, at most.")] = RATE,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Write over files of the same names.")
+    ] = False,
+) -> None:
+    """Search a release's corpus for its queries. Each system's ranked lists are written as a TREC run file.
+
+    Only what the release pins is searched, and no grade is read. With each run is a JSON file with its
+    settings, versions and seconds a query. An engine searches what it has.
+
+    \b
+    Examples:
+      goldgrade baseline v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
+      goldgrade baseline v1 --part dev --out runs/v1-dev --json
+      goldgrade baseline v1 --systems bm25,dense --chunks 200/50,sentence,heading --depth 100 --out runs/v1
+      goldgrade baseline v1 --engine shop --depth 100 --out runs/v1
+    """
+    from curation.evaluation.scoring.baselines import write_baselines
+    from curation.retrieval.engines.client import EngineClient
+    from curation.retrieval.engines.template import find_engine
+
+    store, client = release_store(), None
+    if engine is not None:
+        refuse_unused(context, "--engine asks an engine", "systems", "model", "chunks")
+        with store.reading() as cursor:
+            client = EngineClient(find_engine(cursor, engine), rate)
+    else:
+        refuse_unused(context, "no engine is named with --engine", "rate")
+    if not {"dense", "hybrid"}.intersection(split_commas(systems)):
+        refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")
+    with progress_bar() as progress:
+        written = write_baselines(
+            store,
+            name,
+            split_commas(systems),
+            out,
+            depth=depth,
+            part=part,
+            model=model,
+            replace=overwrite,
+            engine=client,
+            chunks=split_commas(chunks or ""),
+            say=to_people,
+            progress=progress,
+        )
+    show(written)
 
 
 def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
@@ -71,7 +135,7 @@ def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
 
 @app.command()
 @_gate
-@with_options_of(EvaluateRequest)
+@with_options_of(EvaluateRequest, besides=ON_PAGE)
 def evaluate(
     request: EvaluateRequest,
     context: typer.Context,
@@ -96,249 +160,160 @@ def evaluate(
         list[str] | None,
         typer.Option(
             help="Exit with 1 where this holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
-            "'drops by more than 0.02' or 'below 0.8', also 'in any stratum' and 'with n>=30'. Repeatable. "
-            "What drops is compared with --baseline, or the first run. Where nothing could be checked it "
-            "exits with 2.",
+            "or 'below 0.8', also 'in any stratum' and 'with n>=30', against "
+            "--baseline or the first run. Repeatable. Where nothing could be checked it exits with 2.",
             show_default="none",
         ),
     ] = None,
-    summary: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Print a summary instead. md, for a comment, or junit, with a test case for each --fail-if. "
-            "md=FILE and junit=FILE write it into a file. Repeatable.",
-            show_default="none",
-        ),
-    ] = None,
-    query_field: Annotated[str | None, field("the query, by id or text", "query_id, q_id, query")] = None,
-    document_field: Annotated[str | None, field("the document's id", "document, doc_id, docno")] = None,
-    rank_field: Annotated[str | None, field("the rank, where there is no score")] = None,
-    answer_field: Annotated[
-        str | None, field("the answer, in files of answers", "answer, prediction")
-    ] = None,
-    context_field: Annotated[str | None, field("what a system was given", "contexts, context")] = None,
-    citation_field: Annotated[
-        str | None, field("the documents and chunks that an answer cites", "citations, cited")
-    ] = None,
-    score_field: Annotated[str | None, field("the score, which orders the list", "score, similarity")] = None,
-    start_field: Annotated[str | None, field("where a chunk starts", "start, start_index")] = None,
-    end_field: Annotated[str | None, field("where it ends", "end, end_index")] = None,
-    text_field: Annotated[str | None, field("its text", "chunk_text, chunk, passage")] = None,
-    format: RunFormat = None,
-    encoding: Encoding = "utf-8",
-    columns: Columns = None,
-    no_header: NoHeader = False,
-    actor: By = COMMAND_LINE,
-    report: Annotated[
-        Path | None,
-        typer.Option("--html", help="Also write the report with its charts as one HTML file."),
-    ] = None,
-    tables: Annotated[
+    out: Annotated[
         list[Path] | None,
         typer.Option(
-            "--table",
-            help="Also write systems and measures as .csv, .md or .tex. Repeatable. The table has "
-            "intervals, and says what can be distinguished.",
+            help="File to write besides. The ending of its name says what: html is the report with charts, "
+            "md a summary for a comment, xml JUnit test cases. A csv or tex file has systems by measures. A "
+            "txt file has the values of queries as trec_eval has them, for each system. Repeatable.",
             show_default="none",
         ),
     ] = None,
-    per_query: Annotated[
-        Path | None,
+    graded: Annotated[
+        list[str] | None,
         typer.Option(
-            help="Also write the values of each query as trec_eval has them. Of several systems each "
-            "has a file of its own: queries.txt becomes queries.NAME.txt.",
+            metavar="KIND=PROJECT=RELEASE",
+            help="Where people graded the answers. KIND is correctness, faithfulness or support; `answers "
+            "to-grade` makes such a project. Repeatable.",
             show_default="none",
         ),
     ] = None,
-    ladder: Annotated[bool, typer.Option("--ladder", hidden=True)] = False,
-    correction: Annotated[str | None, typer.Option(hidden=True)] = None,
-    label_draws: Annotated[str | None, typer.Option(hidden=True)] = None,
-    turning: Annotated[bool, typer.Option("--turning", hidden=True)] = False,
-    pool_sample: Annotated[str | None, typer.Option(hidden=True)] = None,
-    as_json: Json = False,
+    map: Annotated[list[str] | None, map_option(*RUN_FIELDS, *ANSWER_FIELDS)] = None,
 ) -> None:
     """Evaluate systems on a release, with intervals.
 
-    Figures are given by kind of query, with what was not judged.
-
-    Lists are ordered by score as in trec_eval 10: equal scores by document id, descending. A query that a run
-    misses counts 0. A query without relevant documents is left out. Both are counted.
-
-    A run may be one of chunks: with columns start and end, with ids such as doc#0-120, or with the chunks'
-    texts. A document has the score of its best chunk. Where the release has evidence, the measures of chunks
-    are shown, and recall against words of context.
-
-    Several systems are compared in pairs: p is that of Fisher's randomisation test, corrected by Holm for all
-    pairs, unless --significance-test names another. On the leaderboard, systems that share a
-    letter cannot be distinguished.
+    Lists are ordered by score as in trec_eval 10. A query that a run misses counts 0; one without relevant
+    documents is left out. A run may be one of chunks: with columns start and end, with ids such as doc#0-120,
+    or with the chunks' texts. Several systems are compared in pairs; those that share a letter on the
+    leaderboard cannot be distinguished.
 
     A sealed part needs a reason, which is logged. Leads see all figures of it. Evaluators see one rounded
     figure of each system, a number of times a month.
 
     \b
     Examples:
-      goldgrade evaluate v1 --run bm25.trec.gz
       goldgrade evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --part dev --breakdown type,segment
-      goldgrade evaluate v1 --run bm25.trec --run dense.trec --html report.html
-      goldgrade evaluate v1 --run bm25.trec --run dense.trec --table systems.tex --per-query queries.txt
-      goldgrade evaluate v1 --run bm25.trec --run dense.trec --breakdown cluster,grid
-      goldgrade evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
-      goldgrade evaluate v1 --run new.trec --measures ndcg_exp@10,alpha_ndcg@10 --subtopics subtopics.txt
-      goldgrade evaluate v1 --run trec.run --topics topics.tsv
-      goldgrade evaluate v1 --run small=bm25-200-50.csv --run large=bm25-400-100.csv --html chunks.html
-      goldgrade evaluate v1 --run index.trec --chunk-map chunks.csv
-      goldgrade evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --difference 0.01
-      goldgrade evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test wilcoxon
+      goldgrade evaluate v1 --run new=seed1.trec --run new=seed2.trec --out report.html --out systems.tex
+      goldgrade evaluate v1 --run index.trec --splitter index.jsonl
       goldgrade evaluate v1 --run new.trec --part test --reason "Candidate of May"
-      goldgrade evaluate v1 --run new.trec --part dev --judge gpt-5
-      goldgrade evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
-      goldgrade evaluate v1 --run new.trec --hard-negatives
-      goldgrade evaluate v1 --run new.trec --to-pool 10
-      goldgrade evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
       goldgrade evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly"
-      goldgrade evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
+      goldgrade evaluate v1 --answers new=new.jsonl --graded correctness=correctness.duckdb=graded
     """
     from curation.evaluation.answers.answer_files import AnswerFields, named_answers
+    from curation.evaluation.evaluate import evaluated, prepared
     from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions
-    from curation.evaluation.scoring.inputs.run_sources import named_runs
-    from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
-    from curation.evaluation.submission import evaluated, pooled, prepared
+    from curation.evaluation.scoring.system_runs import ReadingOptions, named_runs
     from curation.ingest.readers.fields import ChunkFields
     from curation.releases.release_rows import is_file
 
     given = given_flags(context)
-    refuse_problems([f"{given[name]} is gone: {now}" for name, now in GONE.items() if name in given])
     conditions, store = read_conditions(fail_if or ()), release_store()
-    summaries = read_summaries(summary or (), as_json, bool(conditions))
-    sources, baseline = with_baseline(named_runs(run or []), request.of_runs.baseline)
+    files = out or []
+    check_endings(files, bool(conditions))
+    sources, baseline = with_baseline(named_runs(run or []), request.baseline)
     request = replace(
         request,
         release=name,
-        of_runs=replace(request.of_runs, baseline=baseline),
+        baseline=baseline,
+        **read_graded(graded or ()),
         runs=tuple((source.name, str(source.path)) for source in sources),
         answers=tuple(
             (named_answer.name, str(named_answer.path)) for named_answer in named_answers(answers or [])
         ),
     )
     read = [store.path, *([Path(name)] if is_file(name) else []), *(source.path for source in sources)]
-    read += [
-        path for path in (request.of_runs.subtopics, request.topics, request.chunk_map) if path is not None
+    read += [path for path in (request.topics, request.chunk_map) if path is not None]
+    refuse_no_files(files, list(dict.fromkeys(source.name for source in sources)), read)
+    columns_of = mapped(map, *RUN_FIELDS, *ANSWER_FIELDS)
+    run_columns, answer_columns = columns_of[: len(RUN_FIELDS)], columns_of[len(RUN_FIELDS) :]
+    about_answers = [
+        f"--map {name}"
+        for name, column in zip(ANSWER_FIELDS, answer_columns, strict=True)
+        if column is not None
     ]
-    refuse_no_files(
-        report,
-        tables or (),
-        per_query,
-        list(dict.fromkeys(source.name for source in sources)),
-        read,
-        summaries,
-    )
-    if answers and run:
-        _refuse_ambiguous(given)
-    with progress_bar() as progress:
+    if answers and run and run_columns[0] is not None:
+        refuse_problems(
+            ["--map query could be about the runs or about the answers, and both are named"],
+            way_out="Evaluate --run and --answers in two calls.",
+        )
+    about_runs, reports = [given["fail_if"]] if "fail_if" in given else [], ending(files, ".html")
+    with progress_bar() as progress, mapped_chunks(store, name, request, progress) as request:
         work = prepared(
-            *(store, request, actor),
-            ReadingOptions(
-                ChunkFields(
-                    *(query_field, document_field, rank_field, score_field),
-                    *(start_field, end_field, text_field),
-                ),
-                layout_of(format, encoding, columns, no_header),
-            ),
-            named=lambda found: flag_of(EvaluateRequest, found.name),
-            about_runs=[given[name] for name in ABOUT_RUNS if name in given],
-            about_answers=[given[name] for name in ABOUT_ANSWERS if name in given],
-            further=[given[name] for name in ("report",) if name in given],
-            answer_fields=AnswerFields(
-                *(query_field if answers else None, answer_field, context_field, citation_field)
-            ),
+            *(store, request, actor()),
+            ReadingOptions(ChunkFields(*run_columns)),
+            named=lambda option: option.spelling,
+            about_runs=[*about_runs, *(f"--out {path}" for path in files if path not in reports)],
+            about_answers=about_answers,
+            further=[f"--out {path}" for path in reports],
+            answer_fields=AnswerFields(run_columns[0] if answers else None, *answer_columns),
             facets=facets_needed(conditions),
-            by_query=per_query is not None,
+            by_query=bool(ending(files, ".txt")),
             progress=progress,
         )
-        found = evaluated(work)
-        candidates = pooled(work)
-    if found.headlines:
-        _emit_headlines(found.headlines, as_json)
-    elif found.runs is None:
-        _emit_answers(found.answers, report, as_json)
+        headlines, of_answers, judged, evaluation = evaluated(work)
+    if headlines:
+        _emit_headlines(headlines)
+    elif evaluation is None:
+        _emit_answers(of_answers, files)
     else:
-        checked = checked_conditions(found.runs, conditions, baseline) if conditions else ()
-        written = write_files(found.runs, tables or (), per_query)
-        further = {"judge": found.judged, "to_pool": candidates, "answers": found.answers}
-        _emit(found.runs, further, checked, written, report, summaries, as_json)
+        checked = checked_conditions(evaluation, conditions, baseline) if conditions else ()
+        _emit(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
         if status := _status(checked):
             raise typer.Exit(status)
 
 
 def _status(checked: Sequence[CheckedCondition]) -> int:
-    """1 where a condition holds; else that of a gate that could not be checked where one was not."""
-    outcomes = {one.outcome for one in checked}
+    """1 where a condition holds, `NOT_CHECKED` where one could not be checked, else 0."""
+    outcomes = {condition.outcome for condition in checked}
     return 1 if "failed" in outcomes else NOT_CHECKED if "not checked" in outcomes else 0
 
 
-def _refuse_ambiguous(given: Mapping[str, str]) -> None:
-    """Options that runs and answers have both; each names fields or the format of one file."""
-    both = [given[name] for name in ("format", "columns", "query_field", "no_header") if name in given]
-    refuse_problems(
-        [f"{option} could be about the runs or about the answers, and both are named" for option in both],
-        way_out="Evaluate --run and --answers in two calls.",
-    )
-
-
-def _emit_headlines(headlines: Sequence[HeadlineEvaluation], as_json: bool) -> None:
+def _emit_headlines(headlines: Sequence[HeadlineEvaluation]) -> None:
     """One rounded figure of each run, and of each file of answers."""
-    first = plain(headlines[0]) | ({"of_answers": headlines[1]} if headlines[1:] else {})
-    emit(as_json, first, lambda: say(*(line for one in headlines for line in one.sentences)))
+    first = to_json_value(headlines[0]) | ({"of_answers": headlines[1]} if headlines[1:] else {})
+    emit(first, lambda: say(*(line for headline in headlines for line in headline.sentences)))
 
 
 def _emit(
     evaluation: Evaluation,
     further: Mapping[str, Any],
     checked: Sequence[CheckedCondition],
-    written: Sequence[Path],
-    report: Path | None,
-    summaries: Summaries,
-    as_json: bool,
+    files: Sequence[Path],
 ) -> None:
-    """Print an evaluation with what was asked for besides, and write its page and summaries."""
-    from curation.evaluation.report.candidates import pooled_sections
-    from curation.evaluation.report.conditions import condition_sections
+    """Print an evaluation with what was asked for besides, and write its files."""
+    from curation.evaluation.report.files import condition_sections
     from curation.evaluation.report.page import evaluation_report, report_details
-    from curation.releases.card.limits import synthetic_sentence
+    from curation.releases.card import synthetic_sentence
 
     page = evaluation_report(evaluation, further["answers"], further["judge"])
-    if report is not None:
-        write_page(report, page.html, option="--html")
+    write_files(files, evaluation, page, checked)
     if evaluation.synthetic:  # a reader of a terminal meets this before any figure
         first = synthetic_sentence(evaluation.synthetic, evaluation.queries)
         page = replace(page, findings=(first, *(finding for finding in page.findings if finding != first)))
-    written = [
-        *written,
-        *([report] if report else []),
-        *write_summaries(summaries, page, evaluation, checked),
-    ]
-    if None in summaries.values():
-        return
     asked = {name: value for name, value in further.items() if value is not None}
     if checked:
-        asked |= {"failed": [row for one in checked for row in one.failed], "conditions": checked}
-    sections = [*pooled_sections(further["to_pool"]), *condition_sections(checked)]
+        asked |= {"failed": [row for condition in checked for row in condition.failed], "conditions": checked}
+    sections = condition_sections(checked)
     emit(
-        as_json,
-        plain(evaluation) | asked if as_json else {},
-        lambda: _show(page, sections, written, report_details(evaluation)),
+        to_json_value(evaluation) | asked if is_json() else {},
+        lambda: _show(page, sections, files, report_details(evaluation)),
     )
 
 
-def _emit_answers(evaluation: AnswerEvaluation | None, report: Path | None, as_json: bool) -> None:
+def _emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> None:
     """Print an evaluation of answers alone, and write its page where one was asked for."""
     from curation.evaluation.report.page import answers_report
 
     assert evaluation is not None  # there is a file of either kind
     page = answers_report(evaluation)
-    if report is not None:
-        write_page(report, page.html, option="--html")
-    emit(as_json, {"answers": evaluation}, lambda: _show(page))
+    for path in ending(files, ".html"):
+        write_page(path, page.html, option=OUT)
+    emit({"answers": evaluation}, lambda: _show(page))
 
 
 def _show(
@@ -353,6 +328,6 @@ def _show(
     sections = [section for section in page.sections if section.heading not in details]
     show_report(page.title, page.findings, [*sections, *further], page.remark, page.lead)
     if details:
-        say(f"The page of --html has also: {', '.join(details)}.")
+        say(f"An .html report has also: {', '.join(details)}.")
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")

@@ -1,25 +1,37 @@
-"""Files that `goldgrade evaluate` writes besides its report: tables of systems, values of single queries."""
+"""What `goldgrade evaluate` makes of its options: files by their endings, graded answers, mapped chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
-from curation.cli.output import refuse_no_page, write_page
+from curation.cli.output import refuse_no_page, to_people, write_page
 from curation.core.errors import InputError, refuse_problems
+from curation.evaluation.request import ABOUT_ANSWERS
 
 if TYPE_CHECKING:
+    from curation.core.progress import Progress
     from curation.evaluation.evaluation import Evaluation
     from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport
-    from curation.evaluation.scoring.inputs.run_sources import RunSource
+    from curation.evaluation.request import EvaluateRequest
+    from curation.evaluation.scoring.system_runs import RunSource
+    from curation.store import Store
 
-REPORT, TABLE, PER_QUERY, SUMMARY = "--html", "--table", "--per-query", "--summary"
+OUT = "--out"
 BASELINE = "baseline"
-"""What the file of a baseline is called whose own name is that of another run."""
-Summaries = Mapping[str, Path | None]
-"""Kind of summary → its file; None is standard output."""
+"""What the file of a baseline is called where another run has its name."""
+
+ENDINGS = (".html", ".md", ".xml", ".csv", ".tex", ".txt")
+
+
+def ending(files: Sequence[Path], *suffixes: str) -> list[Path]:
+    """The files whose names have one of these endings."""
+    return [path for path in files if path.suffix.lower() in suffixes]
 
 
 def with_baseline(
@@ -31,80 +43,79 @@ def with_baseline(
     ------
     InputError: it is neither a run nor a file.
     """
-    from curation.evaluation.scoring.inputs.run_sources import named_runs
+    from curation.evaluation.scoring.system_runs import named_runs
 
     names = [source.name for source in sources]
     if baseline is None or baseline in names or not sources:
         return sources, baseline
-    [own] = named_runs([baseline])
-    if not own.path.is_file():
+    [base] = named_runs([baseline])
+    if not base.path.is_file():
         raise InputError(
-            f"--baseline {baseline}: it is none of the runs ({', '.join(names) or 'none is named'}), and "
+            f"--baseline {baseline}: it is not one of the runs ({', '.join(names) or 'none is named'}), and "
             "there is no such file; expected the NAME of a run, FILE or NAME=FILE."
         )
-    for one in sources:
-        if one.path.resolve() == own.path.resolve():
-            return sources, one.name
-    own = own._replace(name=BASELINE) if own.name in names else own
-    return [own, *sources], own.name
+    for source in sources:
+        if source.path.resolve() == base.path.resolve():
+            return sources, source.name
+    base = base._replace(name=BASELINE) if base.name in names else base
+    return [base, *sources], base.name
 
 
-def read_summaries(texts: Sequence[str], as_json: bool, conditions: bool) -> Summaries:
-    """The summaries that are asked for, as KIND or KIND=FILE; the file - is standard output.
-
-    Raises
-    ------
-    InputError: a kind that there is not, more than one thing on standard output, or no condition for a test
-        case.
-    """
-    from curation.evaluation.report.summary import KINDS
-
-    found: dict[str, Path | None] = {}
-    problems = []
-    for text in texts:
-        kind, _, path = text.partition("=")
-        if kind not in KINDS:
-            problems.append(f"{SUMMARY} {text}: expected {' or '.join(KINDS)}, or such as md=summary.md")
-        found[kind] = None if path in ("", "-") else Path(path)
-    if list(found.values()).count(None) + as_json > 1:
-        problems.append(f"{SUMMARY}: one thing is printed; name a file for the others, such as md=summary.md")
-    if "junit" in found and not conditions:
-        problems.append(f"{SUMMARY} junit: it has a test case for each --fail-if, and there is none")
-    refuse_problems(problems)
-    return found
-
-
-def write_summaries(
-    summaries: Summaries,
-    page: EvaluationReport,
-    evaluation: Evaluation,
-    conditions: Sequence[CheckedCondition],
-) -> list[Path]:
-    """Write the summaries, and return the paths of their files; one without a file is printed.
+def check_endings(files: Sequence[Path], conditions: bool) -> None:
+    """Stop where a file that is asked for cannot be made.
 
     Raises
     ------
-    InputError: one of them cannot be written.
+    InputError: an ending that says no format, or no condition for a test case.
     """
-    from curation.evaluation.report.summary import summary
+    refuse_problems(
+        [
+            *(
+                f"{OUT} {path}: expected an ending of {', '.join(ENDINGS)}"
+                for path in files
+                if path not in ending(files, *ENDINGS)
+            ),
+            *(
+                f"{OUT} {path}: it has a test case for each --fail-if, and no --fail-if was given"
+                for path in ending(files, ".xml")
+                if not conditions
+            ),
+        ]
+    )
 
-    for kind, path in summaries.items():
-        text = summary(kind, page, evaluation, conditions)
-        if path is None:
-            print(text, end="")
-        else:
-            write_page(path, text, option=SUMMARY, what="file")
-    return [path for path in summaries.values() if path is not None]
+
+def read_graded(texts: Sequence[str]) -> dict[str, Any]:
+    """Kind → PROJECT=RELEASE, of KIND=PROJECT=RELEASE.
+
+    Raises
+    ------
+    InputError: a kind that there is not.
+    """
+    kinds = dict(text.partition("=")[::2] for text in texts)
+    expected = f"expected KIND=PROJECT=RELEASE, with {' or '.join(ABOUT_ANSWERS)}"
+    refuse_problems([f"--graded {kind}: {expected}" for kind in kinds if kind not in ABOUT_ANSWERS])
+    return kinds
 
 
-def refuse_no_files(
-    report: Path | None,
-    tables: Sequence[Path],
-    per_query: Path | None,
-    systems: Sequence[str],
-    read: Sequence[Path],
-    summaries: Summaries,
-) -> None:
+@contextmanager
+def mapped_chunks(
+    store: Store, name: str, request: EvaluateRequest, progress: Progress
+) -> Iterator[EvaluateRequest]:
+    """The request with a map of the chunks of the splitter's table that it names, while it is worked on."""
+    from curation.evaluation.scoring.run_chunks import map_chunks
+
+    if request.chunk_map is None:
+        yield request
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "chunks.csv"
+        _, sentences = map_chunks(store, name, request.chunk_map, file, progress=progress)
+        for sentence in sentences:
+            to_people(sentence)
+        yield replace(request, chunk_map=file)
+
+
+def refuse_no_files(files: Sequence[Path], systems: Sequence[str], read: Sequence[Path]) -> None:
     """Stop, before any work, where a file could not be written, is another one, or is one that is `read`.
 
     Parameters
@@ -114,60 +125,50 @@ def refuse_no_files(
 
     Raises
     ------
-    InputError: as said, or the ending of a table's name says no format.
+    InputError: as said.
     """
-    from curation.core.reports.table_files import writer_for
-
     taken = {path.resolve(): "a file that is read" for path in read[1:]}
-    named = [] if report is None else [(REPORT, report)]
-    named += [(TABLE, path) for path in tables]
-    named += [(SUMMARY, path) for path in summaries.values() if path is not None]
-    named += [(PER_QUERY, path) for path in _query_paths(per_query, systems)]
-    for option, path in named:
-        if option == TABLE:
-            writer_for(path, option)
-        refuse_no_page(path, read[0], option, "file")
-        if other := taken.get(path.resolve()):
-            raise InputError(f"{option} {path}: it is {other}, too; expected another name.")
-        taken[path.resolve()] = f"what {option} writes"
+    for named in files:
+        for path in _query_paths(named, systems) if ending([named], ".txt") else [named]:
+            refuse_no_page(path, read[0], OUT, "file")
+            if other := taken.get(path.resolve()):
+                raise InputError(f"{OUT} {path}: it is {other}, too; expected another name.")
+            taken[path.resolve()] = f"what {OUT} writes"
 
 
-def _query_paths(path: Path | None, systems: Sequence[str]) -> list[Path]:
+def _query_paths(path: Path, systems: Sequence[str]) -> list[Path]:
     """The file of each system: the one that was named, or with several one with the system's name in it."""
-    if path is None or len(systems) < 2:
-        return [] if path is None else [path]
+    if len(systems) < 2:
+        return [path]
     return [path.with_name(f"{path.stem}.{name}{path.suffix}") for name in systems]
 
 
-def write_files(evaluation: Evaluation, tables: Sequence[Path], per_query: Path | None) -> list[Path]:
-    """Write the files that were asked for, and return their paths.
+def write_files(
+    files: Sequence[Path],
+    evaluation: Evaluation,
+    page: EvaluationReport,
+    conditions: Sequence[CheckedCondition],
+) -> None:
+    """Write the files that were asked for.
 
     Raises
     ------
     InputError: one of them cannot be written.
     """
-    files = [
-        *_tables(evaluation, tables),
-        *(_queries(evaluation, per_query) if per_query is not None else ()),
-    ]
-    for path, option, text in files:
-        write_page(path, text, option=option, what="file")
-    return [path for path, _, _ in files]
+    from curation.core.reports.page import csv_table, writer_for
+    from curation.evaluation.report.files import junit, markdown, system_figures, system_table, trec_lines
 
-
-def _tables(evaluation: Evaluation, paths: Sequence[Path]) -> Iterator[tuple[Path, str, str]]:
-    from curation.core.reports.table_files import csv_table, writer_for
-    from curation.evaluation.report.files import system_figures, system_table
-
-    for path in paths:
-        writer = writer_for(path, TABLE)
+    for path in ending(files, ".html"):
+        write_page(path, page.html, option=OUT)
+    for path in ending(files, ".md"):
+        write_page(path, markdown(page, evaluation, conditions), option=OUT, what="file")
+    for path in ending(files, ".xml"):
+        write_page(path, junit(page.title, conditions), option=OUT, what="file")
+    for path in ending(files, ".csv", ".tex"):
+        writer = writer_for(path, OUT)
         made = system_figures(evaluation) if writer is csv_table else system_table(evaluation)
-        yield path, TABLE, writer(made)
-
-
-def _queries(evaluation: Evaluation, path: Path) -> Iterator[tuple[Path, str, str]]:
-    from curation.evaluation.report.files import trec_lines
-
-    paths = _query_paths(path, [system.name for system in evaluation.runs])
-    for own, system in zip(paths, evaluation.runs, strict=True):
-        yield own, PER_QUERY, "".join(trec_lines(evaluation, system))
+        write_page(path, writer(made), option=OUT, what="file")
+    for path in ending(files, ".txt"):
+        paths = _query_paths(path, [system.name for system in evaluation.runs])
+        for query_path, system in zip(paths, evaluation.runs, strict=True):
+            write_page(query_path, "".join(trec_lines(evaluation, system)), option=OUT, what="file")

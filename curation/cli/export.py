@@ -1,4 +1,4 @@
-"""`goldgrade export`: write a release for other tools."""
+"""`goldgrade export`: write a release for other tools. Its formats load slowly, so it is a module alone."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from curation.cli.options import refuse_unused, with_options_of
-from curation.cli.output import NO_FORMULAS, emit, progress_bar, say, show_outcome
-from curation.cli.program import AnyRelease, By, Json, app, release_store
+from curation.cli.output import NO_FORMULAS, progress_bar, show
+from curation.cli.program import AnyRelease, actor, app, project_store, release_store, seal_reason
 from curation.releases.export.formats import FORMATS
-from curation.releases.export.request import ExportRequest
-from curation.store import COMMAND_LINE
+from curation.releases.requests import ExportRequest
 
 
 @app.command()
@@ -23,7 +22,11 @@ def export(
     context: typer.Context,
     name: AnyRelease,
     out: Annotated[
-        Path, typer.Option(help="Folder to write. New, empty, or an earlier export of the same release.")
+        Path,
+        typer.Option(
+            help="Folder to write. It is new, empty, or an earlier export of the release. "
+            "NAME.goldgrade packs the release into that file."
+        ),
     ],
     format: Annotated[
         str,
@@ -31,18 +34,11 @@ def export(
             help=f"Format to write. One of {', '.join(format.help for format in FORMATS.values())}."
         ),
     ] = "beir",
-    without_grades: Annotated[
-        list[str] | None,
-        typer.Option(help="Part whose grades are not written. Repeatable.", show_default="none"),
-    ] = None,
-    by: By = COMMAND_LINE,
-    as_json: Json = False,
 ) -> None:
     """Write a release for other tools, with checksums.
 
     Grades of sealed parts (`goldgrade freeze --seal`) are written only with a reason, which is logged.
-    Texts are written as they are. A spreadsheet takes one that begins with =, +, - or @ as a formula:
-    import the columns of a CSV or TSV file as text there.
+    A packed release needs no project: evaluate, verify, diff, export, baseline and releases take its file.
 
     \b
     Examples:
@@ -51,32 +47,32 @@ def export(
       goldgrade export v1 --format trec --without-grades test --unjudged --out exports/v1-trec --json
       goldgrade export v1 --format hf --license cc-by-4.0 --without-grades test --out exports/v1-hf
       goldgrade export v1 --format triplets --negatives 7 --part train --out exports/v1-train
+      goldgrade export v1 --out v1.goldgrade
     """
     from curation.operations.registry import OPERATIONS
     from curation.releases.export.export import export as export_release
+    from curation.releases.release_rows import SUFFIX
 
+    if out.suffix == SUFFIX:
+        unfit = ("format", "parts", "without_grades", "unjudged", "negatives", "licence")
+        refuse_unused(context, "a packed release has all that was frozen", *unfit)
+        _pack(name, out)
+        return
     if format in FORMATS and not FORMATS[format].takes_negatives:
         others = " and ".join(other.name for other in FORMATS.values() if other.takes_negatives)
         refuse_unused(context, f"only {others} have negatives", "negatives")
-    asked = replace(request, name=name, format=format)
     with progress_bar(OPERATIONS["export"]) as progress:
         exported = export_release(
-            *(release_store(), name, format, out, by, progress),
-            reason=request.reason,
-            parts=request.parts,
-            without_grades=without_grades or (),
-            options=request.options,
+            release_store(), replace(request, name=name, format=format), out, actor(), progress
         )
-    outcome = OPERATIONS["export"].outcome(asked, exported)
+    sheets = [NO_FORMULAS] if any(file.endswith((".csv", ".tsv")) for file in exported.files) else []
+    show(exported, *sheets, f"It is in {exported.out}. release id: {exported.release_id}")
 
-    def show() -> None:
-        show_outcome(outcome)
-        if exported.ids.get("query_prefix"):
-            say("Queries and documents share ids: all got a prefix (see manifest.json).")
-        if exported.ids.get("mapped"):
-            say(f"{exported.ids['mapped']:,} ids hold white space and were encoded: see ids.tsv.")
-        if any(file.endswith((".csv", ".tsv")) for file in exported.files):
-            say(NO_FORMULAS)
-        say(f"It is in {exported.out}. release id: {exported.release_id}")
 
-    emit(as_json, exported, show)
+def _pack(name: str, out: Path) -> None:
+    """Write the whole release into one file; what people said of sealed pairs is in it for a reason alone."""
+    from curation.releases.export.pack import pack_release
+
+    with progress_bar() as progress:
+        packed = pack_release(project_store(), name, out, actor(), progress, reason=seal_reason())
+    show(packed)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.cli.options import refuse_unused
-from curation.cli.output import emit, say, show_tables
-from curation.cli.program import Json, command_group, project_store
-from curation.core.text import amount
+from curation.cli.output import emit, say, show, show_tables
+from curation.cli.program import actor, command_group, is_json, project_store, stated_reason
 
 if TYPE_CHECKING:
     from curation.guides.difference import GuideDifference
     from curation.guides.guide import Guide
-    from curation.labeling.guide_change import GuideEffects
-    from curation.labeling.rounds.guide_in_force import GuideChange
-    from curation.store import Cursor
+    from curation.labeling.rounds.guide_in_force import GuideEffects
+    from curation.store import Cursor, Store
 
+_ROUND = ("round", "kind", "guide_hash", "open_items", "answered")
+"""What JSON has of a round under way under another guide."""
 
 guides = command_group("guide", "See and change the labeling guide.")
 
@@ -37,7 +38,6 @@ def guide_use(
             "grades were given on another scale."
         ),
     ] = None,
-    reason: Annotated[str, typer.Option(help="Why, for the audit trail and the list of versions.")] = "",
     same_grades: Annotated[
         bool,
         typer.Option(
@@ -47,9 +47,11 @@ def guide_use(
         ),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would mean.")] = False,
-    as_json: Json = False,
 ) -> None:
     """Make a guide the one in force. Each judgment keeps the version under which it was given.
+
+    --reason says why, for the audit trail and the list of versions. A dry run checks the guide, too, and says
+    in how many documents the fields of its presentation are.
 
     \b
     Examples:
@@ -58,167 +60,81 @@ def guide_use(
       goldgrade guide use revised.md --open-rounds keep --reason "Refurbished goods made clear"
       goldgrade guide use typos.md --same-grades --reason "Typing errors"
     """
-    from curation.guides.parse_guide import read_guide
-    from curation.labeling.guide_change import guide_effects
-    from curation.labeling.rounds.guide_in_force import put_in_force
-    from curation.store import COMMAND_LINE
+    from curation.guides.guide import field_sentences
+    from curation.guides.guide_text import read_guide
+    from curation.labeling.rounds.guide_in_force import guide_effects, put_in_force
 
-    if dry_run:
-        refuse_unused(context, "a dry run changes nothing", "open_rounds", "reason")
-        effects = guide_effects(project_store(), read_guide(file), same_grades)
-
-        def show() -> None:
-            from curation.labeling.guide_change import rounds_table
-
-            say(*effects.difference.summary, "", *effects.sentences)
-            if effects.rounds:
-                show_tables(rounds_table(effects))
-                say(f"keep: {effects.describe('keep')}", f"switch: {effects.describe('switch')}")
-
-        emit(as_json, _effects_json(effects), show)
-        return
     guide, store = read_guide(file), project_store()
-    change = put_in_force(store, guide, COMMAND_LINE, open_rounds, reason, same_grades=same_grades)
-    emit(as_json, change, lambda: _show_change(change))
+    if not dry_run:
+        reason = stated_reason()
+        show(put_in_force(store, guide, actor(), open_rounds, reason, same_grades=same_grades))
+        return
+    refuse_unused(context, "a dry run changes nothing", "open_rounds", "reason")
+    effects = guide_effects(store, guide, same_grades)
+    with store.reading() as cursor:
+        uses, _ = field_sentences(cursor, guide.presentation)
 
+    def text() -> None:
+        show_tables(*effects.tables)
+        say(*effects.difference.summary, "", *effects.sentences, _evidence_asked(guide))
+        say(*uses)
+        if effects.rounds:
+            say(f"keep: {effects.describe('keep')}", f"switch: {effects.describe('switch')}")
 
-@guides.command("check")
-def guide_check(
-    file: Annotated[Path, typer.Argument(help="The guide to look at; it does not come into force.")],
-    as_json: Json = False,
-) -> None:
-    """Check a guide and the fields of its presentation template.
-
-    It says in how many documents these fields are.
-
-    \b
-    Examples:
-      goldgrade guide check revised.md
-    """
-    from curation.guides.parse_guide import read_guide
-    from curation.guides.presentation_template import field_uses
-
-    guide = read_guide(file)
-    with project_store().reading() as cursor:
-        uses = field_uses(cursor, guide.presentation)
-    values = {"guide_hash": guide.guide_hash, "title": guide.title, "fields": [use._asdict() for use in uses]}
-
-    def show() -> None:
-        say(f"{guide.title} ({guide.guide_hash[:8]}) is a guide with {amount(len(guide.scale), 'grade')}.")
-        say(_evidence_asked(guide))
-        for use in uses:
-            say(use.sentence)
-
-    emit(as_json, values, show)
+    emit(_effects_json(effects, uses), text)
 
 
 @guides.command("show")
 def guide_show(
+    context: typer.Context,
     version: Annotated[
-        str | None, typer.Argument(help="A version, by the beginning of its hash; else the one in force.")
+        str | None,
+        typer.Argument(help="A version, by the beginning of its hash, or a file; else the one in force."),
     ] = None,
     source: Annotated[bool, typer.Option("--source", help="Print the file, to be edited.")] = False,
-    as_json: Json = False,
+    against: Annotated[
+        str | None, typer.Option(help="Show what changes from this version or file to the guide.")
+    ] = None,
+    versions: Annotated[bool, typer.Option("--versions", help="List all versions instead.")] = False,
+    questions: Annotated[
+        bool, typer.Option("--questions", help="List where people found it unclear, with the answers.")
+    ] = False,
 ) -> None:
-    """Show a guide's scale and text.
+    """Show a guide, what changes in it, its versions or questions.
 
-    It is the one in force unless a version is named.
+    Versions come with since when, by whom, why, and how much was judged under each.
 
     \b
     Examples:
       goldgrade guide show
       goldgrade guide show 3c1e9962 --source > revised.md
+      goldgrade guide show revised.md --against 3c1e9962
+      goldgrade guide show --versions
+      goldgrade guide show --questions
     """
-    from curation.guides.guide import current_guide
-    from curation.guides.versions import find_version
-    from curation.guides.write_guide import source_of
-
-    with project_store().reading() as cursor:
-        guide = find_version(cursor, version) if version else current_guide(cursor)
-    if source and not as_json:
-        typer.echo(source_of(guide), nl=False)
+    store = project_store()
+    if versions or questions:
+        refuse_unused(context, "no guide is shown", "version", "source", "against")
+        if versions:
+            refuse_unused(context, "--versions lists versions alone", "questions")
+        (_list_versions if versions else _list_questions)(store)
         return
-    shown = guide.model_dump() | ({"source": source_of(guide)} if source else {})
-    emit(as_json, shown, lambda: _show_guide(guide))
-
-
-@guides.command("versions")
-def guide_versions_list(as_json: Json = False) -> None:
-    """List all versions of the guide.
-
-    Each with since when, by whom, why, and how much was judged under it.
-
-    \b
-    Examples:
-      goldgrade guide versions
-    """
-    from curation.guides.versions import guide_versions
-
-    with project_store().reading() as cursor:
-        found = guide_versions(cursor)
-
-    def show() -> None:
-        from curation.guides.versions import version_table
-
-        show_tables(version_table(found))
-        say("What changes between two: goldgrade guide diff OLD NEW")
-
-    emit(as_json, {"versions": found}, show)
-
-
-@guides.command("diff")
-def guide_diff(
-    before: Annotated[str, typer.Argument(help="A version, by the beginning of its hash, or a file.")],
-    after: Annotated[str | None, typer.Argument(help="Another one; else the guide in force.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Show which grades and texts change between two guides.
-
-    \b
-    Examples:
-      goldgrade guide diff 3c1e9962
-      goldgrade guide diff 3c1e9962 revised.md
-    """
     from curation.guides.difference import guide_difference
     from curation.guides.guide import current_guide
+    from curation.guides.guide_text import source_of
 
-    store = project_store()
     with store.reading() as cursor:
-        old = _guide_named(cursor, before)
-        new = _guide_named(cursor, after) if after else current_guide(cursor)
-    found = guide_difference(old, new)
-
-    def show() -> None:
-        say(*found.summary)
-        for changed_grade in found.changed_grades:
-            for mark, grade in (("-", changed_grade.before), ("+", changed_grade.after)):
-                if grade is not None:
-                    say(f"{mark} {grade.value} {grade.name} (key {grade.key}): {grade.definition}")
-        for block in found.body:
-            if block.kind != "same" and block.text.strip():
-                say(f"{'-' if block.kind == 'removed' else '+'} {' '.join(block.text.split())}")
-
-    emit(as_json, _difference_json(found), show)
-
-
-@guides.command("questions")
-def guide_questions_list(as_json: Json = False) -> None:
-    """List where people found the guide unclear, with the answers.
-
-    \b
-    Examples:
-      goldgrade guide questions
-      goldgrade guide questions --json
-    """
-    from curation.guides.questions import guide_questions, question_table
-
-    with project_store().reading() as cursor:
-        found = guide_questions(cursor)
-    emit(
-        as_json,
-        {"questions": found},
-        lambda: show_tables(question_table("Where the guide is unclear", found)),
-    )
+        guide = _guide_named(cursor, version) if version else current_guide(cursor)
+        before = _guide_named(cursor, against) if against else None
+    if before is not None:
+        refuse_unused(context, "what changes is shown; leave --against out", "source")
+        difference = guide_difference(before, guide)
+        emit(_difference_json(difference), lambda: say(*_changes(difference)))
+    elif source and not is_json():
+        typer.echo(source_of(guide), nl=False)
+    else:
+        values = guide.model_dump() | ({"source": source_of(guide)} if source else {})
+        emit(values, lambda: say(*_lines(guide)))
 
 
 @guides.command("answer")
@@ -228,7 +144,6 @@ def guide_answer(
     asker_only: Annotated[
         bool, typer.Option("--asker-only", help="Only who asked reads it, instead of everyone.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Answer a question about the guide, or change its answer. Annotators read it next to the guide.
 
@@ -239,24 +154,53 @@ def guide_answer(
     """
     from curation.guides.questions import answer_question
 
-    found = answer_question(project_store(), question, words, everyone=not asker_only)
-    who = "Everyone" if found.everyone else "Who asked"
-    emit(as_json, found._asdict(), lambda: say(f"{who} reads the answer to “{found.words}” now."))
+    answered = answer_question(project_store(), question, words, actor(), everyone=not asker_only)
+    readers = "Everyone" if answered.everyone else "Who asked"
+    emit(answered._asdict(), f"{readers} reads the answer to “{answered.words}” now.")
+
+
+def _list_versions(store: Store) -> None:
+    from curation.guides.guide import guide_versions, version_table
+
+    with store.reading() as cursor:
+        versions = guide_versions(cursor)
+
+    def text() -> None:
+        show_tables(version_table(versions))
+        say("What changes between two: goldgrade guide show NEW --against OLD")
+
+    emit({"versions": versions}, text)
+
+
+def _list_questions(store: Store) -> None:
+    from curation.guides.questions import guide_questions, question_table
+
+    with store.reading() as cursor:
+        questions = guide_questions(cursor)
+    table = question_table("Where the guide is unclear", questions)
+    emit({"questions": questions}, lambda: show_tables(table))
 
 
 def _guide_named(cursor: Cursor, name: str) -> Guide:
-    from curation.guides.parse_guide import read_guide
-    from curation.guides.versions import find_version
+    from curation.guides.guide import find_version
+    from curation.guides.guide_text import read_guide
 
     path = Path(name)
     return read_guide(path) if path.suffix or path.exists() else find_version(cursor, name)
 
 
-def _effects_json(effects: GuideEffects) -> dict[str, object]:
+def _effects_json(effects: GuideEffects, uses: list[str]) -> dict[str, object]:
     return {
+        "guide_hash": effects.difference.after.guide_hash,
+        "title": effects.difference.after.title,
+        "fields": uses,
         "sentences": effects.sentences,
         "changes": effects.difference.summary,
-        "rounds": [one._asdict() for one in effects.rounds],
+        "rounds": [
+            {name: getattr(state, name) for name in _ROUND}
+            | {"cannot_switch": effects.cannot_switch.get(state.round, "")}
+            for state in effects.rounds
+        ],
         "answers": effects.answers,
         "stale_pairs": effects.stale_pairs,
         "off_scale": effects.off_scale,
@@ -264,29 +208,29 @@ def _effects_json(effects: GuideEffects) -> dict[str, object]:
     }
 
 
-def _difference_json(guide_difference: GuideDifference) -> dict[str, object]:
-    grades = [
-        {"value": grade.value, "kind": grade.kind, "changed": grade.changed}
-        for grade in guide_difference.grades
-    ]
-    blocks = [block._asdict() for block in guide_difference.body]
-    names = {"before": guide_difference.before.guide_hash, "after": guide_difference.after.guide_hash}
+def _difference_json(difference: GuideDifference) -> dict[str, object]:
     return {
-        **names,
-        "summary": guide_difference.summary,
-        "grades": grades,
-        "body": blocks,
-        "other": guide_difference.other,
+        "before": difference.before.guide_hash,
+        "after": difference.after.guide_hash,
+        "summary": difference.summary,
+        "grades": [
+            {"value": grade.value, "kind": grade.kind, "changed": grade.changed}
+            for grade in difference.grades
+        ],
+        "body": [block._asdict() for block in difference.body],
+        "other": difference.other,
     }
 
 
-def _show_change(change: GuideChange) -> None:
-    say(f"{change.title} ({change.guide_hash[:8]}) {'is' if change.changed else 'was'} the guide in force.")
-    for names, what in ((change.kept, "keeps its own guide"), (change.switched, "uses it now")):
-        for name in names:
-            say(f"{name} {what}.")
-    for sentence in change.remarks:
-        say(sentence)
+def _changes(difference: GuideDifference) -> Iterator[str]:
+    yield from difference.summary
+    for change in difference.changed_grades:
+        for sign, grade in (("-", change.before), ("+", change.after)):
+            if grade is not None:
+                yield f"{sign} {grade.value} {grade.name} (key {grade.key}): {grade.definition}"
+    for block in difference.body:
+        if block.kind != "same" and block.text.strip():
+            yield f"{'-' if block.kind == 'removed' else '+'} {' '.join(block.text.split())}"
 
 
 def _evidence_asked(guide: Guide) -> str:
@@ -297,13 +241,14 @@ def _evidence_asked(guide: Guide) -> str:
     return f"Evidence: not asked for; `{entry}` in the front matter asks for it."
 
 
-def _show_guide(guide: Guide) -> None:
-    say(f"{guide.title} ({guide.guide_hash})", "")
+def _lines(guide: Guide) -> Iterator[str]:
+    """The whole guide as text."""
+    yield from (f"{guide.title} ({guide.guide_hash})", "")
     for grade in guide.scale:
-        say(f"{grade.value} {grade.name} (key {grade.key}): {grade.definition}")
+        yield f"{grade.value} {grade.name} (key {grade.key}): {grade.definition}"
     if guide.presentation:
         fields = ", ".join(guide.presentation.names) or "none"
-        say("", f"Documents: body as {guide.presentation.body}; fields: {fields}")
+        yield from ("", f"Documents: body as {guide.presentation.body}; fields: {fields}")
     if guide.evidence:
-        say("", _evidence_asked(guide))
-    say("", guide.body)
+        yield from ("", _evidence_asked(guide))
+    yield from ("", guide.body)

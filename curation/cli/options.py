@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, TypeVar, get_origin
 
 import typer
 
-from curation.cli.program import listed
+from curation.cli.program import seal_reason, split_commas
 from curation.core.errors import InputError
-from curation.core.operation import OptionField, filled, option_of, options_of, refuse_wrong
+from curation.core.operation import Option, filled, option_of, options_of, refuse_wrong
 
 Request = TypeVar("Request")
 UNSET = object()
@@ -24,23 +24,28 @@ def with_options_of(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command an option for each field of the record, and the request that is made of them.
 
+    A field `reason` is filled by the option --reason of `goldgrade` itself.
+
     Parameters
     ----------
     besides: fields that the command has options of its own for; the request has their defaults.
     """
-    offered = [found for found in options_of(record) if found.name not in besides]
+    offered = [option for option in options_of(record) if option.name not in (*besides, "reason")]
+    has_reason = any(option.name == "reason" for option in options_of(record))
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+        further = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 
         def called(**values: Any) -> None:
-            given = {found.name: _given(found, values) for found in offered}
+            given = {option.name: _given(option, values) for option in offered}
             known = {name: value for name, value in given.items() if value is not UNSET}
+            if has_reason:
+                known["reason"] = seal_reason()
             request = filled(record, known)
-            refuse_wrong(request, lambda found: flag_of(record, found.name))
+            refuse_wrong(request, lambda option: option.spelling)
             command(request, **values)
 
-        keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in further]
         parameters = [*chain.from_iterable(map(_parameters, offered)), *keyword]
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
         called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -52,29 +57,19 @@ def with_options_of(
 
 def option(record: type[Any], name: str, **more: Any) -> Any:
     """The option of one field, for a command that has it by hand."""
-    found = option_of(record, name)
-    return typer.Option(found.flag or _flag(name), help=found.help, **more)
+    about = option_of(record, name)
+    return typer.Option(about.spelling, help=about.help, **more)
 
 
-def flag_of(record: type[Any], name: str) -> str:
-    """How a field is spelled on the command line."""
-    return option_of(record, name).flag or _flag(name)
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def _parameters(option_field: OptionField) -> list[inspect.Parameter]:
+def _parameters(option: Option) -> list[inspect.Parameter]:
     """The option of a field, and the flag that switches it off."""
-    option, kind, default = option_field.option, option_field.kind, option_field.default
+    kind, default, flag = option.kind, option.default, option.spelling
     made = []
     if option.switch is not None:
         off = typer.Option(option.switch.flag, help=option.switch.help)
-        made.append(_keyword(f"no_{option_field.name}", bool, False, off))
+        made.append(_keyword(f"no_{option.name}", bool, False, off))
         if kind is bool:
             return made
-    flag = option.flag or _flag(option_field.name)
     more: dict[str, Any] = {}
     if kind is bool and default:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
@@ -84,13 +79,13 @@ def _parameters(option_field: OptionField) -> list[inspect.Parameter]:
         kind, default = list[str] | None, None
     elif option.read or kind is datetime or get_origin(kind) is Literal:
         kind = str
-    if option_field.optional and not _is_list(option_field.kind):
+    if option.optional and not _is_list(option.kind):
         kind = kind | None
     if option.unset:
         more["show_default"] = option.unset
     if option.metavar:
         more["metavar"] = option.metavar
-    return [_keyword(option_field.name, kind, default, typer.Option(flag, help=option.help, **more)), *made]
+    return [_keyword(option.name, kind, default, typer.Option(flag, help=option.help, **more)), *made]
 
 
 def _keyword(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
@@ -98,20 +93,19 @@ def _keyword(name: str, kind: Any, default: Any, option: Any) -> inspect.Paramet
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _given(option_field: OptionField, values: dict[str, Any]) -> Any:
+def _given(option: Option, values: dict[str, Any]) -> Any:
     """A value of the command line as the record takes it, or `UNSET`."""
-    option, value = option_field.option, values.pop(option_field.name, None)
-    if option.switch is not None and values.pop(f"no_{option_field.name}"):
-        if value not in (None, option_field.default):
-            flag = option.flag or _flag(option_field.name)
-            raise InputError(f"{flag} would change nothing: {option.switch.flag} switches it off.")
-        return False if option_field.kind is bool else None
+    value = values.pop(option.name, None)
+    if option.switch is not None and values.pop(f"no_{option.name}"):
+        if value not in (None, option.default):
+            raise InputError(f"{option.spelling} would change nothing: {option.switch.flag} switches it off.")
+        return False if option.kind is bool else None
     if value is None:
         return UNSET
-    if option_field.kind is datetime:
-        return _time(option.flag or _flag(option_field.name), value)
-    if _is_list(option_field.kind):
-        texts = listed(value) if option.commas else value
+    if option.kind is datetime:
+        return _time(option.spelling, value)
+    if _is_list(option.kind):
+        texts = split_commas(value) if option.commas else value
         return tuple(map(option.read, texts)) if option.read else tuple(texts)
     return option.read(value) if option.read else value
 
@@ -148,14 +142,16 @@ def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
     InputError: with the options that were given, and why they would change nothing.
     """
     given = [flag for name, flag in given_flags(context).items() if not names or name in names]
+    if "reason" in names and seal_reason() is not None:
+        given.append("--reason")
     if given:
         raise InputError(f"{', '.join(given)} would change nothing: {why}.")
 
 
-def refuse_by_without(context: typer.Context, reason: str | None) -> None:
-    """Refuse --by where it would be logged with a reason alone, and none was given."""
-    if reason is None:
-        refuse_unused(context, "it is logged with a reason alone; add --reason", "by")
+def refuse_others(context: typer.Context, why: str, *taken: str) -> None:
+    """Refuse all options but these."""
+    if others := [name for name in given_flags(context) if name not in taken]:
+        refuse_unused(context, why, *others)
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

@@ -8,15 +8,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.text import counted, plain, printable
+from curation.core.text import counted, printable, to_json_value
 
 if TYPE_CHECKING:
-    from curation.core.operation import Operation, OperationOutcome
+    from curation.core.operation import Operation, Result
     from curation.core.reports.page import Table
 
 NO_FORMULAS = "Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas."
@@ -27,11 +28,13 @@ LONG_WORK = "Finished parts, such as embeddings, are kept: the same command goes
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
 
 
-def emit(as_json: bool, result: Any, text: str | Callable[[], object]) -> None:
+def emit(result: Any, text: str | Callable[[], object]) -> None:
     """Print what a command found or did: as one JSON object, else as a sentence or by calling `text`."""
-    if as_json:
-        text = json.dumps(plain(result), ensure_ascii=False, indent=2, allow_nan=False)
-        print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    from curation.cli.program import is_json
+
+    if is_json():
+        text = json.dumps(to_json_value(result), ensure_ascii=False, indent=2, allow_nan=False)
+        print(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
     elif isinstance(text, str):
         say(text)
     else:
@@ -66,25 +69,39 @@ def show_tables(*tables: Table) -> None:
     """Tables that a page has, too; none without rows."""
     from curation.core.reports.terminal import show_table
 
-    for one in tables:
-        if one.rows:
-            show_table(one)
+    for table in tables:
+        if table.rows:
+            show_table(table)
 
 
-def carry_out(step: Operation, request: Any, author: str | None = None) -> tuple[Any, OperationOutcome]:
-    """Do what a request asks for, with a bar on a terminal; returns the result, and what people read."""
-    from curation.cli.program import project_store
-    from curation.store import COMMAND_LINE
+def carry_out(step: Operation, request: Any) -> Any:
+    """Do what a request asks for, with a bar on a terminal; returns the result."""
+    from curation.cli.program import actor, project_store
 
     with progress_bar(step) as progress:
-        result = step.run(project_store(), request, progress, author or COMMAND_LINE)
-    return result, step.outcome(request, result)
+        return step.run(project_store(), request, progress, actor())
 
 
-def show_outcome(outcome: OperationOutcome) -> None:
-    """The figures of a step as tables, and its sentences."""
-    show_tables(*outcome.tables)
-    say(*outcome.sentences, *outcome.more)
+def show(result: Result, *further: str, limit: int = 0) -> None:
+    """Print a result: one JSON object; or its tables, its sentences and what the command says besides.
+
+    Parameters
+    ----------
+    further: sentences of the command alone, such as what comes next.
+    limit: so many rows of each table; 0 is all.
+    """
+    emit(result, lambda: _show(result, further, limit))
+
+
+def _show(result: Result, further: Sequence[str], limit: int) -> None:
+    from curation.core.operation import tables_of
+
+    for table in tables_of(result):
+        rows = len(table.rows)
+        show_tables(replace(table, rows=table.rows[:limit]) if 0 < limit < rows else table)
+        if 0 < limit < rows:
+            say(f"{limit:,} of {rows:,} rows are shown; --limit 0 shows all.")
+    say(*result.sentences, *further)
 
 
 def refuse_no_page(path: Path | None, project: Path, option: str = "--html", what: str = "page") -> None:
@@ -101,8 +118,8 @@ def refuse_no_page(path: Path | None, project: Path, option: str = "--html", wha
         "its folder does not exist": not path.resolve().parent.is_dir(),
         "it is the project itself": path.resolve() == project.resolve(),
     }
-    for problem, found in problems.items():
-        if found:
+    for problem, holds in problems.items():
+        if holds:
             raise InputError(
                 f"{option} {path}: {problem}; expected the name of a {what} in an existing folder."
             )
@@ -132,7 +149,9 @@ def left_out(counts: Mapping[str, int], what: str = "") -> None:
 
 def say_dry_run(dry_run: bool) -> None:
     """Begin what a dry run found by saying that it is one."""
-    if dry_run:
+    from curation.cli.program import is_json
+
+    if dry_run and not is_json():
         say("Dry run: nothing is changed. The import would say:")
 
 
@@ -163,7 +182,7 @@ def progress_bar(step: Operation | None = None) -> Iterator[Progress]:
 
     Parameters
     ----------
-    step: what an interrupted process leaves is said by it.
+    step: the operation, which says what an interrupted process leaves.
     """
     from curation.cli.program import kept
 

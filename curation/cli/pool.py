@@ -1,4 +1,4 @@
-"""`goldgrade pool`: find the documents to be judged."""
+"""`goldgrade pool` and `goldgrade negatives`: documents to be judged, and those that only rank high."""
 
 from __future__ import annotations
 
@@ -8,30 +8,84 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.options import given_flags, refuse_unused, with_options_of
-from curation.cli.output import (
-    NO_FORMULAS,
-    carry_out,
-    emit,
-    left_out,
-    progress_bar,
-    say,
-    show_outcome,
-    to_people,
-)
-from curation.cli.program import Json, app, project_store
-from curation.core.errors import InputError
-from curation.core.text import amount, plain
+from curation.cli.options import given_flags, refuse_others, refuse_unused, with_options_of
+from curation.cli.output import NO_FORMULAS, carry_out, emit, left_out, progress_bar, say, show, to_people
+from curation.cli.program import Limit, actor, app, is_json, project_store, seal_reason
+from curation.core.text import pluralize, to_json_value
+from curation.negatives.requests import AuditRequest, HardNegativesRequest
 from curation.pooling.request import PoolRequest
 
 if TYPE_CHECKING:
     from curation.labeling.judged_elsewhere import PairsWritten
-    from curation.retrieval.verify_bm25 import Bm25Check
 
-SHOWN = 3
-"""So many documents of a BM25 list that differs are printed; --json has all."""
-_OUT_ALONE = frozenset({"out", "text", "seed", "as_json"})
+negatives = typer.Typer()
+
+_OUT_ALONE = frozenset({"out", "text", "seed"})
 """Options that ask for no pool."""
+app.add_typer(negatives, name="negatives")
+
+
+@negatives.callback(invoke_without_command=True)
+@with_options_of(HardNegativesRequest)
+def negatives_command(request: HardNegativesRequest, context: typer.Context, limit: Limit = 20) -> None:
+    """List hard negatives: ranked high, judged not relevant.
+
+    The margin is the number of ranks from the system's best relevant document down to the negative; it is
+    negative where the negative ranks higher. Near-duplicates of a relevant document are excluded and listed.
+    Documents outside the filter of their query need no judgment, and are of a kind of their own.
+    Suspects are unjudged documents that two systems rank above a relevant one: judge them first. Queries that
+    a release seals are listed with --reason only.
+
+    \b
+    Examples:
+      goldgrade negatives
+      goldgrade negatives --negatives 20 --limit 50
+      goldgrade negatives --threshold 0.7 --json
+    """
+    if context.invoked_subcommand is not None:
+        refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
+        return
+    from curation.negatives.hard_negatives import hard_negatives
+    from curation.people.seal_access import unseal
+
+    store = project_store()
+    access = unseal(store, "list hard negatives", seal_reason(), actor())
+    show(hard_negatives(store, request, access), limit=limit)
+
+
+@negatives.command("audit")
+@with_options_of(AuditRequest)
+def negatives_audit(request: AuditRequest, context: typer.Context) -> None:
+    """Measure on a sample how many assumed negatives are relevant.
+
+    With --annotators it opens a blind round over pairs that count as not relevant although nobody judged
+    them. There are three strata: ranks within the pool's depth that are not in the pool (top), ranks below it
+    (below), and easy negatives (random). Annotators see a round like any other, and their judgments count.
+    Without --annotators it reports the rate measured so far, with its 95 % interval, for each stratum and
+    overall. Pairs that a release seals are named with --reason only.
+
+    \b
+    Examples:
+      goldgrade negatives audit --annotators ada,grace --size 100 --seed 7
+      goldgrade negatives audit --annotators ada --round spring-audit --depth 50 --systems bm25
+      goldgrade negatives audit
+      goldgrade negatives audit --round spring-audit --json
+    """
+    from curation.negatives.audit import open_audit
+    from curation.negatives.audit_rate import audit_report
+    from curation.people.seal_access import unseal
+
+    store = project_store()
+    access = unseal(store, "audit assumed negatives", seal_reason(), actor())
+    if not request.annotators:
+        opens = ("size", "seed", "overlap", "depth", "threshold", "systems", "model")
+        refuse_unused(context, "they are for opening an audit; add --annotators", *opens)
+        show(audit_report(store, request.name, access))
+        return
+    with progress_bar() as progress:
+        audit = open_audit(store, request, progress, access)
+    next_ = f"Next: goldgrade app; then goldgrade negatives audit --round {audit.opened.round}"
+    show(audit, next_, limit=20)
 
 
 @app.command()
@@ -39,14 +93,6 @@ _OUT_ALONE = frozenset({"out", "text", "seed", "as_json"})
 def pool(
     request: PoolRequest,
     context: typer.Context,
-    verify_bm25: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Compare BM25 lists of so many queries with rank-bm25. The queries are drawn at random.",
-            show_default="no comparison",
-        ),
-    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -59,19 +105,23 @@ def pool(
         typer.Option(help="Texts in --out: whole or excerpt. An excerpt is what the grading screen shows."),
     ] = "whole",
     ids: Annotated[
-        Path | None,
-        typer.Option(help="File of all ids of an engine. Random negatives are drawn from it."),
+        Path | None, typer.Option(help="File of all ids of an engine. Random negatives are drawn from it.")
     ] = None,
-    as_json: Json = False,
+    shown: Annotated[
+        str | None,
+        typer.Option(
+            "--contributions",
+            metavar="POOL",
+            help="Show what each system added to this pool. Build none. It is named by the beginning of its "
+            "id, or last.",
+        ),
+    ] = None,
 ) -> None:
     """Find the documents to judge for each query. They are the top of each system, and random negatives.
 
     Each candidate is stored with the systems, ranks and scores that proposed it. Embeddings are computed once
     and stored; an interrupted run continues where it stopped. A budget is used rank by rank: first each
     query's best candidate, then each query's second, and so on. Random negatives are not part of the budget.
-
-    A sample keeps every pair of the pool with its probability. Only the drawn ones are judged. With
-    --verify-bm25 the exit status is 1 if a list differs.
 
     engine:NAME asks an engine and stores its lists of today as a run, on which the pool rests. Where the
     corpus has only what engines brought, random negatives are drawn from the engine or from --ids, one id a
@@ -86,21 +136,20 @@ def pool(
       goldgrade pool --systems bm25 --depth 10 --random-negatives 5 --seed 7
       goldgrade pool --systems bm25,dense,hybrid --depth 20 --seed 7 --json
       goldgrade pool --systems bm25,run:splade,run:shop --depth 20 --budget 2000
-      goldgrade pool --systems bm25,dense --depth 100 --sample-bands 10:1,30:0.4,100:0.1 --seed 7
-      goldgrade pool --systems bm25,dense --depth 100 --sample-budget 3000 --seed 7
       goldgrade pool --systems dense --model ./models/my-finetuned-encoder
       goldgrade pool --systems engine:shop --depth 20 --rate 2 --ids all-ids.txt
-      goldgrade pool --systems bm25 --verify-bm25 50
       goldgrade pool --systems bm25,dense --stemmer german
       goldgrade pool --out pairs.csv --text excerpt
     """
     from curation.labeling.judged_elsewhere import export_pairs, refuse_file
     from curation.operations.registry import OPERATIONS
-    from curation.pooling.from_engines import notices
-    from curation.retrieval import verify_bm25 as verification
+    from curation.pooling.random_negatives import notices
 
-    if verify_bm25 is not None and not {"bm25", "hybrid"}.intersection(request.systems):
-        raise InputError("--verify-bm25 checks the system bm25: name it in --systems.")
+    if shown is not None:
+        refuse_others(context, "--contributions builds no pool", "shown")
+        _show_contributions(None if shown == "last" else shown)
+        return
+
     if out is None:
         refuse_unused(context, "no file is written; name one with --out", "text")
     else:
@@ -108,50 +157,37 @@ def pool(
     store, seed = project_store(), request.seed
     if out is not None and not given_flags(context).keys() - _OUT_ALONE:
         written = export_pairs(store, out, seed, text)
-        emit(as_json, written, lambda: _show_export(written))
+        emit(written, lambda: _show_export(written))
         return
     if ids is not None:
         request = replace(request, ids=str(ids))
     with store.reading() as cursor:
         for notice in notices(cursor, request):
             to_people(notice)
-    report, outcome = carry_out(OPERATIONS["pool"], request)
-    result, check = plain(report), None
-    if verify_bm25 is not None:
-        with progress_bar() as progress:
-            check = verification.verify_bm25(store, verify_bm25, request.depth, seed, progress)
-        result |= {"verified_bm25": check}
+    report = carry_out(OPERATIONS["pool"], request)
+    result = to_json_value(report)
     exported = None if out is None else export_pairs(store, out, seed, text)
     if exported is not None:
-        result |= {"exported": plain(exported)}
-    emit(as_json, result, lambda: show_outcome(outcome))
-    if check is not None and not as_json:
-        _show_check(check)
-    if exported is not None and not as_json:
+        result |= {"exported": to_json_value(exported)}
+    emit(result, lambda: show(report))
+    if exported is not None and not is_json():
         _show_export(exported)
-    if check is not None and check.differing:
-        raise typer.Exit(1)
+
+
+def _show_contributions(pool: str | None) -> None:
+    from curation.labeling.consensus.consensus import read_relevance
+    from curation.pooling.contributions import contributions
+
+    store = project_store()
+    show(contributions(store, read_relevance(store), pool))
 
 
 def _show_export(written: PairsWritten) -> None:
     say(
-        f"Wrote {amount(written.pairs, 'pair')} of {amount(written.queries, 'query', 'queries')} to "
+        f"Wrote {pluralize(written.pairs, 'pair')} of {pluralize(written.queries, 'query', 'queries')} to "
         f"{written.path}."
     )
     left_out(written.left_out, "candidates")
     if written.path.suffix.lower() == ".csv":
         say(NO_FORMULAS)
     say(f"Back: goldgrade import judgments {written.path.name} --annotator NAME")
-
-
-def _show_check(check: Bm25Check) -> None:
-    say(
-        f"BM25: {check.agree:,} of {amount(check.queries, 'query', 'queries')} have the list of rank-bm25 to "
-        f"depth {check.depth:,}; the largest difference of a score is {check.largest_difference:.2g}."
-    )
-    for difference in check.differing:
-        ours, theirs = (
-            ", ".join(f"{document_id} {score:.6f}" for document_id, score in hits[:SHOWN]) or "nothing"
-            for hits in (difference.found, difference.expected)
-        )
-        say(f"{difference.text!r} ({difference.query_id}) differs: {ours} here, {theirs} by rank-bm25.")

@@ -12,26 +12,22 @@ import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from curation import __version__
+from curation.cli.renamed import renamed_sentences
+from curation.core.errors import InputError
 from curation.core.named_project import DEFAULTS, named_project
 
 if TYPE_CHECKING:
     from curation.store import Store
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object alone.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
 ReleaseName = Annotated[str, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")]
 AnyRelease = Annotated[
     str,
     typer.Argument(
-        metavar="RELEASE",
-        help="A release's name, id or its beginning, or a packed release's file.",
+        metavar="RELEASE", help="A release's name, id or its beginning, or a packed release's file."
     ),
 ]
 RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Name of the round, such as 2026-q4.")]
-Annotators = Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")]
-BlindDuplicates = Annotated[
-    float, typer.Option(help="Blind duplicates as a share of each annotator's items. 0 to 0.5.")
-]
 Limit = Annotated[
     int,
     typer.Option(
@@ -39,42 +35,44 @@ Limit = Annotated[
     ),
 ]
 Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
-SealReason = Annotated[
-    str | None,
-    typer.Option(
-        "--reason",
-        help="Why sealed grades are wanted, too. Logged with name and time.",
-        show_default="they are counted",
-    ),
-]
 Page = Annotated[
     Path | None, typer.Option("--html", help="Also write it as one HTML file.", show_default="none")
 ]
 QueryName = Annotated[str, typer.Argument(metavar="QUERY", help="The query's id or its text.")]
-By = Annotated[
-    str, typer.Option("--by", help="Who does it. A name whose role allows it, or the command line.")
-]
 STEPS = {
-    "Set up": ["init", "status", "guide", "demo"],
-    "Import": ["import", "engine"],
+    "Set up": ["init", "status", "guide"],
+    "Import": ["import"],
     "Sample queries": ["sample", "query", "tags", "coverage"],
-    "Pool documents": ["pool", "contributions", "negatives"],
-    "People and rounds": ["annotator", "round", "practice"],
+    "Pool documents": ["pool", "negatives"],
+    "People and rounds": ["people", "round", "practice"],
     "Label": ["app"],
-    "Agreement": ["agreement", "quality", "consistency", "plan-overlap", "gate"],
-    "Adjudicate": ["consensus", "adjudicate"],
-    "Split": ["duplicates", "leakage", "split", "certificate"],
-    "Release": ["freeze", "verify", "export", "card", "release", "diff"],
-    "Evaluate": ["run", "chunks", "evaluate", "judge", "answers"],
+    "Agreement": ["agreement", "gate"],
+    "Adjudicate": ["consensus", "disputes", "decide"],
+    "Split": ["split"],
+    "Release": ["freeze", "releases", "verify", "export", "diff"],
+    "Evaluate": ["baseline", "evaluate", "judge", "answers"],
     "Keep it current": ["relabel"],
-    "Operate": ["backup", "restore", "doctor", "notices"],
+    "Operate": ["backup", "restore", "doctor"],
 }
 """Every command and group, by step of the path."""
+PATH = (
+    *("init", "import", "sample", "pool", "people", "round", "app", "agreement", "disputes"),
+    *("split", "freeze", "export", "evaluate", "relabel"),
+)
+"""The commands that a project needs, in their order; `goldgrade --help` says what each does."""
 QUIET = ("--quiet", "-q")
+JSON = "--json"
+VALUED = ("--project", "--as", "--reason")
+"""Options of `goldgrade` itself that take a value."""
 _project: ContextVar[Path] = ContextVar("project")
 kept: ContextVar[str] = ContextVar("kept", default="What the project holds is as it was before.")
 """What is left of a step that is interrupted now."""
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+_json: ContextVar[bool] = ContextVar("json", default=False)
+_author: ContextVar[dict[str, str]] = ContextVar("author")
+"""--as and --reason, where they are given."""
+_unread: ContextVar[set[str]] = ContextVar("unread", default=set())  # noqa: B039  replaced by each call
+"""Those of them, and --json, that no command has read yet."""
 _by_pydantic = TyperOption.get_runtime_param  # before it is replaced below
 
 
@@ -91,7 +89,7 @@ class _Quick:
         if isinstance(kind, type) and isinstance(value, kind):
             return value
         if param.multiple and kind in (list[str], list[Path]):
-            return [get_args(kind)[0](one) for one in value]
+            return [get_args(kind)[0](text) for text in value]
         return _by_pydantic(param).coerce(value, param=param, ctx=ctx)
 
 
@@ -101,25 +99,37 @@ for _parameter in (TyperArgument, TyperOption):
 
 
 class Steps(TyperGroup):
-    """`goldgrade --help` has the commands by step; options of `goldgrade` itself may be anywhere."""
+    """`goldgrade --help` has the path, then all others; options of `goldgrade` itself may be anywhere."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, options_first(args))
+        first, others = divided_options(args)
+        if not ctx.resilient_parsing and (sentences := renamed_sentences(others)):
+            print(*(f"goldgrade: {sentence}" for sentence in sentences), sep="\n", file=sys.stderr)
+            raise typer.Exit(2)
+        return super().parse_args(ctx, [*first, *others])
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # types of a part of typer that is private
-        longest = max(len(name) for names in STEPS.values() for name in names)
-        for step, names in STEPS.items():
-            with formatter.section(step):
-                formatter.write_dl(
-                    (name.ljust(longest), self.commands[name].get_short_help_str(formatter.width))
-                    for name in names
-                )
+        with formatter.section("The path of a project"):
+            formatter.write_dl(
+                (name, self.commands[name].get_short_help_str(formatter.width)) for name in PATH
+            )
+        others = {step: [name for name in names if name not in PATH] for step, names in STEPS.items()}
+        with formatter.section("All others"):
+            formatter.write_dl((step, ", ".join(names)) for step, names in others.items() if names)
+
+
+def _say_unread(result: Any, **options: Any) -> None:
+    """Name options that changed nothing, because the command logs nobody, or prints no JSON."""
+    for option in sorted(_unread.get()):
+        does = "prints" if option == JSON else "logs"
+        print(f"goldgrade: {option} changed nothing: this command {does} none.", file=sys.stderr)
 
 
 app = typer.Typer(
     name="goldgrade",
     cls=Steps,
     no_args_is_help=True,
+    result_callback=_say_unread,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
@@ -143,6 +153,12 @@ def is_quiet() -> bool:
     return _quiet.get()
 
 
+def is_json() -> bool:
+    """Whether one JSON object is to be printed; from now on a command has read --json."""
+    _unread.get().discard(JSON)
+    return _json.get()
+
+
 def project_store(with_arrow: bool = True) -> Store:
     """The store of the project that the command line names; short commands need no Arrow."""
     from curation.store import open_store
@@ -154,9 +170,44 @@ def project_store(with_arrow: bool = True) -> Store:
     return open_store(project_path())
 
 
+def _of_author(option: str) -> str | None:
+    """What --as or --reason says; from now on a command has read it."""
+    _unread.get().discard(option)
+    return _author.get().get(option)
+
+
+def actor() -> str:
+    """Who does it: the name that --as gives, else the command line."""
+    from curation.store import COMMAND_LINE
+
+    return _of_author("--as") or COMMAND_LINE
+
+
+def seal_reason() -> str | None:
+    """Why sealed grades are wanted, too; None if --reason is not given, and they are left out."""
+    return _of_author("--reason")
+
+
+def stated_reason() -> str:
+    """What --reason says for the audit trail; '' where it is not given."""
+    return seal_reason() or ""
+
+
+def required_reason() -> str:
+    """What --reason says.
+
+    Raises
+    ------
+    InputError: it is not given.
+    """
+    if reason := stated_reason():
+        return reason
+    raise InputError('No reason was given, and this is logged with one; add --reason "why".')
+
+
 def query_named(store: Store, name: str) -> str:
     """The id of a query that somebody names by its id or its text."""
-    from curation.ingest.importers.queries import query_id_named
+    from curation.ingest.importers.known_queries import query_id_named
 
     with store.reading() as cursor:
         return query_id_named(cursor, name)
@@ -171,24 +222,25 @@ def release_store() -> Store:
     return store_at(project_path())
 
 
-def options_first(arguments: Sequence[str]) -> list[str]:
-    """The arguments with the options of `goldgrade` itself before the command."""
+def divided_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The options of `goldgrade` itself, wherever they are, and the command with its own."""
     first: list[str] = []
     others: list[str] = []
     rest = list(arguments)
     while rest:
         argument = rest.pop(0)
         if argument == "--":
-            return [*first, *others, argument, *rest]
-        if argument == "--project":
+            return first, [*others, argument, *rest]
+        if argument in VALUED:
             first += [argument, *rest[:1]]
             del rest[:1]
         else:
-            (first if argument in QUIET or argument.startswith("--project=") else others).append(argument)
-    return [*first, *others]
+            is_own = argument in (*QUIET, JSON) or argument.partition("=")[0] in VALUED
+            (first if is_own else others).append(argument)
+    return first, others
 
 
-def listed(names: str) -> list[str]:
+def split_commas(names: str) -> list[str]:
     """The names in a list that is separated by commas."""
     return [name.strip() for name in names.split(",") if name.strip()]
 
@@ -204,21 +256,34 @@ def goldgrade(
     project: Annotated[
         Path | None,
         typer.Option(
-            envvar="GOLDGRADE_PROJECT",
-            show_default=str(DEFAULTS[0]),
-            help="The project's database file.",
+            envvar="GOLDGRADE_PROJECT", show_default=str(DEFAULTS[0]), help="The project's database file."
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="NAME",
+            help="Who does it. A name whose role allows it.",
+            show_default="the command line",
+        ),
+    ] = None,
+    reason: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHY", help="Why, for the audit trail. Sealed grades are opened for a reason alone."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option(*QUIET, help="Say nothing of the progress of long work.")] = False,
+    as_json: Annotated[bool, typer.Option(JSON, help="Print one JSON object alone.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """From a corpus and a traffic log to a frozen, human-judged gold set for search and RAG.
-
-    \b
-    The path:  init → import corpus → import traffic → sample → pool → annotator add → round open
-               → app → agreement → adjudicate → split → freeze → verify → export
-    """
+    """From a corpus and a traffic log to a frozen gold set that people judged."""
     _project.set(named_project() if project is None else project)
     _quiet.set(quiet)
+    _json.set(as_json)
+    given = {"--as": name, "--reason": reason}
+    _author.set({option: value for option, value in given.items() if value is not None})
+    _unread.set({*_author.get(), *([JSON] if as_json else [])})

@@ -3,148 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.leakage import NoTimeBlock, refuse_time_block
-from curation.cli.options import with_options_of
-from curation.cli.output import carry_out, emit, left_out, say
-from curation.cli.program import Json, app, project_store
-from curation.core.errors import InputError
-from curation.core.text import amount, percent
-from curation.splits.request import PARTS, NewSplit
-from curation.store import Store
+from curation.cli.options import refuse_others, refuse_unused, with_options_of
+from curation.cli.output import carry_out, emit, progress_bar, say, show, write_page
+from curation.cli.program import Page, app, is_json, project_store
+from curation.splits.request import SplitRequest
 
 if TYPE_CHECKING:
-    from curation.splits.assignment.by_time import ByTime
-    from curation.splits.split import SplitReport
+    from curation.splits.certificate import Certificate
 
 
 @app.command()
-@with_options_of(NewSplit)
+@with_options_of(SplitRequest)
 def split(
-    request: NewSplit,
-    dev: Annotated[
-        float | None, typer.Option(help="Share of the queries for developing.", show_default="0.7")
-    ] = None,
-    test: Annotated[
-        float | None, typer.Option(help="Share of the queries for testing.", show_default="0.3")
-    ] = None,
-    part: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=FRACTION", help="Part and its share. Repeatable."),
-    ] = None,
-    time_block: NoTimeBlock = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ignore the parts that released queries have.")
+    request: SplitRequest,
+    context: typer.Context,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Say what the split would be, with its largest groups. Store nothing."
+        ),
     ] = False,
-    as_json: Json = False,
+    shown: Annotated[
+        bool, typer.Option("--certificate", help="Show the certificate of the split in force. Make none.")
+    ] = False,
+    release: Annotated[
+        str | None,
+        typer.Option(help="With --certificate: the split of a release.", show_default="the one in force"),
+    ] = None,
+    page: Page = None,
 ) -> None:
     """Split the graded queries so that nothing leaks. No text, intent or document ties queries of two parts.
 
     Two queries stay together when their texts are similar or paraphrases, when a document is relevant to
     both, or when documents relevant to them are near-duplicates. --same adds other ties.
     Whole groups of tied queries are assigned so that strata, sources and tags are spread evenly. Queries of a
-    release keep their part.
+    release keep their part. --dry-run shows each large group with the chain of ties that made it: a tie that
+    is no leak can be cut.
 
     \b
     Examples:
-      goldgrade split --dev 0.7 --test 0.3 --seed 1
-      goldgrade split --part train=0.6 --dev 0.2 --test 0.2 --no-paraphrase
-      goldgrade split --relevant-grade 2 --document-threshold 0.9 --json
-      goldgrade split --cut "q3f2~q81c" --cut "ipad case~iphone case" --largest-group 0.1
-      goldgrade split --by-time --same session --undated dev
-      goldgrade split --numbers apart --fresh
+      goldgrade split --dry-run --cut "ipad case~iphone case"
+      goldgrade split --part train=0.6 --part dev=0.2 --part test=0.2 --no-paraphrase
+      goldgrade split --by-time --same session
+      goldgrade split --certificate --release v1 --html certificate.html
     """
     from curation.operations.registry import OPERATIONS
+    from curation.splits.operations import preview_split
 
-    refuse_time_block(time_block)
-    if fresh and request.options.keep is not None:
-        raise InputError("--keep and --fresh contradict each other: expected one of them.")
-    if fresh:
-        request = replace(request, options=replace(request.options, keep=()))
-    asked = replace(request, parts=_parts(dev, test, part or ()))
-    report, _ = carry_out(OPERATIONS["split"], asked)
-    emit(as_json, report, lambda: _show_split(report, _query_texts(project_store())))
-
-
-def _parts(dev: float | None, test: float | None, named: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """Parts and fractions; those named by --part first, in their order."""
-    if dev is None and test is None and not named:
-        return tuple(PARTS.items())
-    given = [*(_part(text) for text in named), ("dev", dev), ("test", test)]
-    return tuple((name, share) for name, share in given if share is not None and (share or name not in PARTS))
-
-
-def _part(text: str) -> tuple[str, float]:
-    name, _, fraction = text.partition("=")
-    try:
-        return name, float(fraction)
-    except ValueError:
-        raise InputError(f"--part {text}: expected NAME=FRACTION, such as train=0.6") from None
+    if shown:
+        taken = ("shown", "release", "page")
+        refuse_others(context, "the split in force is shown, and none is made", *taken)
+        _show_certificate(release, page)
+        return
+    refuse_unused(context, "a stored split has a certificate; add --certificate", "release", "page")
+    if dry_run:
+        with progress_bar(OPERATIONS["split preview"]) as progress:
+            preview = preview_split(project_store(), request, progress)
+        show(preview, *preview.further)
+        return
+    report = carry_out(OPERATIONS["split"], request)
+    if not is_json():
+        _print_certificate(report.certificate)
+    show(report, *report.further, "Next: goldgrade freeze NAME")
 
 
-def _query_texts(store: Store) -> dict[str, str]:
-    from curation.ingest.importers.queries import active_queries
+def _show_certificate(release: str | None, page: Path | None) -> None:
+    from curation.splits.certificate import certificate_page, shown_certificate
 
-    with store.reading() as cursor:
-        return {query.query_id: query.text for query in active_queries(cursor)}
-
-
-def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
-    from curation.cli.certificate import show_certificate
-    from curation.splits.refusals import chain_lines, edge_sentence, remaining_lines
-
-    if not report.created:
-        say("Unchanged: the same split exists already and is the current one.")
-    show_certificate(report.certificate)
-    ties = ", ".join(f"{count:,} by {kind}" for kind, count in report.ties.items() if count)
-    say(
-        f"Ties between queries: {ties or 'none'}; {sum(report.edges.values()):,} of the strongest hold the "
-        "groups together and are kept."
-    )
-    if report.cut:
-        say("Cut by name:", *(f"  {edge_sentence(edge, texts)}" for edge in report.cut))
-    for pair in report.remaining_ties:
-        say(*remaining_lines(pair, texts))
-    if report.groups_across:
-        groups = "1 group" if report.groups_across == 1 else f"{report.groups_across:,} groups"
-        say(
-            f"{groups} of documents (`--group-field` of the corpus) are relevant in several parts. If the "
-            "documents of a group answer the same question, keep them together: --same group."
-        )
-    if report.kept:
-        say(f"{amount(report.kept, 'query keeps', 'queries keep')} the part that a release has them in.")
-    if report.disagreeing:
-        say(f"{report.disagreeing:,} of them are in different parts of releases: the newest counts.")
-    if report.by_time is not None:
-        _show_by_time(report.by_time)
-    for group in report.large_groups:
-        say(
-            "",
-            f"WARNING: one group holds {amount(len(group.queries), 'query', 'queries')} "
-            f"({percent(group.share)} of all)"
-            + (f", and {group.spoils}." if group.spoils else "; the parts are as asked for all the same."),
-            group.most_ties,
-            f"Its far ends are tied by a chain of {len(group.chain)}:",
-            *chain_lines(group.chain, texts),
-        )
-    left_out(report.left_out, "×")
-    say("Next: goldgrade freeze NAME")
+    with project_store().reading() as cursor:
+        certificate = shown_certificate(cursor, release)
+    if page is not None:
+        write_page(page, certificate_page(certificate, release))
+    emit(certificate, lambda: _print_certificate(certificate, [f"The page is in {page}."] if page else []))
 
 
-def _show_by_time(by_time: ByTime) -> None:
-    begins = "; ".join(f"{part} from {time:%Y-%m-%d %H:%M:%S}" for part, time in by_time.begins.items())
-    say(
-        f"By time: {begins}. {by_time.spanning:,} groups span a cut and went by their first query, with "
-        f"{amount(by_time.late, 'query', 'queries')} that were first asked after the next part begins."
-    )
-    if by_time.undated:
-        say(f"{amount(by_time.undated, 'query has', 'queries have')} no time and went where --undated says.")
-    if by_time.against:
-        say(
-            f"{amount(by_time.against, 'group stays', 'groups stay')} where a release has them, against "
-            "the cut."
-        )
+def _print_certificate(certificate: Certificate, further: Sequence[str] = ()) -> None:
+    """What a reader wants to know first, then all that the page shows."""
+    from curation.core.reports.terminal import show_sections
+    from curation.splits.certificate import certificate_sections, findings
+
+    say(*findings(certificate))
+    show_sections(certificate_sections(certificate))
+    say(*further)

@@ -21,7 +21,7 @@ _LARGEST = 2**31  # bytes that 32 bits of offset reach
 
 
 class _NoPandas:
-    """What tells `import pandas` that there is none."""
+    """Makes `import pandas` fail as if it were not installed."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
@@ -60,12 +60,12 @@ def numbers(values: Ints) -> pa.Int64Array:
 
 
 def ints_of(values: pa.Array) -> Ints:
-    """Arrow's whole numbers, shape (N,), `MISSING` where there is none."""
-    found = np.from_dlpack(values.drop_null()).astype(np.int64)
+    """Arrow's whole numbers, shape (N,), `MISSING` where one is missing."""
+    numbers = np.from_dlpack(values.drop_null()).astype(np.int64)
     if not values.null_count:
-        return found
+        return numbers
     every = np.full(len(values), MISSING)
-    every[np.from_dlpack(pc.cast(pc.is_valid(values), pa.int8())) == 1] = found
+    every[np.from_dlpack(pc.cast(pc.is_valid(values), pa.int8())) == 1] = numbers
     return every
 
 

@@ -19,17 +19,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-LONGEST_LINE, MOST_LINES = 1_000, 60
+MAX_LINE_LENGTH, MAX_LINES = 1_000, 60
 Item = TypeVar("Item", bound="Named")
 
 
 def bounded(sentences: str) -> str:
     """Sentences that a person can read, whatever a file put into them: lines and their number are cut."""
-    if len(sentences) <= LONGEST_LINE:
+    if len(sentences) <= MAX_LINE_LENGTH:
         return sentences
     lines = sentences.split("\n")
-    shown = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines[:MOST_LINES]]
-    return "\n".join(shown if len(lines) <= MOST_LINES else [*shown, "…"])
+    shown = [
+        line if len(line) <= MAX_LINE_LENGTH else f"{line[:MAX_LINE_LENGTH]}…" for line in lines[:MAX_LINES]
+    ]
+    return "\n".join(shown if len(lines) <= MAX_LINES else [*shown, "…"])
 
 
 class CurationError(Exception):
@@ -114,7 +116,7 @@ def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", comm
 
     Raises
     ------
-    NotFoundError: there is none; it says which there are, and `more`.
+    NotFoundError: it does not exist; it says which there are, and `more`.
     """
     for item in items:
         if item.name == name:

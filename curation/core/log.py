@@ -53,8 +53,8 @@ def without_content(sentence: str) -> str:
 def raised_at(error: BaseException) -> str:
     """Class and place of an error, such as "RefusedError at decisions.py:188"."""
     frame = list(walk_tb(error.__traceback__))[-1:]
-    place = "".join(f" at {Path(one.f_code.co_filename).name}:{line}" for one, line in frame)
-    return f"{type(error).__name__}{place}"
+    position = "".join(f" at {Path(caller.f_code.co_filename).name}:{line}" for caller, line in frame)
+    return f"{type(error).__name__}{position}"
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:

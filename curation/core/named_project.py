@@ -1,6 +1,10 @@
-"""The project that somebody means who names none: the environment's, or the default file.
+"""Where things are: the project of somebody who names none, and what comes with goldgrade besides `curation`.
 
 Until November 2026 goldgrade was called goldset; what people named then is still read.
+
+In a clone `app`, `labeling_guides` and `data/sample` are at its top. An installed goldgrade has them inside
+its package `goldgrade`, because people have modules called `app` of their own. Only the process that serves
+puts this folder on its path.
 """
 
 from __future__ import annotations
@@ -13,6 +17,12 @@ VARIABLES = ("GOLDGRADE_PROJECT", "GOLDSET_PROJECT")
 """The environment variables that name a project's file; the first that is set counts."""
 DEFAULTS = (Path("data/goldgrade.duckdb"), Path("data/goldset.duckdb"))
 FORMER_PREFIX, PREFIX = "GOLDSET_", "GOLDGRADE_"
+
+_TOP = Path(__file__).resolve().parents[2]
+_INSTALLED = _TOP / "goldgrade" / "shipped"
+HOME = _INSTALLED if _INSTALLED.is_dir() else _TOP
+GUIDES = HOME / "labeling_guides"
+SAMPLE = HOME / "data" / "sample"
 
 
 def named_project(environment: Mapping[str, str] | None = None) -> Path:

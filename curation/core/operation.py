@@ -1,22 +1,31 @@
-"""A step that a person starts: its request, what is known to fail, its work and its outcome, in one record.
+"""A step that a person starts: its request, what is known to fail and its work; and what a result is.
 
-A request is a frozen dataclass. A field that people choose is an `option`, with a label and help. Of these
-are made the options of the command (`cli.options`), the page's form (`app.components.forms`) and the
-parameters of a job. A field whose type is a dataclass has its own options; one without an `Option` is filled
-in by the program.
+A request is a frozen dataclass. A field that people choose is an `option`, with a label and help. The options
+make the command's options (`cli.options`), the page's form (`app.components.forms`) and the parameters of a
+job. A field whose type is a dataclass has its own options; one without an `Option` is filled in by the
+program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from math import inf, isfinite
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from curation.core.errors import refuse_problems
 from curation.core.progress import Progress
-from curation.core.text import left_out_sentences
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Cursor
@@ -45,10 +54,11 @@ class Needs(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """How people see a field of a request.
+    """A field of a request as people see it.
 
     Attributes
     ----------
+    name, kind, optional, default: of the field, filled in by `options_of`; `kind` is its type without None.
     label: on a page. help: whole sentences, the first of at most 60 characters.
     flag: the command's option, where it is not the field's name.
     choices: all values, where these are few. words: how a page calls them.
@@ -77,6 +87,15 @@ class Option:
     read: Callable[[str], Any] | None = None
     others: bool = False
     needs: Needs | None = None
+    name: str = ""
+    kind: Any = None
+    optional: bool = False
+    default: Any = None
+
+    @property
+    def spelling(self) -> str:
+        """The option of the command."""
+        return self.flag or f"--{self.name.replace('_', '-')}"
 
     @property
     def bounds(self) -> str:
@@ -101,30 +120,21 @@ def option(default: Any, label: str, help: str, **more: Any) -> Any:
 Seed = Annotated[int, Option("Seed", "Seed of the random steps; it is stored with the result.")]
 
 
-class OptionField(NamedTuple):
-    """A field that people choose; `kind` is its type without None."""
-
-    name: str
-    kind: Any
-    optional: bool
-    default: Any
-    option: Option
-
-
-def options_of(record: Any) -> tuple[OptionField, ...]:
-    """The options of a request in the order of its fields, with those of its parts."""
+def options_of(record: Any) -> tuple[Option, ...]:
+    """The options of a request and of its parts, in the order of the fields."""
     hints = get_type_hints(record, include_extras=True)
-    found: list[OptionField] = []
+    options: list[Option] = []
     for part in fields(record):
         kind, option = hints[part.name], part.metadata.get("option")
         if get_origin(kind) is Annotated:
             kind, option = get_args(kind)[:2]
         if option is not None:
             kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
-            found.append(OptionField(part.name, kinds[0], NoneType in kinds, _default(part), option))
+            about = {"kind": kinds[0], "optional": NoneType in kinds, "default": _default(part)}
+            options.append(replace(option, name=part.name, **about))
         elif is_dataclass(kind):
-            found += options_of(kind)
-    return tuple(found)
+            options += options_of(kind)
+    return tuple(options)
 
 
 def _default(part: Any) -> Any:
@@ -133,25 +143,25 @@ def _default(part: Any) -> Any:
 
 def option_of(record: Any, name: str) -> Option:
     """The option of a field."""
-    return next(found.option for found in options_of(record) if found.name == name)
+    return next(option for option in options_of(record) if option.name == name)
 
 
-def unused(request: Any) -> list[OptionField]:
+def unused(request: Any) -> list[Option]:
     """The fields of a request that have another value than their default and would change nothing."""
     values = flat(request)
     return [
-        found
-        for found in options_of(type(request))
-        if found.option.needs is not None and values[found.name] != found.default
-        if not found.option.needs.met(values)
+        option
+        for option in options_of(type(request))
+        if option.needs is not None and values[option.name] != option.default
+        if not option.needs.met(values)
     ]
 
 
-def _quoted(option_field: OptionField) -> str:
-    return f"“{option_field.option.label}”"
+def _quoted(option: Option) -> str:
+    return f"“{option.label}”"
 
 
-def refuse_wrong(request: Any, named: Callable[[OptionField], str] = _quoted) -> None:
+def refuse_wrong(request: Any, named: Callable[[Option], str] = _quoted) -> None:
     """Refuse numbers out of bounds, and fields that would change nothing.
 
     Parameters
@@ -163,22 +173,22 @@ def refuse_wrong(request: Any, named: Callable[[OptionField], str] = _quoted) ->
     InputError: there are such fields, and why.
     """
     idle = [
-        f"{named(one)} would change nothing: {one.option.needs.why}"
-        for one in unused(request)
-        if one.option.needs
+        f"{named(option)} would change nothing: {option.needs.why}"
+        for option in unused(request)
+        if option.needs
     ]
     refuse_problems([*out_of_bounds(type(request), flat(request), named), *idle])
 
 
 def out_of_bounds(
-    record: Any, values: Mapping[str, Any], named: Callable[[OptionField], str] = _quoted
+    record: Any, values: Mapping[str, Any], named: Callable[[Option], str] = _quoted
 ) -> list[str]:
     """The numbers of a request that are out of the bounds of their options, a sentence each."""
     return [
-        f"{named(found)}: {values[found.name]:g} is out of range; expected {found.option.bounds}"
-        for found in options_of(record)
-        if found.kind in (int, float) and values.get(found.name) is not None
-        if not found.option.takes(values[found.name])
+        f"{named(option)}: {values[option.name]:g} is out of range; expected {option.bounds}"
+        for option in options_of(record)
+        if option.kind in (int, float) and values.get(option.name) is not None
+        if not option.takes(values[option.name])
     ]
 
 
@@ -195,12 +205,12 @@ def filled(record: type[Record], values: Mapping[str, Any]) -> Record:
 
 
 def flat(request: Any) -> dict[str, Any]:
-    """The values of a request by name, with those of its parts: what `filled` takes."""
-    found: dict[str, Any] = {}
+    """The values of a request and of its parts by name: what `filled` takes."""
+    values: dict[str, Any] = {}
     for part in fields(request):
         value = getattr(request, part.name)
-        found |= flat(value) if is_dataclass(value) else {part.name: value}
-    return found
+        values |= flat(value) if is_dataclass(value) else {part.name: value}
+    return values
 
 
 def _form(record: type[Any]) -> TypeAdapter[Any]:
@@ -211,8 +221,8 @@ def _form(record: type[Any]) -> TypeAdapter[Any]:
 
 def written(request: Any) -> dict[str, Any]:
     """A request as JSON knows it: the parameters of a job."""
-    found: dict[str, Any] = _form(type(request)).dump_python(request, mode="json")
-    return found
+    parameters: dict[str, Any] = _form(type(request)).dump_python(request, mode="json")
+    return parameters
 
 
 def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
@@ -227,37 +237,35 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
     try:
         request: Record = _form(record).validate_python(parameters)
     except ValidationError as error:
-        refuse_problems([f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()])
+        refuse_problems([f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()])
         raise
     if is_dataclass(record):
         refuse_wrong(request)
     return request
 
 
-@dataclass(frozen=True)
-class OperationOutcome:
-    """What a step did.
+class Result(Protocol):
+    """What work found or did: a result that a terminal, a page and JSON show (`cli.output.show`, `app.ui`).
 
-    Attributes
-    ----------
-    sentence: what it is in one sentence.
-    tables: the figures, for the command line; a page shows what is stored.
-    left_out: reason → number; `unit` is what is counted, where the reason does not say it.
-    remarks: further sentences.
-    more: what the command line says besides, such as what comes next.
+    A result that has figures for people has `tables`, too, as `Table`s.
     """
 
-    sentence: str
-    tables: tuple[Table, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    unit: str = ""
-    remarks: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
-
     @property
-    def sentences(self) -> list[str]:
-        """All of it that a page says, a sentence each."""
-        return [self.sentence, *self.remarks, *left_out_sentences(self.left_out, self.unit)]
+    def sentences(self) -> Sequence[str]:
+        """What was done and left out, a sentence each; the first one says all in short."""
+
+
+class PlainResult(NamedTuple):
+    """A result that is no more than what it says."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+
+
+def tables_of(result: Result) -> Sequence[Table]:
+    """The figures of a result; none where it has only sentences."""
+    tables: Sequence[Table] = getattr(result, "tables", ())
+    return tables
 
 
 def _nothing_known(cursor: Cursor, request: Any) -> None:
@@ -271,24 +279,22 @@ class Operation(NamedTuple):
     ----------
     request: the dataclass of what people ask for.
     run: does it for the person of that name.
-    outcome: of a request and what `run` returned.
     doing: what is going on, as "a pool is being built".
     kept: what an interrupted process leaves.
-    check: raises what is known at once to fail, without the work; the request is None where any is meant.
+    check: raises what is known at once to fail, without the work; the request is None if any is meant.
     roles: who may ask for it.
     first: what it does before it says anything itself, as "reading the corpus".
-    on_path: the step of Home's path that it belongs to; '' where it only looks.
+    stage: the stage of the workflow on Home that it belongs to; '' where it only looks.
     """
 
     request: type[Any]
-    run: Callable[[Any, Any, Progress, str], Any]
-    outcome: Callable[[Any, Any], OperationOutcome]
+    run: Callable[[Any, Any, Progress, str], Result]
     doing: str
     kept: str
     check: Callable[[Cursor, Any], None] = _nothing_known
     roles: tuple[str, ...] = ("lead",)
     first: str = "reading the project"
-    on_path: str = ""
+    stage: str = ""
 
     def refuse(self, cursor: Cursor, parameters: Mapping[str, Any] | None) -> None:
         """Raise what the work would raise, as far as it is known at once."""
@@ -297,4 +303,4 @@ class Operation(NamedTuple):
     def work(self, store: Any, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
         """Do what the parameters of a job ask for; returns the sentences that people then read."""
         request = read_request(self.request, parameters)
-        return "\n".join(self.outcome(request, self.run(store, request, progress, author)).sentences)
+        return "\n".join(self.run(store, request, progress, author).sentences)

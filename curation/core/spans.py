@@ -43,29 +43,29 @@ def difference(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
 def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:
     """The characters that at least so many of the sets have."""
     changes = sorted(
-        (place, step)
+        (position, step)
         for spans in sets
         for start, end in union(spans)
-        for place, step in ((start, 1), (end, -1))
+        for position, step in ((start, 1), (end, -1))
     )
-    found: list[Span] = []
+    covered: list[Span] = []
     depth = begin = 0
-    for place, step in changes:
+    for position, step in changes:
         if depth + step >= least > depth:
-            begin = place
+            begin = position
         elif depth >= least > depth + step:
-            found.append((begin, place))
+            covered.append((begin, position))
         depth += step
-    return union(found)
+    return union(covered)
 
 
 def trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Ranges of a text without the white space at their ends; those of nothing else are left out."""
-    found = []
+    """Ranges of a text without the white space at their ends; ranges of white space alone are left out."""
+    inner = []
     for start, end in spans:
         if piece := text[start:end].lstrip():
-            found.append((end - len(piece), end - len(piece) + len(piece.rstrip())))
-    return found
+            inner.append((end - len(piece), end - len(piece) + len(piece.rstrip())))
+    return inner
 
 
 def size(spans: Iterable[Span]) -> int:

@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 APART: Mapping[str, Any] = {"apart": True}
 """The metadata of a dataclass's field that is no part of its JSON."""
 
-LONGEST_NOTE = 4_000
+MAX_NOTE_LENGTH = 4_000
 """Characters of a note, a reason or a question that a person writes."""
 
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
@@ -85,13 +85,13 @@ def alike(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     by_form: dict[str, list[str]] = {}
     for name in names:
         by_form.setdefault(normalise_query(name), []).append(name)
-    found: dict[str, str] = {}
+    folded: dict[str, str] = {}
     for other in known if by_form else ():
-        plain = other.isascii() and " " not in other
-        for name in by_form.get(other.lower() if plain else normalise_query(other), ()):
+        to_json_value = other.isascii() and " " not in other
+        for name in by_form.get(other.lower() if to_json_value else normalise_query(other), ()):
             if name != other:
-                found[name] = min(found.get(name, other), other)
-    return found
+                folded[name] = min(folded.get(name, other), other)
+    return folded
 
 
 def difference_of_form(name: str, other: str) -> str:
@@ -121,7 +121,7 @@ _FORMS: Mapping[str, Callable[[str], str]] = {
 """What may differ between two names that people read as one → how that difference is folded."""
 
 
-def amount(number: int, one: str, many: str = "") -> str:
+def pluralize(number: int, one: str, many: str = "") -> str:
     """A number of things in words: "1 query", "1,200 queries"; without `many`, `one` takes an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
@@ -160,18 +160,18 @@ def points(share: float) -> str:
 def decimal(value: float | None, places: int = 3, sign: str = "") -> str:
     """A number as people read it: "1,234.500", "−0.123"; a dash where it is unknown.
 
-    sign: "+" shows that of positive numbers, too.
+    sign: "+" puts a plus before positive numbers.
     """
     return "–" if value is None else f"{value:{sign},.{places}f}".replace("-", "\u2212")
 
 
-def ends(low: float | None, high: float | None, places: int = 3, sign: str = "") -> str:
-    """An interval as people read it: "0.100 to 0.200"; a dash where there is none."""
+def interval_text(low: float | None, high: float | None, places: int = 3, sign: str = "") -> str:
+    """An interval as people read it: "0.100 to 0.200"; a dash without both ends."""
     known = low is not None and high is not None
     return f"{decimal(low, places, sign)} to {decimal(high, places, sign)}" if known else "–"
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
+def join_words(names: Sequence[str], most: int = 5) -> str:
     """The first names for a sentence, and how many more there are: "ada, ben and 4 more"."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
@@ -213,22 +213,22 @@ def digest(*parts: Any) -> str:
 
 
 class ListDigest:
-    """`digest` of a list, of which only one item is needed at a time."""
+    """`digest` of a list whose items come one at a time."""
 
     def __init__(self) -> None:
-        self._found, self._before = hashlib.sha256(b"[["), ""
+        self._hash, self._before = hashlib.sha256(b"[["), ""
 
     def add(self, item: Any) -> None:
         """The next item of the list."""
         text = f"{self._before}{canonical_json(item)}"
-        self._found.update(text.encode("utf-8", "surrogatepass"))
+        self._hash.update(text.encode("utf-8", "surrogatepass"))
         self._before = ","
 
     def value(self) -> str:
         """The digest of the items up to now."""
-        found = self._found.copy()
-        found.update(b"]]")
-        return found.hexdigest()[:32]
+        final = self._hash.copy()
+        final.update(b"]]")
+        return final.hexdigest()[:32]
 
 
 def file_digest(path: Path) -> str:
@@ -246,20 +246,22 @@ def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list
     return sorted(items, key=lambda item: digest(seed, key(item)))
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """The value as JSON knows it: dataclasses and NamedTuples become objects, dates ISO texts.
 
     A field whose metadata is `APART` is left out.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         written = [field.name for field in dataclasses.fields(value) if field.metadata != APART]
-        return {name: plain(getattr(value, name)) for name in written}
+        return {name: to_json_value(getattr(value, name)) for name in written}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: plain(item) for name, item in value._asdict().items()}
+        return {name: to_json_value(item) for name, item in value._asdict().items()}
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
+        return [
+            to_json_value(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)
+        ]
     if isinstance(value, datetime | date):
         return value.isoformat()
     return str(value) if isinstance(value, Path) else value

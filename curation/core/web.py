@@ -106,10 +106,10 @@ def keep_asking(ask: Callable[[], T | Fault], patience: Patience, stop: Event) -
     for attempt in range(1, patience.attempts + 1):
         if stop.is_set():
             return fault, attempt - 1
-        found = ask()
-        if not isinstance(found, Fault):
-            return found, attempt
-        fault, pause = found, wait if found.wait is None else found.wait
+        answer = ask()
+        if not isinstance(answer, Fault):
+            return answer, attempt
+        fault, pause = answer, wait if answer.wait is None else answer.wait
         if pause > patience.longest_wait:
             fault = fault._replace(ends_work=True)
         if fault.ends_work:
@@ -121,13 +121,13 @@ def keep_asking(ask: Callable[[], T | Fault], patience: Patience, stop: Event) -
 
 
 def address_problems(name: str, url: str, key_name: str, example: str) -> list[str]:
-    """What is wrong with the address in a variable; it is not repeated, for it may hold a key."""
+    """What is wrong with the address in a variable; it is not repeated, because it may hold a key."""
     try:
         parts = urlsplit(url)
-        found = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return [f"{name} is no address; expected one such as {example}."]
-    if not found or not url.isascii() or not url.isprintable() or " " in url:
+    if not is_address or not url.isascii() or not url.isprintable() or " " in url:
         return [f"{name} is no address of http or https; expected one such as {example}."]
     if "@" in parts.netloc or parts.query or parts.fragment:
         return [
@@ -152,7 +152,7 @@ def _beginning(error: HTTPError) -> bytes:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a number or a date; None where there is neither."""
+    """Seconds to wait, from a number or a date; None if there is neither."""
     if value is None:
         return None
     try:
@@ -179,8 +179,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str], seconds: float, most
 
 def _received(request: Request, seconds: float, most: int) -> bytes:
     with build_opener(_NoRedirects, _InTime).open(request, timeout=seconds) as response:
-        found: bytes = response.read(most + 1)
-        return found
+        body: bytes = response.read(most + 1)
+        return body
 
 
 class _NoRedirects(HTTPRedirectHandler):

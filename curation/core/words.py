@@ -22,7 +22,7 @@ from operator import add
 from typing import NamedTuple
 
 CUT = "by script 1"
-"""The name of this way of cutting. Results that differ from those of older goldgrades are stored with it."""
+"""The name of this way of cutting. Results that older goldgrades compute otherwise are stored with it."""
 
 _ASCII = re.compile(r"\w+", re.ASCII)
 _DOTTED = re.compile("i\u0307+")
@@ -97,8 +97,8 @@ def is_cut_otherwise(text: str, whole: bool = False) -> bool:
     """
     if text.isascii():
         return False
-    found = whole_words(text)
-    return found != _FORMER.findall(_normal(text)) or (not whole and any(map(is_unspaced, found)))
+    text_words = whole_words(text)
+    return text_words != _FORMER.findall(_normal(text)) or (not whole and any(map(is_unspaced, text_words)))
 
 
 def fold(word: str) -> str:
@@ -114,23 +114,23 @@ def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) 
     wanted: which words are given; asked once for each distinct run of the text.
     """
     folded: dict[str, str] = {}  # run → word, '' where it is not wanted
-    for found in _runs_of(text).finditer(text):
-        run = found[0]
+    for match in _runs_of(text).finditer(text):
+        run = match[0]
         word = folded.get(run)
         if word is None:
-            if found.lastgroup == "unspaced":
-                yield from _located_signs(run, found.start(), wanted)
+            if match.lastgroup == "unspaced":
+                yield from _located_signs(run, match.start(), wanted)
                 continue
             word = fold(run)
             folded[run] = word = word if wanted(word) else ""
         if word:
-            yield LocatedWord(word, *found.span())
+            yield LocatedWord(word, *match.span())
 
 
 def word_starts(text: str) -> list[int]:
     """Where the words of a text begin, in order; of scripts without spaces each sign is one."""
     if text.isascii():
-        return [found.start() for found in _ASCII.finditer(text)]
+        return [match.start() for match in _ASCII.finditer(text)]
     return list(dict.fromkeys(located_word.start for located_word in located_words(text)))
 
 
@@ -143,12 +143,12 @@ def _runs_of(text: str) -> re.Pattern[str]:
 
 def _located_signs(run: str, start: int, wanted: Callable[[str], bool]) -> Iterator[LocatedWord]:
     """The wanted signs of an unfolded run, and its wanted grams, each from its first sign to its last."""
-    found, places = _signs_of(run)
-    grams = list(map(add, found, found[1:]))
-    asked = {word for word in {*found, *grams} if wanted(word)}
+    run_signs, places = _signs_of(run)
+    grams = list(map(add, run_signs, run_signs[1:]))
+    asked = {word for word in {*run_signs, *grams} if wanted(word)}
     if not asked:
         return
-    for at, word in enumerate(found):
+    for at, word in enumerate(run_signs):
         if word in asked:
             yield LocatedWord(word, start + places[at][0], start + places[at][1])
     for at, word in enumerate(grams):
@@ -174,8 +174,8 @@ def _signs_of(run: str) -> tuple[list[str], list[tuple[int, int]]]:
 
 
 def _grams(run: str) -> list[str]:
-    found = signs(run)
-    return list(map("".join, pairwise(found))) if len(found) > 1 else found
+    run_signs = signs(run)
+    return list(map("".join, pairwise(run_signs))) if len(run_signs) > 1 else run_signs
 
 
 @lru_cache(maxsize=65_536)
@@ -237,7 +237,7 @@ def _is_mark(letter: str) -> bool:
 
 def _class(codes: Iterable[int], belongs: Callable[[str], bool]) -> str:
     """The letters that belong, as ranges of a character class."""
-    found = [code for code in codes if belongs(chr(code))]
-    starts = [code for code, before in zip(found, [0, *found], strict=False) if code != before + 1]
-    ends = [code for code, after in zip(found, [*found[1:], 0], strict=True) if after != code + 1]
+    members = [code for code in codes if belongs(chr(code))]
+    starts = [code for code, before in zip(members, [0, *members], strict=False) if code != before + 1]
+    ends = [code for code, after in zip(members, [*members[1:], 0], strict=True) if after != code + 1]
     return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))

@@ -1,7 +1,7 @@
 """An evaluation query by query: two runs' values against each other, and their lists side by side.
 
-Runs may be of one evaluation, or of two on the same parts of a release. Of a sealed part there is nothing by
-query. What another release has sealed since is left out, too, and counted: the door decides for both.
+Runs may be of one evaluation, or of two on the same parts of a release. A sealed part has nothing by query.
+What another release has sealed since is left out, too, and counted: the seal decides for both.
 """
 
 from __future__ import annotations
@@ -14,30 +14,22 @@ from typing import Any, NamedTuple
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.reports.page import NOT_JUDGED
 from curation.core.spans import Span, Spans, difference, intersection, size, union
-from curation.evaluation.report.query_by_query import QueryValues
-from curation.evaluation.scoring.inputs.facets import CLUSTER, all_facets
-from curation.evaluation.scoring.metrics.evidence import UNKNOWN
-from curation.evaluation.submitted import LISTED, submitted_texts
+from curation.evaluation.report.systems import QueryValues
+from curation.evaluation.scoring.chunk_measures import UNKNOWN
+from curation.evaluation.scoring.facets import CLUSTER, all_facets
+from curation.evaluation.stored_evaluations import submitted_texts
 from curation.labeling.consensus.consensus import query_consensus
 from curation.labeling.consensus.votes import read_query_votes
-from curation.labeling.presentation.excerpts import marked_spans, query_stems
-from curation.labeling.session.own_answers import withheld_pairs
-from curation.people.seal_access import shut_door, withheld
+from curation.labeling.rounds.upcoming import withheld_pairs
+from curation.people.seal_access import closed_access, withheld
 from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import read_part, read_parts
 
-EXPLAINED = 3
-"""Differences of two lists that have a sentence."""
 NO_GRADE = {"disputed": "disputed", "unjudgeable": "cannot tell"}
 JUDGED_SINCE = "no grade in the release"
-
-
-class EvaluatedRun(NamedTuple):
-    """A system of a stored evaluation."""
-
-    evaluation_id: str
-    system: str
+EvaluatedRun = tuple[str, str]
+"""The id of a stored evaluation, and one of its systems."""
 
 
 class ByQuery(NamedTuple):
@@ -49,7 +41,6 @@ class ByQuery(NamedTuple):
     """
 
     measure: str
-    scale: tuple[int, ...]
     release_id: str
     rows: tuple[QueryValues, ...]
     remark: str
@@ -60,9 +51,8 @@ class ListedDocument(NamedTuple):
 
     Attributes
     ----------
-    grade: None where the release has none; `lacking` says why, as far as the reader may know.
-    elsewhere: its rank in the other list, None where that has it not within `LISTED`; 0 without another list.
-    shares_word: whether it has one of the query's words; None where the corpus has no such document now.
+    grade: None if the release has none; `lacking` says why, as far as the reader may know.
+    elsewhere: its rank in the other list, None if that has it not within `LISTED`; 0 without another list.
     """
 
     rank: int
@@ -70,7 +60,6 @@ class ListedDocument(NamedTuple):
     title: str
     grade: int | None
     elsewhere: int | None
-    shares_word: bool | None
     lacking: str
 
     @property
@@ -80,37 +69,26 @@ class ListedDocument(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A part of a document; its text is empty where the project has none."""
+    """A chunk of a list, or evidence that no chunk of it has.
+
+    Attributes
+    ----------
+    text: empty where the project has none.
+    evidence: the characters of the document that are in it and were marked.
+    rank: of the chunk; None of evidence that no chunk has.
+    recall: share of the query's evidence in the chunks down to it; None without one.
+    words: of these chunks; None if the text of one is not known.
+    """
 
     document_id: str
     title: str
     start: int
     end: int
     text: str
-
-
-class ListedChunk(NamedTuple):
-    """A chunk of a list.
-
-    Attributes
-    ----------
-    evidence: the characters of the document that are in it and were marked.
-    recall: share of the query's evidence in the chunks down to it; None where there is none.
-    words: of these chunks; None where the text of one is not known.
-    """
-
-    rank: int
-    passage: Passage
     evidence: Spans
-    recall: float | None
-    words: int | None
-
-
-class ChunkList(NamedTuple):
-    """The first chunks of a run, and the evidence that none of them has."""
-
-    chunks: tuple[ListedChunk, ...]
-    missing: tuple[Passage, ...]
+    rank: int | None = None
+    recall: float | None = None
+    words: int | None = None
 
 
 def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator) -> ByQuery:
@@ -121,26 +99,25 @@ def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator)
     NotFoundError: there is no such evaluation of theirs, or none of that run.
     RefusedError: a sealed part was evaluated.
     """
-    results = [_result(cursor, run, annotator) for run in runs]
+    results = [_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     measure = results[0]["measures"][0]
-    values = [_values(result, run.system, measure) for result, run in zip(results, runs, strict=True)]
+    values = [_values(result, system, measure) for result, (_, system) in zip(results, runs, strict=True)]
     texts = dict(zip(results[0]["query_ids"], results[0]["query_texts"], strict=True))
     *first, second = values
-    door = shut_door(cursor)
+    seal = closed_access(cursor)
     both = [name for name in texts if all(value.get(name) is not None for value in values)]
     rows = [QueryValues(name, texts[name], first[0][name] if first else 0.0, second[name]) for name in both]
-    shown = [row for row in rows if door.shows(row.query_id)]
+    shown = [row for row in rows if seal.shows(row.query_id)]
     return ByQuery(
         measure,
-        tuple(results[0]["scale"]),
         results[0]["release_id"],
         tuple(sorted(shown, key=lambda row: (row.difference, row.query_id))),
         withheld(len(rows) - len(shown), "query", "queries"),
     )
 
 
-def _result(cursor: Cursor, run: EvaluatedRun, annotator: Annotator) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(submitted_texts(cursor, run.evaluation_id, annotator)[1])
+def _result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(submitted_texts(cursor, evaluation_id, annotator)[1])
     if "runs" not in result:
         raise NotFoundError("This evaluation is of answers alone: it has no lists.")
     if result["sealed"]:
@@ -151,9 +128,9 @@ def _result(cursor: Cursor, run: EvaluatedRun, annotator: Annotator) -> dict[str
 
 def _values(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
     """Query id → value of a system, of a measure."""
-    for one in result["runs"]:
-        if one["name"] == system and measure in one["per_query"]:
-            return dict(zip(result["query_ids"], one["per_query"][measure], strict=True))
+    for run in result["runs"]:
+        if run["name"] == system and measure in run["per_query"]:
+            return dict(zip(result["query_ids"], run["per_query"][measure], strict=True))
     raise NotFoundError(f"This evaluation has no values of {system} by {measure}.")
 
 
@@ -179,43 +156,42 @@ def side_by_side(
     NotFoundError: there is no such evaluation of theirs.
     RefusedError: a sealed part was evaluated, or a release seals the query.
     """
-    shut_door(cursor).need(query.query_id)
-    (release_id,) = {_result(cursor, run, annotator)["release_id"] for run in runs}
+    closed_access(cursor).need(query.query_id)
+    (release_id,) = {_result(cursor, evaluation_id, annotator)["release_id"] for evaluation_id, _ in runs}
     grades = read_part(cursor, release_id, "qrels").rows_of(query.query_id)
     graded = {row["document_id"]: row["grade"] for row in grades}
     lists = [_kept(cursor, run, query.query_id) for run in runs]
-    listed = {name for found in lists for name in found}
+    listed = {name for ranks in lists for name in ranks}
     lacking = _lacking(cursor, query.query_id, listed - graded.keys(), annotator)
     (header,) = read_part(cursor, release_id, "release")
     texts = snapshot_texts(cursor, header["snapshot_id"], sorted(listed)).to_pylist()
-    described = {row["document_id"]: _described(row, query_stems(query.text)) for row in texts}
+    titles = {row["document_id"]: _title(row) for row in texts}
 
-    def places(found: Mapping[str, int], other: Mapping[str, int] | None) -> list[ListedDocument]:
+    def places(ranks: Mapping[str, int], other: Mapping[str, int] | None) -> list[ListedDocument]:
         return [
             ListedDocument(
-                *(rank, name, described.get(name, (name, None))[0], graded.get(name)),
-                *(0 if other is None else other.get(name), described.get(name, (name, None))[1]),
-                lacking.get(name, NOT_JUDGED),
+                *(rank, name, titles.get(name, name), graded.get(name)),
+                *(0 if other is None else other.get(name), lacking.get(name, NOT_JUDGED)),
             )
-            for name, rank in found.items()
+            for name, rank in ranks.items()
         ]
 
-    return [places(found, lists[1 - place] if len(lists) > 1 else None) for place, found in enumerate(lists)]
+    return [places(ranks, lists[1 - index] if len(lists) > 1 else None) for index, ranks in enumerate(lists)]
 
 
 def chunk_lists(
     cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
-) -> list[ChunkList | None]:
-    """The kept chunks of each run for a query, against the evidence of its relevant documents.
+) -> list[list[Passage] | None]:
+    """The kept chunks of each run for a query, and the evidence of its relevant documents that they lack.
 
-    None where no evidence was measured, or it was before chunks were kept.
+    None if no evidence was measured, or it was before chunks were kept.
 
     Raises
     ------
     NotFoundError, RefusedError: as `side_by_side`.
     """
-    shut_door(cursor).need(query.query_id)
-    result, *_ = [_result(cursor, run, annotator) for run in runs]
+    closed_access(cursor).need(query.query_id)
+    result, *_ = [_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     parts = read_parts(cursor, result["release_id"], ["qrels", "evidence", "release"])
     relevant = {
         row["document_id"]
@@ -234,48 +210,48 @@ def chunk_lists(
     (header,) = parts["release"]
     names = sorted({row[1] for rows in lists for row in rows} | marks.keys())
     texts = snapshot_texts(cursor, header["snapshot_id"], names).to_pylist() if any(lists) else []
-    bodies = {row["document_id"]: (_described(row, frozenset())[0], row["body"]) for row in texts}
-    return [_chunk_list(rows, marks, bodies) if rows else None for rows in lists]
+    bodies = {row["document_id"]: (_title(row), row["body"]) for row in texts}
+    return [_passages(rows, marks, bodies) if rows else None for rows in lists]
 
 
-def _chunk_list(
+def _passages(
     rows: Sequence[tuple[int, str, int, int, int]],
     marks: Mapping[str, Sequence[Span]],
     bodies: Mapping[str, tuple[str, str]],
-) -> ChunkList:
+) -> list[Passage]:
     left = {name: union(spans) for name, spans in marks.items()}
-    every, context, chunks = sum(map(size, left.values())), 0, []
+    every, context, passages = sum(map(size, left.values())), 0, []
 
-    def passage(name: str, start: int, end: int) -> Passage:
+    def passage(name: str, start: int, end: int, evidence: Spans) -> Passage:
         title, body = bodies.get(name, (name, ""))
-        return Passage(name, title, start, end, body[start:end])
+        return Passage(name, title, start, end, body[start:end], evidence)
 
     for rank, name, start, end, words in rows:
-        held = intersection([(start, end)], marks.get(name, ()))
-        left[name] = difference(left.get(name, ()), held)
+        marked = intersection([(start, end)], marks.get(name, ()))
+        left[name] = difference(left.get(name, ()), marked)
         recall = 1 - sum(map(size, left.values())) / every if every else None
         context = context + words if min(context, words) >= 0 else UNKNOWN
-        chunks.append(
-            ListedChunk(rank, passage(name, start, end), held, recall, None if context < 0 else context)
-        )
-    missing = [passage(name, *span) for name, spans in sorted(left.items()) for span in spans]
-    return ChunkList(tuple(chunks), tuple(missing))
+        known = None if context < 0 else context
+        chunk = passage(name, start, end, marked)
+        passages.append(chunk._replace(rank=rank, recall=recall, words=known))
+    missing = [passage(name, *span, (span,)) for name, spans in sorted(left.items()) for span in spans]
+    return passages + missing
 
 
 def _lacking(cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotator) -> dict[str, str]:
-    """Why documents without a grade in the release have none, of those that were judged.
+    """Document → why it has no grade in the release, for documents that were judged.
 
     What the reader has still to grade is not among them: it would not leave them blind.
     """
-    own = withheld_pairs(cursor, reader.name)
+    withheld = withheld_pairs(cursor, reader.name)
     votes = read_query_votes(cursor, query_id)
     judged = ungraded.intersection(votes.rows["document_id"].to_pylist())
-    wanted = {name for name in judged if (query_id, name) not in own}
+    wanted = {name for name in judged if (query_id, name) not in withheld}
     if not wanted:
         return {}
-    found = query_consensus(cursor, votes, query_id)
+    pairs = query_consensus(cursor, votes, query_id)
     return {
-        one.document_id: NO_GRADE.get(one.how, JUDGED_SINCE) for one in found if one.document_id in wanted
+        pair.document_id: NO_GRADE.get(pair.how, JUDGED_SINCE) for pair in pairs if pair.document_id in wanted
     }
 
 
@@ -288,29 +264,6 @@ def _kept(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:
     return dict(cursor.execute(sql, [*run, query_id]).fetchall())
 
 
-def _described(text: Mapping[str, str], stems: frozenset[str]) -> tuple[str, bool]:
-    """The title of a document, or how it begins, and whether it has one of the words."""
-    title = text["title"].strip() or text["body"][:BEGINNING]
-    return title, any(marked_spans(text[field], stems) for field in ("title", "body"))
-
-
-def first_differences(lists: Sequence[Sequence[ListedDocument]], systems: Sequence[str]) -> list[str]:
-    """The first documents that two lists do not have at one rank, a sentence each."""
-    found: dict[str, tuple[int, str]] = {}
-    for place, documents in enumerate(lists):
-        system, other = systems[place], systems[1 - place]
-        for document in documents:
-            title = (
-                f"“{document.title}” "
-                f"({document.lacking if document.grade is None else f'grade {document.grade}'})"
-            )
-            sentence = (
-                f"{title} is at rank {document.rank} in {system} and at {document.elsewhere} in {other}."
-            )
-            if document.elsewhere is None:
-                why = "; it has none of the query's words" if document.shares_word is False else ""
-                sentence = f"Only {system} has {title} in its first {LISTED}, at rank {document.rank}{why}."
-            if document.elsewhere != document.rank:
-                first = min(document.rank, document.elsewhere or document.rank)
-                found.setdefault(document.document_id, (first, sentence))
-    return [sentence for _, sentence in sorted(found.values())[:EXPLAINED]]
+def _title(row: Mapping[str, str]) -> str:
+    """The title of a document, or how it begins."""
+    return row["title"].strip() or row["body"][:BEGINNING]

@@ -1,39 +1,162 @@
 """The map of coverage with results: regions drawn and coloured by what systems reach in each.
 
-The page is one HTML file whose drawings link to what is said of each region below; the app shows the same
+The page is one HTML file. Its drawings link to the section of each region below; the app shows the same
 sections. The map is coloured by one measure of evaluated systems.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from math import fsum
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.core.reports.charts import Mark
+from curation.core.errors import RefusedError
 from curation.core.reports.page import QueryName, Section, Table, html_page
-from curation.core.reports.plots import DotRow, PlotPoint, dot_plot, scatter
-from curation.core.reports.regions import RegionBox, RegionMark, region_boxes, region_graph, region_map
-from curation.core.text import amount, isolated, percent
-from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
-from curation.evaluation.region_graph import RegionGraph, region_graph_of
-from curation.evaluation.region_values import (
-    EvaluatedValues,
-    QueryValues,
-    region_facet,
-    region_means,
-    region_values,
-)
-from curation.queries.coverage.state import CoverageState, read_state
-from curation.store import Store
+from curation.core.reports.regions import RegionMark, region_graph, region_map
+from curation.core.text import isolated, percent, pluralize
+from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.stored_evaluations import submitted_texts
+from curation.queries.coverage.report import CoverageState, read_state
+from curation.store import Annotator, Cursor, Store
 from curation.store.documents import snapshot_titles
 
-BOX_LEAST = 5
-"""Values that a box needs."""
-BOXES = 30
-"""Boxes that are drawn, those with the lowest medians."""
+HEADLINE = "ndcg@10"
+SEALED = "There are no figures of single queries of a sealed part, so a map cannot be coloured by them."
+ValuesByQuery = Mapping[str, float | None]
+"""Query id → value of a system."""
+NEAREST = 3
+"""Edges that each region keeps."""
+ITERATIONS = 80
+
 NOT_EVALUATED = "no run"
 Link = Callable[[int], str]
+RegionGraph = tuple[list[tuple[int, int, float]], list[tuple[float, float]]]
+"""Two regions by their place in the map with a weight from 0 to 1, and x and y from 0 to 1 of each region."""
+
+
+def region_values(state: CoverageState, values: ValuesByQuery) -> dict[int, list[float]]:
+    """Number of a region → the values of its queries that have one, by query id."""
+    values_of = {}
+    for number in state.map.regions:
+        known = [values.get(query.query_id) for query in state.queries.get(number, [])]
+        values_of[number] = [value for value in known if value is not None]
+    return values_of
+
+
+def region_means(state: CoverageState, values: ValuesByQuery) -> dict[int, float | None]:
+    """Number of a region → the mean of its queries' values; None if none has one."""
+    return {
+        number: fsum(region) / len(region) if region else None
+        for number, region in region_values(state, values).items()
+    }
+
+
+class EvaluatedValues(NamedTuple):
+    """One measure of systems, query by query.
+
+    Attributes
+    ----------
+    name: the release and its parts, as people read them.
+    systems: system → query id → value, None if the measure has none.
+    """
+
+    name: str
+    measure: str
+    systems: Mapping[str, ValuesByQuery]
+
+
+def values_of(evaluation: Evaluation) -> EvaluatedValues:
+    """The values of an evaluation by nDCG@10, or by its first measure.
+
+    Raises
+    ------
+    RefusedError: a sealed part was evaluated.
+    """
+    per_query = {system.name: system.per_query for system in evaluation.runs}
+    return _values(evaluation.release, evaluation.parts, evaluation.measures, evaluation.query_ids, per_query)
+
+
+def stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
+    """The values of an evaluation that was made on the page Evaluate.
+
+    Raises
+    ------
+    NotFoundError: nothing has that id, or it is somebody else's.
+    RefusedError: a sealed part was evaluated.
+    """
+    _, text = submitted_texts(cursor, evaluation_id, annotator)
+    result: dict[str, Any] = json.loads(text)
+    per_query = {system["name"]: system["per_query"] for system in result["runs"]}
+    return _values(result["release"], result["parts"], result["measures"], result["query_ids"], per_query)
+
+
+def _values(
+    release: str,
+    parts: Sequence[str],
+    measures: Sequence[str],
+    query_ids: Sequence[str] | None,
+    per_query: Mapping[str, Mapping[str, Sequence[float | None]] | None],
+) -> EvaluatedValues:
+    if query_ids is None or any(values is None for values in per_query.values()):
+        raise RefusedError(SEALED)
+    measure = next((name for name in measures if name.replace("_exp", "") == HEADLINE), measures[0])
+    systems = {
+        name: dict(zip(query_ids, values[measure], strict=True))
+        for name, values in per_query.items()
+        if values is not None
+    }
+    return EvaluatedValues(f"{release}, {', '.join(parts)}", measure, systems)
+
+
+def region_graph_of(state: CoverageState) -> RegionGraph:
+    """How the regions touch, and a layout that depends on the map alone.
+
+    Raises
+    ------
+    RefusedError: networkx is not installed.
+    """
+    numbers = state.map.regions
+    edges = _edges(state, numbers)
+    return edges, _layout(len(numbers), edges)
+
+
+def _edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
+    place_of = {number: index for index, number in enumerate(numbers)}
+    shared: Counter[tuple[int, int]] = Counter()
+    for places in state.map.of_documents.values():
+        indexes = sorted(place_of[at] for at in state.map.clusters_of(places) if at in place_of)
+        shared.update(combinations(indexes, 2))
+    sizes = [len(state.map.clusters[number].documents) for number in numbers]
+    weights = {
+        (region, other): count / (sizes[region] + sizes[other] - count)
+        for (region, other), count in shared.items()
+    }
+    near: dict[int, list[tuple[float, tuple[int, int]]]] = {}
+    for edge, weight in weights.items():
+        for end in edge:
+            near.setdefault(end, []).append((-weight, edge))
+    kept = {edge for edges_of in near.values() for _, edge in sorted(edges_of)[:NEAREST]}
+    return [(*edge, weights[edge]) for edge in sorted(kept)]
+
+
+def _layout(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
+    try:
+        import networkx
+    except ImportError as error:
+        raise RefusedError("The map needs networkx: pip install networkx.") from error
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(count))
+    graph.add_weighted_edges_from(edges)
+    layout = networkx.spring_layout(graph, seed=0, iterations=ITERATIONS)
+    places = np.array([layout[node] for node in range(count)]).reshape(count, 2)
+    low, high = places.min(axis=0, initial=0), places.max(axis=0, initial=0)
+    scaled = (places - low) / np.maximum(high - low, 1e-9)
+    return [(round(x, 4), round(y, 4)) for x, y in scaled.tolist()]
 
 
 def map_sections(
@@ -47,17 +170,18 @@ def map_sections(
 
     Parameters
     ----------
-    found: None: no run was evaluated.
+    evaluated_values: None if no run was evaluated.
     system: whose values colour the regions.
-    link: where more is said of a region, by its number.
+    link: number of a region → the address of its section.
     """
-    values: QueryValues = evaluated_values.systems[system] if evaluated_values and system else {}
+    edges, places = graph
+    values: ValuesByQuery = evaluated_values.systems[system] if evaluated_values and system else {}
     measure = f"{evaluated_values.measure} of {system}" if evaluated_values and system else NOT_EVALUATED
     marks = region_marks(state, region_means(state, values), link)
     asked = sum(mark.queries > 0 for mark in marks)
     proportion = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
-    sentence = f"{asked:,} of {amount(len(marks), 'region')} have a query."
-    sections = [
+    sentence = f"{asked:,} of {pluralize(len(marks), 'region')} have a query."
+    return [
         Section(
             "Documents and queries by region",
             f"{sentence} On the diagonal a region has as many queries for its documents as all regions "
@@ -67,24 +191,9 @@ def map_sections(
         Section(
             "The regions and how they touch",
             "Two regions are joined where documents are about both. Larger: more documents.",
-            (region_graph("Regions joined by their documents", measure, marks, graph.places, graph.edges),),
+            (region_graph("Regions joined by their documents", measure, marks, places, edges),),
         ),
     ]
-    if evaluated_values and system:
-        sections.append(_boxes(state, values, f"{evaluated_values.measure} of {system}", link))
-    return sections
-
-
-def comparison_sections(
-    state: CoverageState, evaluated_values: EvaluatedValues, seed: int = 0
-) -> list[Section]:
-    """Each pair of systems cluster by cluster, and who wins under which aggregation."""
-    systems = list(evaluated_values.systems)
-    if len(systems) < 2:
-        return []
-    first, second = systems[:2]
-    summary = _summary(state, evaluated_values, seed)
-    return [_against(state, evaluated_values, first, second), _win_rates(summary)]
 
 
 def region_sections(
@@ -97,83 +206,6 @@ def region_sections(
     return [_region(state, number, titles, evaluated_values, anchors[number]) for number in state.map.regions]
 
 
-def _boxes(state: CoverageState, values: QueryValues, measure: str, link: Link) -> Section:
-    held = {number: own for number, own in region_values(state, values).items() if len(own) >= BOX_LEAST}
-    ordered = sorted(held, key=lambda number: (float(np.median(held[number])), number))[:BOXES]
-    boxes = [RegionBox(state.map.clusters[number].name, held[number], link(number)) for number in ordered]
-    sentence = (
-        f"{measure} of single queries, in {amount(len(held), 'region')} with {BOX_LEAST} values or more. "
-        f"{amount(len(state.map.regions) - len(held), 'region has', 'regions have')} fewer."
-    )
-    if len(held) > BOXES:
-        sentence += f" Drawn are the {BOXES} with the lowest medians."
-    drawings = (region_boxes(f"{measure} within regions", boxes),) if boxes else ()
-    return Section("Within regions", sentence, drawings)
-
-
-def _against(state: CoverageState, evaluated_values: EvaluatedValues, first: str, second: str) -> Section:
-    ones, others = (region_means(state, evaluated_values.systems[name]) for name in (first, second))
-    points = []
-    for number in state.map.regions:
-        one, other = ones[number], others[number]
-        if one is None or other is None:
-            continue
-        name = state.map.clusters[number].name
-        points.append(PlotPoint(one, other, f"{isolated(name)}: {first} {one:.3f}, {second} {other:.3f}"))
-    above = sum(point.x > point.y for point in points)
-    below = sum(point.x < point.y for point in points)
-    sentence = (
-        f"Mean {evaluated_values.measure} in {amount(len(points), 'region')} with a value for both: {first} "
-        "is higher "
-        f"in {above:,}, {second} in {below:,}, and {len(points) - above - below:,} are level."
-    )
-    drawing = scatter(f"{first} and {second}, region by region", f"{first}", f"{second}", points)
-    return Section("Two systems, region by region", sentence, (drawing,) if points else ())
-
-
-def _summary(state: CoverageState, evaluated_values: EvaluatedValues, seed: int) -> StrataSummary:
-    query_ids = sorted({query_id for values in evaluated_values.systems.values() for query_id in values})
-    table = [
-        [np.nan if (value := values.get(one)) is None else value for one in query_ids]
-        for values in evaluated_values.systems.values()
-    ]
-    facet = region_facet(state, query_ids)
-    return summarise(
-        list(evaluated_values.systems), evaluated_values.measure, np.array(table, float), facet, seed=seed
-    )
-
-
-def _win_rates(summary: StrataSummary) -> Section:
-    rows = []
-    for name in AGGREGATIONS:
-        figures = {system: of[name] for system, of in summary.figures.items()}
-        marks = [
-            Mark(system, figure.value, figure.low, figure.high, "" if figure.value is not None else "unknown")
-            for system, figure in figures.items()
-        ][:6]
-        strata = next((figure.strata for figure in figures.values()), None)
-        rows.append(DotRow(name if strata is None else f"{name}, {amount(strata, 'region')}", "", marks))
-    cells: dict[tuple[str, str], list[object]] = {}
-    for rate in summary.win_rates:
-        cells.setdefault((rate.system, rate.other), []).append(rate.wins)
-    table = Table(
-        f"Share of {summary.resamples:,} resamples in which the first system is above the second",
-        ("systems", *AGGREGATIONS),
-        tuple((f"{one} above {other}", *rates) for (one, other), rates in cells.items()),
-    )
-    names = list(summary.figures)[:6]
-    title = f"{summary.measure} under each aggregation"
-    return Section(
-        "Win rates by aggregation",
-        about(summary),
-        (dot_plot(title, names, rows),) if names else (),
-        (table,) if cells else (),
-        "Overall is the mean over queries. Macro, median and worst are over the means of regions."
-        if names
-        else "",
-    )
-
-
 def _region(
     state: CoverageState,
     number: int,
@@ -183,7 +215,7 @@ def _region(
 ) -> Section:
     cluster = state.map.clusters[number]
     systems = evaluated_values.systems if evaluated_values else {}
-    names = [state.map.entities[place].name for place in cluster.entities]
+    names = [state.map.entities[index].name for index in cluster.entities]
     documents = tuple((name, titles.get(name) or "–") for name in cluster.documents)
     queries: Sequence[tuple[object, ...]] = [
         (
@@ -193,11 +225,11 @@ def _region(
         )
         for query in state.queries.get(number, [])
     ]
-    tables = [Table(amount(len(documents), "document"), ("document", "title"), documents)]
+    tables = [Table(pluralize(len(documents), "document"), ("document", "title"), documents)]
     if queries:
         tables.append(
             Table(
-                amount(len(queries), "query", "queries"),
+                pluralize(len(queries), "query", "queries"),
                 ("query", "source", *systems),
                 tuple(queries),
                 words=True,
@@ -209,7 +241,7 @@ def _region(
         f"Entities, the most central first: {', '.join(map(isolated, names))}.{none}",
         (),
         tuple(tables),
-        f"To write a query: goldgrade coverage open-tasks --region {number} --queries 1 --annotators NAME",
+        f"To write a query: goldgrade coverage write --region {number} --queries 1 --annotators NAME",
         anchor,
     )
 
@@ -225,11 +257,9 @@ def coverage_page(store: Store, evaluated_values: EvaluatedValues | None = None)
         state = read_state(cursor)
         titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.of_documents))
     graph = region_graph_of(state)
-    anchors = {number: f"region-{number}" for number in graph.numbers}
+    anchors = {number: f"region-{number}" for number in state.map.regions}
     system = next(iter(evaluated_values.systems)) if evaluated_values else None
     sections = map_sections(state, graph, evaluated_values, system, lambda number: f"#{anchors[number]}")
-    if evaluated_values:
-        sections += comparison_sections(state, evaluated_values)
     sections.append(state.reach)
     sections += region_sections(state, titles, evaluated_values, anchors)
     return html_page("Coverage of the corpus", _findings(state, evaluated_values), sections, _about(state))
@@ -239,14 +269,14 @@ def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) ->
     regions = state.regions
     share = "unknown" if regions.msc is None else percent(regions.msc)
     sentences = [
-        f"{regions.zqc:,} of {amount(regions.clusters, 'region')} have no query; {share} have one.",
-        f"{amount(regions.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} "
+        f"{regions.zqc:,} of {pluralize(regions.clusters, 'region')} have no query; {share} have one.",
+        f"{pluralize(regions.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} "
         "about nothing that it has.",
     ]
     if state.unmatched:
         sentences.append(
-            f"{amount(len(state.unmatched), 'query was', 'queries were')} added since coverage was measured, "
-            "and counted nowhere yet."
+            f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added since coverage was "
+            "measured, and counted nowhere yet."
         )
     sentences.append(
         (

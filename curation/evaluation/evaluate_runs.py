@@ -1,34 +1,54 @@
 """Evaluating runs on a release: from a release's name and run files to tables of figures.
 
-Of a sealed part the tables have no value of a single query, and no figures of fewer than ten (`sealed`). What
-computes with values of single queries does it in here, before they are dropped.
+On a sealed part the tables have no value of a single query, and no figures of fewer than ten queries
+(`protected_figures`). What computes with values of single queries does it here, before they are dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
 
-from curation.core.errors import InputError, RefusedError, refuse_problems
+import numpy as np
+
+from curation import __version__
+from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.evaluation.assembly import ScoredSystem, assembled, score_system
-from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.figures.means import mean_figures
-from curation.evaluation.figures.release_age import release_age
-from curation.evaluation.figures.reranking import check_depths
-from curation.evaluation.request import run_problems
-from curation.evaluation.scoring.inputs.facets import Facet, chosen_facets
-from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.inputs.run_sources import RunSource
-from curation.evaluation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
-from curation.evaluation.scoring.inputs.system_runs import SystemRun, read_run, with_whole_documents
-from curation.evaluation.scoring.metrics.measures import (
+from curation.core.statistics.arrays import Mask
+from curation.core.statistics.intervals import RESAMPLES
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, RunFacts, values_by_measure
+from curation.evaluation.figures.aggregations import StrataSummary, summarise
+from curation.evaluation.figures.candidate_lists import hard_negative_effect
+from curation.evaluation.figures.compare_scores import compare_scores
+from curation.evaluation.figures.comparison import check_test
+from curation.evaluation.figures.means import facet_figures, mean_figures, other_means
+from curation.evaluation.figures.refusal import run_refusal
+from curation.evaluation.figures.traffic_estimates import traffic_figures
+from curation.evaluation.protected_figures import protected_evaluation, protected_figures
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.run_remarks import run_remarks
+from curation.evaluation.scored_system import ScoredSystem, score_system
+from curation.evaluation.scoring.facets import COVERAGE, Facet, chosen_facets
+from curation.evaluation.scoring.measure_names import (
     CHUNK_MEASURES,
     DEFAULT_MEASURES,
     Measure,
     measures_for,
+    summary_of,
 )
-from curation.evaluation.sealed.access import (
+from curation.evaluation.scoring.pooled_pairs import share_unjudged
+from curation.evaluation.scoring.release import EvaluatedRelease, read_release
+from curation.evaluation.scoring.run_scores import RunScores
+from curation.evaluation.scoring.system_runs import (
+    ReadingOptions,
+    RunSource,
+    SystemRun,
+    read_run,
+    with_whole_documents,
+)
+from curation.evaluation.sealed_access import (
     SealedRequest,
     check_access,
     log_figures,
@@ -36,27 +56,159 @@ from curation.evaluation.sealed.access import (
     sealed_request,
     sealed_values,
 )
-from curation.evaluation.sealed.protected import protected_evaluation, protected_figures
-from curation.evaluation.significance import check_test
 from curation.releases.verify import FrozenRelease
 from curation.store import COMMAND_LINE, Store
+
+
+def assembled(
+    release: EvaluatedRelease,
+    measures: Sequence[Measure],
+    facets: Sequence[Facet],
+    systems: Sequence[ScoredSystem],
+    request: EvaluateRequest,
+) -> Evaluation:
+    """All figures of systems. What leads see of them on sealed parts, `protected_figures` says."""
+    rows = {system.name: system.rows for system in systems}
+    scores = {system.name: system.mean for system in systems}
+    comparisons, boards = compare_scores(
+        *(scores, facets, release.drawn, release.sealed_queries, request.seed),
+        *(request.baseline, request.test),
+    )
+    return Evaluation(
+        **_about(release, measures, request),
+        runs=_evaluated(release, facets, systems, request.seed),
+        comparisons=comparisons,
+        leaderboards=boards,
+        summaries=_summaries(scores, facets, release.sealed_queries, request),
+        hard_negatives=hard_negative_effect(rows, release.qrels, release.pooled, measures, request.seed)
+        if request.hard_negatives
+        else None,
+        pool_unjudged=share_unjudged(release.pooled, _judged_pairs(release)),
+        lists={system.name: system.first_places for system in systems if system.first_places},
+        context={system.name: system.context for system in systems if system.context},
+    )
+
+
+def _about(
+    release: EvaluatedRelease, measures: Sequence[Measure], request: EvaluateRequest
+) -> dict[str, Any]:
+    """What was evaluated, by the fields of `Evaluation`."""
+    qrels = release.qrels
+    return {
+        "release": release.name,
+        "release_id": release.release_id,
+        "parts": release.parts,
+        "sealed": release.sealed,
+        "queries": len(qrels.query_ids),
+        "scale": qrels.scale,
+        "relevant_grade": qrels.relevant,
+        "without_relevant": int((qrels.relevant_documents == 0).sum()),
+        "measures": tuple(measure.name for measure in measures),
+        "about": {measure.name: measure.about for measure in measures},
+        "query_ids": qrels.query_ids,
+        "query_texts": tuple(release.texts[name] for name in qrels.query_ids),
+        "sealed_count": None,
+        "seed": request.seed,
+        "resamples": RESAMPLES,
+        "versions": {"goldgrade": __version__, "numpy": version("numpy")},
+        "coverage": release.coverage,
+        "mark": release.mark,
+    }
+
+
+def _evaluated(
+    release: EvaluatedRelease, facets: Sequence[Facet], systems: Sequence[ScoredSystem], seed: int
+) -> tuple[EvaluatedSystem, ...]:
+    """The figures of each system."""
+    scores = [system.mean for system in systems]
+    stratum = release.facets["stratum"]
+    every = {facet.name: facet for facet in (stratum, *facets)}
+    by_facet = {name: facet_figures(scores, facet, release.sealed_queries) for name, facet in every.items()}
+    shown = {facet.name for facet in facets}
+    by_measure = [measure.name for measure in scores[0].measures]
+    return tuple(
+        EvaluatedSystem(
+            name=system.name,
+            files=tuple(
+                _facts(run, scores, release, seed)
+                for run, scores in zip(system.runs, system.scores, strict=True)
+            ),
+            overall=overall,
+            traffic=traffic_figures(system.mean, release.drawn),
+            others=other_means(system.mean, stratum, by_facet["stratum"][number], bool(release.sealed)),
+            strata={facet: kinds[number] for facet, kinds in by_facet.items() if facet in shown},
+            seeds=_seeds(system.scores),
+            per_query=values_by_measure(dict(zip(by_measure, system.mean.values.T, strict=True))),
+        )
+        for number, (system, overall) in enumerate(zip(systems, mean_figures(scores), strict=True))
+    )
+
+
+def _summaries(
+    systems: Mapping[str, RunScores], facets: Sequence[Facet], sealed: Mask, request: EvaluateRequest
+) -> tuple[StrataSummary, ...]:
+    """A summary of each facet of the coverage map, by the first measure that compares systems."""
+    compared = [measure for measure in next(iter(systems.values())).measures if measure.compares]
+    if not compared:
+        return ()
+    measure = compared[0].name
+    values = np.stack([scores.of(measure) for scores in systems.values()])
+    return tuple(
+        summarise(
+            list(systems), measure, values, facet, seed=request.seed, sealed=sealed, baseline=request.baseline
+        )
+        for facet in facets
+        if facet.name in COVERAGE
+    )
+
+
+def _judged_pairs(release: EvaluatedRelease) -> Collection[tuple[str, str]]:
+    documents, queries = release.qrels.documents.to_pylist(), release.qrels.query_ids
+    pairs = zip(release.qrels.query.tolist(), release.qrels.document.tolist(), strict=True)
+    return {(queries[query], documents[document]) for query, document in pairs}
+
+
+def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
+    return RunFacts(
+        source=run.source,
+        places=run.places,
+        missing=int((scores.returned == 0).sum()),
+        unknown_documents=run.unknown_documents,
+        against_scores=run.against_scores,
+        ties=scores.ties,
+        left_out=run.left_out,
+        refusal=run_refusal(run.rows, release.qrels, release.facets, seed),
+        chunks=run.chunks,
+        remarks=tuple(run_remarks(run, scores.measures)),
+    )
+
+
+def _seeds(runs: Sequence[RunScores]) -> dict[str, tuple[float | None, ...]]:
+    """Measure → the figure of each run of one system; nothing for one run."""
+    return {
+        measure.name: tuple(summary_of(measure, run.values[:, column]) for run in runs)
+        for column, measure in enumerate(runs[0].measures)
+        if len(runs) > 1
+    }
 
 
 def evaluate_runs(
     store: Store,
     release_name: str | FrozenRelease,
     runs: Sequence[RunSource],
-    options: EvaluationOptions = EvaluationOptions(),
-    reason: str | None = None,
+    request: EvaluateRequest = EvaluateRequest(),
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
+    *,
+    reading: ReadingOptions = ReadingOptions(),
+    by_query: bool = False,
 ) -> Evaluation:
     """Score run files on a release.
 
     Parameters
     ----------
     runs: files of one name are several runs of one system.
-    reason: why a sealed part is evaluated; the evaluation is logged before its figures are returned.
+    by_query: values of single queries are wanted, so sealed parts are refused.
 
     Raises
     ------
@@ -68,39 +220,37 @@ def evaluate_runs(
     if not runs:
         raise InputError("No run was named: give at least one.", command="For example: --run bm25.trec.")
     names = [source.name for source in runs]
-    request = sealed_request(store, release_name, options.split, names, reason, actor)
-    with refusals_logged(store, request):
-        if request is not None:
-            check_access(store, request)
-        return _evaluation(store, release_name, runs, options, request, progress)
+    sealed = sealed_request(store, release_name, request.part, names, request.reason, actor)
+    with refusals_logged(store, sealed):
+        if sealed is not None:
+            check_access(store, sealed)
+        release = read_release(store, release_name, request.part, request.relevant)
+        _measures_and_facets(release, request, by_query)
+        systems, evaluation = _evaluation(release, runs, request, reading, progress)
+        if sealed is None:
+            return evaluation
+        return _logged(store, protected_evaluation(evaluation), release, systems, sealed)
 
 
 def _evaluation(
-    store: Store,
-    release_name: str | FrozenRelease,
+    release: EvaluatedRelease,
     runs: Sequence[RunSource],
-    options: EvaluationOptions,
-    request: SealedRequest | None,
+    request: EvaluateRequest,
+    reading: ReadingOptions,
     progress: Progress,
-) -> Evaluation:
-    """The evaluation; on sealed parts it is logged, and is what leads see."""
-    _check_runs(options, [source.name for source in runs])
-    release = read_release(store, release_name, options.split, options.relevant)
-    release, subtopics = _with_subtopics(release, options, progress)
-    _measures_and_facets(release, options)
+) -> tuple[list[ScoredSystem], Evaluation]:
+    """The scores of the systems, and all figures of them."""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
-        read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
-    of_chunks = any(run.chunks for found in read.values() for run in found)
-    measures, facets = _measures_and_facets(release, options, of_chunks)
-    for found in read.values():
-        found[:] = [replace(run, rows=with_whole_documents(run.rows, release, measures)) for run in found]
-    systems = _scored(release, measures, read, progress)
-    figures = assembled(release, measures, facets, systems, options)
-    evaluation = replace(figures, subtopics=subtopics, age=release_age(store, release))
-    if request is None:
-        return evaluation
-    return _logged(store, protected_evaluation(evaluation), release, systems, request)
+        read.setdefault(source.name, []).append(read_run(source, release, reading, progress))
+    of_chunks = any(run.chunks for files in read.values() for run in files)
+    measures, facets = _measures_and_facets(release, request, False, of_chunks)
+    systems = []
+    for number, (name, files) in enumerate(read.items(), 1):
+        chunked = [replace(run, rows=with_whole_documents(run.rows, release, measures)) for run in files]
+        systems.append(score_system(name, chunked, release, measures))
+        progress("scoring systems", number, len(read))
+    return systems, assembled(release, measures, facets, systems, request)
 
 
 def _logged(
@@ -119,7 +269,7 @@ def _logged(
 
 
 def _measures_and_facets(
-    release: EvaluatedRelease, options: EvaluationOptions, of_chunks: bool = False
+    release: EvaluatedRelease, request: EvaluateRequest, by_query: bool, of_chunks: bool = False
 ) -> tuple[tuple[Measure, ...], list[Facet]]:
     """What is computed, and for which kinds of queries; stops where the release does not allow it.
 
@@ -128,49 +278,14 @@ def _measures_and_facets(
     of_chunks: whether any run is one of chunks.
     """
     default = CHUNK_MEASURES if of_chunks and release.qrels.evidence is not None else DEFAULT_MEASURES
-    measures = measures_for(release.qrels.scale, options.measures, default)
-    facets = chosen_facets(release.facets, options.by)
-    check_test(options.comparison.test)
-    if options.by_query and release.sealed:
+    measures = measures_for(release.qrels.scale, request.measures, default)
+    facets = chosen_facets(release.facets, request.by)
+    check_test(request.test)
+    if by_query and release.sealed:
         raise RefusedError(
             f"{', '.join(release.sealed)} is sealed, and there is nothing by query of a sealed part.",
             command="Leave --per-query out.",
         )
     for measure in measures:
-        release.qrels.lacking(measure)  # stops where it needs subtopics and there are none
+        release.qrels.lacking(measure)  # stops where the release lacks the evidence that it needs
     return measures, facets
-
-
-def _with_subtopics(
-    release: EvaluatedRelease, options: EvaluationOptions, progress: Progress
-) -> tuple[EvaluatedRelease, SubtopicFacts | None]:
-    """The release with the subtopics of the file that was named, and what that held."""
-    if options.subtopics is None:
-        return release, None
-    asked = measures_for(release.qrels.scale, options.measures)
-    if all(one.alpha is None for one in asked):
-        raise InputError(
-            f"{options.subtopics} has subtopics, and no measure that was asked for uses them.",
-            command="Ask for one with --measures, such as ndcg_exp@10,alpha_ndcg@10.",
-        )
-    return read_subtopics(options.subtopics, release, progress)
-
-
-def _scored(
-    release: EvaluatedRelease,
-    measures: Sequence[Measure],
-    read: Mapping[str, Sequence[SystemRun]],
-    progress: Progress,
-) -> list[ScoredSystem]:
-    systems = []
-    for number, (name, runs) in enumerate(read.items(), 1):
-        systems.append(score_system(name, runs, release, measures))
-        progress("scoring systems", number, len(read))
-    return systems
-
-
-def _check_runs(options: EvaluationOptions, systems: Sequence[str]) -> None:
-    """Stop where runs are missing for what is asked, or candidates are reranked to no depth."""
-    refuse_problems(run_problems(systems, options.first_stage))
-    if options.first_stage is not None:
-        check_depths(options.depths)

@@ -1,81 +1,32 @@
-"""An evaluation: what is asked for, and the tables that it gives."""
+"""An evaluation of runs, and one of answers: the figures of their systems, and the first places of lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple
+from math import isnan
+from typing import Any, NamedTuple
 
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.estimate import Estimate
 from curation.core.text import APART
-from curation.evaluation.comparison.aggregations import StrataSummary
-from curation.evaluation.comparison.compared import ComparisonOptions
-from curation.evaluation.comparison.leaderboard import LeaderboardRow
-from curation.evaluation.comparison.pairs import Comparison
-from curation.evaluation.figures.copies import SharedCopies
-from curation.evaluation.figures.hard_negative_effect import HardNegativeEffect
-from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.figures.outdated import OutdatedFigures
+from curation.evaluation.figures.aggregations import StrataSummary
+from curation.evaluation.figures.candidate_lists import HardNegativeEffect
+from curation.evaluation.figures.comparison import Comparison
+from curation.evaluation.figures.means import MeasureFigure, OtherMeans, StratumFigures
+from curation.evaluation.figures.ranks import LeaderboardRow
 from curation.evaluation.figures.refusal import AbstentionFigures
-from curation.evaluation.figures.release_age import ReleaseAge
-from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth
-from curation.evaluation.figures.strata import OtherMeans, StratumFigures
-from curation.evaluation.figures.traffic import TrafficFigure
-from curation.evaluation.first_places import FirstPlaces
-from curation.evaluation.scoring.inputs.facets import SOURCE, SYNTHETIC
-from curation.evaluation.scoring.inputs.run_chunks import ChunkCounts
-from curation.evaluation.scoring.inputs.run_seconds import RunSeconds
-from curation.evaluation.scoring.inputs.subtopic_file import SubtopicFacts
-from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
-from curation.evaluation.scoring.metrics.qrels import TieCounts
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation
+from curation.evaluation.scoring.facets import SOURCE, SYNTHETIC
+from curation.evaluation.scoring.rankings import TieCounts
+from curation.evaluation.scoring.run_chunks import ChunkCounts
 from curation.releases.coverage import ReleasedCoverage
-from curation.releases.sealed_evaluations import SealedCount
+from curation.releases.seal import SealedCount
 
-DEFAULT_FACETS = ("stratum",)
-
-
-class EvaluationOptions(NamedTuple):
-    """What is asked for besides release and runs.
-
-    Attributes
-    ----------
-    split: a part or 'all'; None is all parts that are not sealed.
-    measures: by name; None are the default ones.
-    by: facets whose values get figures of their own.
-    relevant: least grade of a relevant document; None is every grade above the lowest.
-    first_stage: the system whose candidates the others rerank; None is no such figures.
-    depths: to which its candidates are reranked.
-    hard_negatives: whether the effect of hard negatives is shown.
-    subtopics: a file that says which documents are relevant to each subtopic of a query, for alpha_ndcg@k.
-    by_query: values of single queries are wanted, so sealed parts are refused.
-    """
-
-    split: str | None = None
-    measures: Sequence[str] | None = None
-    by: Sequence[str] = DEFAULT_FACETS
-    relevant: int | None = None
-    seed: int = 0
-    reading: ReadingOptions = ReadingOptions()
-    first_stage: str | None = None
-    depths: Sequence[int] = DEPTHS
-    comparison: ComparisonOptions = ComparisonOptions()
-    hard_negatives: bool = False
-    subtopics: Path | None = None
-    by_query: bool = False
-
-
-class SeedSpread(NamedTuple):
-    """How one measure differs between several runs of one system.
-
-    Attributes
-    ----------
-    mean, sd: over the runs' means; the standard deviation of a sample.
-    """
-
-    runs: int
-    mean: float | None
-    sd: float | None
-    values: tuple[float | None, ...]
+ContextCurve = tuple[tuple[int, float | None, Estimate], ...]
+"""For each number of chunks: the words of context that a system has with them, and its recall of evidence."""
+FirstPlaces = Mapping[str, Mapping[str, Any]]
+"""The store's tables of lists and of chunks → columns of the first places of one system, by query."""
 
 
 class RunFacts(NamedTuple):
@@ -96,20 +47,9 @@ class RunFacts(NamedTuple):
     against_scores: int
     ties: TieCounts
     left_out: dict[str, int]
-    seconds: RunSeconds | None
     refusal: AbstentionFigures
     chunks: ChunkCounts | None = None
     remarks: tuple[str, ...] = ()
-
-
-class ContextPoint(NamedTuple):
-    """What a system reaches with its first k chunks: words of context and recall of evidence, both means."""
-
-    k: int
-    words: float | None
-    recall: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True)
@@ -121,22 +61,18 @@ class EvaluatedSystem:
     files: one for each run.
     traffic: estimates for all searches; empty where no evaluated query was drawn from the traffic.
     strata: facet → value → figures.
-    seeds: empty for a system with one run.
-    per_query: measure → value of each of `Evaluation.query_ids`; None where a sealed part was evaluated.
-    copies: what copies of judged texts without a grade cost it; None where it returned none.
-    outdated: outdated documents in its lists; None where the release has none.
+    seeds: the figure of each run; empty for a system with one run.
+    per_query: measure → value of each of `Evaluation.query_ids`; None if a sealed part was evaluated.
     """
 
     name: str
     files: tuple[RunFacts, ...]
     overall: Mapping[str, MeasureFigure]
-    traffic: Mapping[str, TrafficFigure]
+    traffic: Mapping[str, Estimate]
     others: Mapping[str, OtherMeans]
     strata: Mapping[str, Mapping[str, StratumFigures[MeasureFigure]]]
-    seeds: Mapping[str, SeedSpread]
+    seeds: Mapping[str, tuple[float | None, ...]]
     per_query: Mapping[str, tuple[float | None, ...]] | None
-    copies: SharedCopies | None = None
-    outdated: OutdatedFigures | None = None
 
 
 @dataclass(frozen=True)
@@ -149,18 +85,14 @@ class Evaluation:
     relevant_grade: least grade of a relevant document, for binary measures.
     without_relevant: queries without a relevant document, in no figure of a measure that needs one.
     about: measure → what it computes.
-    query_ids, query_texts: None where a sealed part was evaluated.
-    comparisons: of the systems by every measure, overall and by stratum; see `comparison.compared`.
+    query_ids, query_texts: None if a sealed part was evaluated.
+    comparisons: of the systems by every measure, overall and by stratum; see `figures.compare_scores`.
     leaderboards: measure → systems by rank, with those that cannot be distinguished as groups.
-    sealed_count: how often its sealed parts were evaluated; None where none is sealed.
-    first_stage, reranking: whose candidates the other systems rerank, and the figures at each depth; None
-        and empty where none was named.
-    hard_negatives: None where it was not asked for.
+    sealed_count: how often its sealed parts were evaluated; None if none is sealed.
+    hard_negatives: None if it was not asked for.
     pool_unjudged: share of the pairs that the release's pools proposed for the evaluated queries and nobody
         judged; None without a pool.
-    coverage: of the release's coverage map; None where it has none.
-    age: of the release, and what a newer one says otherwise.
-    subtopics: what the file of subtopics held; None where none was given.
+    coverage: of the release's coverage map; None if it has no such value.
     summaries: what clusters and cells of the grid say together, of those facets that were asked for.
     mark: that the release was frozen against the gate, where it was.
     context: system → recall of evidence against words of context, from few chunks to many; of several runs
@@ -188,16 +120,12 @@ class Evaluation:
     seed: int
     resamples: int
     versions: Mapping[str, str]
-    first_stage: str | None
-    reranking: tuple[RerankingDepth, ...]
     hard_negatives: HardNegativeEffect | None
     pool_unjudged: float | None
     coverage: ReleasedCoverage | None
     summaries: tuple[StrataSummary, ...]
-    subtopics: SubtopicFacts | None = None
-    age: ReleaseAge | None = None
     mark: str | None = None
-    context: Mapping[str, tuple[ContextPoint, ...]] = field(default_factory=dict)
+    context: Mapping[str, ContextCurve] = field(default_factory=dict)
     lists: Mapping[str, FirstPlaces] = field(default_factory=dict, compare=False, metadata=APART)
 
     @property
@@ -205,3 +133,73 @@ class Evaluation:
         """The evaluated queries that a language model wrote; by source their figures are apart."""
         of_source = self.runs[0].strata.get(SOURCE, {}).get(SYNTHETIC)
         return of_source.queries if of_source else 0
+
+
+@dataclass(frozen=True)
+class AnsweringSystem:
+    """A system's answers.
+
+    Attributes
+    ----------
+    overall: exact_match, f1, of citations, and what people graded → figure.
+    strata: facet → value → figures.
+    answered, missing: queries with something to compare with that the system answered, and did not: these
+        count 0.
+    empty: of those answered, with nothing.
+    refused: unanswerable queries (tagged so, without references): the share of all of them with an empty
+        answer. One without a row is not known to be silence, so it counts 0.
+    unsent: how many of these have no row in the file; None if fewer than ten are sealed.
+    ungraded: what people grade → answers that nobody graded.
+    left_out: reason → rows of the file.
+    per_query: measure → value of each of `AnswerEvaluation.query_ids`; None of a sealed part.
+    """
+
+    name: str
+    source: str
+    overall: Mapping[str, Estimate]
+    strata: Mapping[str, Mapping[str, StratumFigures[Estimate]]]
+    answered: int
+    missing: int
+    empty: int
+    refused: Estimate
+    unsent: int | None
+    ungraded: Mapping[str, int]
+    left_out: Mapping[str, int]
+    per_query: Mapping[str, tuple[float | None, ...]] | None
+
+
+@dataclass(frozen=True)
+class AnswerEvaluation:
+    """What systems answer on parts of a release.
+
+    Attributes
+    ----------
+    queries: evaluated; `with_references` have reference answers, or nuggets where support was graded, or
+        evidence where answers cite; `unanswerable` are tagged so and have nothing to compare with.
+    query_ids: None if a sealed part was evaluated.
+    sealed_count: how often its sealed parts were evaluated; None if none is sealed.
+    mark: that the release was frozen against the gate, where it was.
+    judged: scores of nuggets by a judge that people's grades correct.
+    """
+
+    release: str
+    release_id: str
+    parts: tuple[str, ...]
+    sealed: tuple[str, ...]
+    queries: int
+    with_references: int
+    unanswerable: int
+    systems: tuple[AnsweringSystem, ...]
+    query_ids: tuple[str, ...] | None
+    sealed_count: SealedCount | None
+    seed: int
+    mark: str | None = None
+    judged: JudgedEvaluation | None = None
+
+
+def values_by_measure(values: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
+    """Measure → the value of each query, None without one; of columns of shape (Q,)."""
+    return {
+        name: tuple(None if isnan(value) else value for value in column.tolist())
+        for name, column in values.items()
+    }

@@ -3,7 +3,6 @@
     MEASURE drops [WHERE] [with n>=N]                  it is lower than the baseline's
     MEASURE drops significantly [WHERE] [with n>=N]    and the test that decides finds that
     MEASURE drops [by] X [WHERE] [with n>=N]           it is lower by X or more
-    MEASURE drops by more than X [WHERE] [with n>=N]   it is lower by more than X
     MEASURE below X [WHERE] [with n>=N]                it is lower than X
 
 WHERE is `overall` (the default), `in any FACET`, such as `in any stratum`, or `in FACET VALUE`, such as
@@ -12,40 +11,43 @@ is the first system, unless another is named; that one's own figures are then in
 fewer than N queries are passed over. A condition that no figure is left for is not checked, and what was not
 checked has not passed.
 
-A drop is that of the evaluation's own paired comparison, with its interval and its corrected p; where there
-is none, such as of fewer than ten queries, the difference of the two figures, and nothing is significant.
+A drop is the difference of the evaluation's own paired comparison, with its interval and its corrected p.
+Without a comparison, such as with fewer than ten queries, it is the difference of the two figures, and
+nothing is significant.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Literal, NamedTuple
 
 from curation.core.errors import InputError, refuse_problems
-from curation.core.text import amount, decimal, ends
-from curation.evaluation.comparison.pairs import LEAST_QUERIES
+from curation.core.text import decimal, interval_text, pluralize
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.figures.comparison import Comparison
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.scoring.inputs.facets import CLUSTER
-from curation.evaluation.scoring.metrics.measures import measures_named
+from curation.evaluation.scoring.facets import CLUSTER
+from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.release import MIN_QUERIES
 
 OVERALL = "overall"
 NAMED = 20
 """Values of a facet that a problem names."""
 SAID = 3
-"""Figures of which is said why they could not be checked."""
+"""Figures that a sentence names when it says why they could not be checked."""
 ROUNDING = 1e-12
 EXAMPLES = (
-    'The forms are MEASURE drops, "drops significantly", "drops by X", "drops by more than X" and "below X". '
+    'The forms are MEASURE drops, "drops significantly", "drops by X" and "below X". '
     'Each can end with "in any FACET" or "in FACET VALUE", and with "with n>=N". For instance '
     '"ndcg_exp@10 drops significantly", "ndcg_exp@10 drops by 0.02 in any stratum with n>=30" or '
     '"recall@10 below 0.5 in band tail".'
 )
 _HOW = re.compile(
     r"\s+(?:(?P<how>drops)\b(?:\s+(?P<significantly>significantly)\b"
-    r"|(?:\s+by)?(?P<more>\s+more\s+than)?\s+(?P<drop>[0-9.]+))?|(?P<below>below)\s+(?P<limit>[0-9.]+))",
+    r"|(?:\s+by)?\s+(?P<drop>[0-9.]+))?|(?P<below>below)\s+(?P<limit>[0-9.]+))",
     re.IGNORECASE,
 )
 _WHERE = re.compile(
@@ -60,7 +62,7 @@ class FailCondition(NamedTuple):
 
     Attributes
     ----------
-    limit: of the figure, or of the drop; `more` is whether the drop must be more than that.
+    limit: of the figure, or of the drop; `more` is whether any drop counts, so that 0 does not.
     significant: whether the test that decides must find the drop.
     facet, value: None for all queries; the value None is any.
     least: queries that a figure needs to be checked.
@@ -107,14 +109,14 @@ class CheckedFigure(NamedTuple):
     def sentence(self) -> str:
         """The figure, and how far it is from the reference, for people."""
         if self.value is None or self.reference is None or self.change is None:
-            return f"No figure could be checked, so nothing has passed: {self.why or 'there is none'}."
+            return f"No figure could be checked, so nothing has passed: {self.why or 'no figure is known'}."
         to = self.baseline or "the limit"
         change = decimal(self.change, sign="+")
         sentence = f"{self.system}, {self.where}: {decimal(self.value)}, {change} against {to}"
         if self.low is not None and self.high is not None:
-            sentence += f" (95 %: {ends(self.low, self.high, sign='+')})"
+            sentence += f" (95 %: {interval_text(self.low, self.high, sign='+')})"
         corrected = "" if self.p is None else f", corrected p {self.p:.3g}"
-        return f"{sentence}, {amount(self.n or 0, 'query', 'queries')}{corrected}."
+        return f"{sentence}, {pluralize(self.n or 0, 'query', 'queries')}{corrected}."
 
 
 class CheckedCondition(NamedTuple):
@@ -126,7 +128,7 @@ class CheckedCondition(NamedTuple):
 
     @property
     def failed(self) -> tuple[CheckedFigure, ...]:
-        """The figures that meet it, or that there is none."""
+        """The figures that meet it; without any figure, a row that says why."""
         met = tuple(figure for figure in self.figures if figure.met)
         return met if self.figures else (CheckedFigure(self.condition, why=self.why),)
 
@@ -143,15 +145,15 @@ def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
     ------
     InputError: texts that say none, with what of each was understood; all together.
     """
-    found, problems = [], []
+    conditions, problems = [], []
     for text in texts:
         condition = _read(text.strip())
         if isinstance(condition, str):
             problems.append(f"--fail-if {text!r}: {condition}")
         else:
-            found.append(condition)
+            conditions.append(condition)
     refuse_problems(problems, way_out=EXAMPLES)
-    return found
+    return conditions
 
 
 def facets_needed(conditions: Iterable[FailCondition]) -> list[str]:
@@ -176,7 +178,7 @@ def checked_conditions(
     base = baseline or evaluation.runs[0].name
     if base not in systems:
         raise InputError(f"The baseline {base!r} is no system here; expected one of {', '.join(systems)}.")
-    found: list[CheckedCondition] = []
+    checked: list[CheckedCondition] = []
     problems = []
     for condition in conditions:
         problem = _impossible(condition, evaluation, systems[base])
@@ -186,9 +188,9 @@ def checked_conditions(
             skipped = base if baseline is not None or condition.how == "drops" else None
             rows = list(_checked(condition, systems[base], evaluation, skipped))
             figures = tuple(row for row in rows if not row.why)
-            found.append(CheckedCondition(condition.text, figures, "" if figures else _whys(rows)))
+            checked.append(CheckedCondition(condition.text, figures, "" if figures else _whys(rows)))
     refuse_problems(problems)
-    return tuple(found)
+    return tuple(checked)
 
 
 def _read(text: str) -> FailCondition | str:
@@ -197,29 +199,29 @@ def _read(text: str) -> FailCondition | str:
     try:
         [measure] = measures_named([name])
         at = len(name)
-        said: dict[str, str | None] = {}
+        read: dict[str, str | None] = {}
         for part in (_HOW, _WHERE, _LEAST):
             match = part.match(text, at)
             if match is None and part is _HOW:
                 break
-            at, said = (match.end(), said | match.groupdict()) if match else (at, said)
-        if at < len(text) or "how" not in said:
+            at, read = (match.end(), read | match.groupdict()) if match else (at, read)
+        if at < len(text) or "how" not in read:
             rest = text[at:].strip()
             return f"{text[:at]!r} was understood" + (
                 f", {rest!r} was not" if rest else ", and nothing follows"
             )
-        limit = float(said["drop"] or said["limit"] or 0)
+        limit = float(read["drop"] or read["limit"] or 0)
     except InputError as error:
         return error.problems[0]
     except ValueError:
-        return f"{said['drop'] or said['limit']!r} is no number"
-    if not (0 < limit <= (inf if measure.summary == "total" else 1)) and (said["drop"] or said["limit"]):
+        return f"{read['drop'] or read['limit']!r} is no number"
+    if not (0 < limit <= (inf if measure.summary == "total" else 1)) and (read["drop"] or read["limit"]):
         return f"{limit:g} is out of the range of measures; expected a number above 0, and at most 1"
     return FailCondition(
-        *(text, measure.name, "drops" if said["how"] else "below", limit),
-        *(said.get("any") or said.get("facet"), said.get("value"), int(said.get("n") or 1)),
-        more=bool(said["more"]) or (said["how"] is not None and said["drop"] is None),
-        significant=said["significantly"] is not None,
+        *(text, measure.name, "drops" if read["how"] else "below", limit),
+        *(read.get("any") or read.get("facet"), read.get("value"), int(read.get("n") or 1)),
+        more=read["how"] is not None and read["drop"] is None,
+        significant=read["significantly"] is not None,
     )
 
 
@@ -245,99 +247,81 @@ def _meant(condition: FailCondition, value: str) -> bool:
     return condition.value in (None, value, number)
 
 
-class _Drop(NamedTuple):
-    """How far a system is from the baseline, by the paired comparison where there is one."""
-
-    change: float
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    significant: bool = False
-    no_verdict: str | None = None
-
-
 def _checked(
     condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation, skipped: str | None
 ) -> Iterator[CheckedFigure]:
-    """The figures, with why one cannot be checked; without those of the baseline where it is skipped."""
+    """The figures, with why one cannot be checked; no figures of the system that is skipped."""
     drops = condition.how == "drops"
     references, pairs = dict(_figures(base, condition)), _pairs(condition, base.name, evaluation)
     for system in evaluation.runs:
         for where, figure in _figures(system, condition) if system.name != skipped else ():
             reference = references[where].value if drops else condition.limit
-            drop = pairs.get((system.name, where)) if drops else None
-            why = _why_not(condition, figure.n, drop)
+            pair = pairs.get((system.name, where)) if drops else None
+            why = _why_not(condition, figure.n, pair)
             if figure.value is None or reference is None or why:
                 why = why or "no query has a value"
                 yield CheckedFigure(condition.text, system.name, where, figure.n, why=why)
                 continue
-            drop = drop or _Drop(figure.value - reference)
+            change = figure.value - reference
+            if pair is not None and pair.difference is not None:
+                change = pair.difference
             yield CheckedFigure(
-                *(condition.text, system.name, where, figure.n, figure.value, reference),
-                *(drop.change, base.name if drops else None, drop.low, drop.high, drop.p),
-                met=_is_met(condition, drop),
+                *(condition.text, system.name, where, figure.n, figure.value, reference, change),
+                base.name if drops else None,
+                *((pair.low, pair.high, pair.p_corrected) if pair is not None else (None, None, None)),
+                _is_met(condition, change, pair is not None and pair.distinguished),
             )
 
 
-def _why_not(condition: FailCondition, n: int, drop: _Drop | None) -> str:
+def _why_not(condition: FailCondition, n: int, pair: Comparison | None) -> str:
     """Why a figure of n queries is not checked; '' where it is."""
     if n < condition.least:
-        return f"{amount(n, 'query', 'queries')}, where n>={condition.least} is asked for"
-    if not condition.significant or (drop is not None and drop.p is not None):
+        return f"{pluralize(n, 'query', 'queries')}, where n>={condition.least} is asked for"
+    if not condition.significant or (pair is not None and pair.p_corrected is not None):
         return ""
-    if drop is not None and drop.no_verdict:
-        return drop.no_verdict
-    if condition.facet is not None and n >= LEAST_QUERIES:
+    if pair is not None and pair.no_verdict:
+        return pair.no_verdict
+    if condition.facet is not None and n >= MIN_QUERIES:
         return (
             "of so many systems, kinds of query are tested by the first measure alone: name it first in "
             "--measures"
         )
-    return f"fewer than {LEAST_QUERIES} queries have a value of both systems, too few for a test"
+    return f"fewer than {MIN_QUERIES} queries have a value of both systems, too few for a test"
 
 
 def _whys(rows: Sequence[CheckedFigure]) -> str:
     """Why nothing could be checked, by the first figures."""
-    said = [f"{row.system}, {row.where}: {row.why}" for row in rows]
-    more = [f"and {len(said) - SAID:,} more"] if len(said) > SAID else []
-    return "; ".join([*said[:SAID], *more])
+    reasons = [f"{row.system}, {row.where}: {row.why}" for row in rows]
+    more = [f"and {len(reasons) - SAID:,} more"] if len(reasons) > SAID else []
+    return "; ".join([*reasons[:SAID], *more])
 
 
-def _is_met(condition: FailCondition, drop: _Drop) -> bool:
+def _is_met(condition: FailCondition, change: float, significant: bool) -> bool:
     if condition.how == "below":
-        return drop.change < 0
-    if condition.significant and not drop.significant:
+        return change < 0
+    if condition.significant and not significant:
         return False
     least = condition.limit + (ROUNDING if condition.more else -ROUNDING)
-    return -drop.change > least
+    return -change > least
 
 
-def _pairs(condition: FailCondition, base: str, evaluation: Evaluation) -> dict[tuple[str, str], _Drop]:
-    """System and where → the paired difference from the baseline."""
-    found = {}
-    for comparison in evaluation.comparisons:
+def _pairs(condition: FailCondition, base: str, evaluation: Evaluation) -> dict[tuple[str, str], Comparison]:
+    """System and where → the comparison of the system with the baseline."""
+    pairs = {}
+    for pair in evaluation.comparisons:
         if (
-            comparison.measure != condition.measure
-            or comparison.difference is None
-            or base not in (comparison.system, comparison.other)
+            pair.measure != condition.measure
+            or pair.difference is None
+            or base not in (pair.system, pair.other)
         ):
             continue
-        where = (
-            OVERALL
-            if comparison.stratum is None
-            else f"{comparison.stratum.facet} {comparison.stratum.value}"
-        )
-        ends = (comparison.difference, comparison.low, comparison.high)
-        if comparison.system == base:
-            ends = (
-                -comparison.difference,
-                comparison.high and -comparison.high,
-                comparison.low and -comparison.low,
+        if pair.system == base:
+            low, high = pair.high and -pair.high, pair.low and -pair.low
+            pair = replace(
+                pair, system=pair.other, other=base, difference=-pair.difference, low=low, high=high
             )
-        name = comparison.other if comparison.system == base else comparison.system
-        found[name, where] = _Drop(
-            *ends, comparison.p_corrected, comparison.distinguished, comparison.no_verdict
-        )
-    return found
+        pairs[pair.system, " ".join(pair.stratum or (OVERALL,))] = pair
+    return pairs
 
 
 def _figures(system: EvaluatedSystem, condition: FailCondition) -> Iterator[tuple[str, MeasureFigure]]:

@@ -1,29 +1,50 @@
-"""What changes between two guides: grades added, removed, renamed, redefined; the text word by word."""
+"""What changes between two guides: grades, the text word by word, and which grades' labels are due for it.
+
+A grade's own words are its name, definition and examples, and the lines of the guide's text about it alone: a
+row, list item or heading that begins with its value or name, and what is below such a heading. The other
+lines are about every grade. The rule by which labels are due (`reworded_grades`):
+
+- own words changed, or the grade was removed: labels of this grade are due, and so is each pair for which
+  somebody voted for it, whatever grade the pair has;
+- a grade was added: labels of its neighbours on the scale are due, because each may have lost a part to it;
+- other lines changed: all labels are due.
+
+Guides of one line (see `guide_lines`) mean the same: wordings that either has count for both.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from curation.core.similarity.text_blocks import TextBlock, word_blocks
-from curation.core.text import amount
-from curation.guides.front_matter import source_values
+from curation.core.text import canonical_json, pluralize
 from curation.guides.guide import Grade, Guide
+from curation.guides.guide_text import source_values
+from curation.store import Cursor
 
 _WORDS = re.compile(r"\S+|\n+")
 _SOFT = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
 """The end of a line within a paragraph of Markdown."""
-
 _CONTEXT = 20
 """Words next to a change that are shown of what stays."""
-
 _SUMMARIES = {"name": "renamed", "definition": "redefined", "key": "another key", "colour": "another colour",
          "examples": "other examples"}  # fmt: skip
+Wording = tuple[dict[int, str], str]
+"""The words of a guide: by grade, and the words about every grade."""
+Grades = frozenset[int | None]
+"""None: also answers without a grade."""
+_HEADING = re.compile(r"(#+)\s")
+_BEGINS = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"
 
 
 @dataclass(frozen=True)
 class GradeChange:
-    """A grade of one value in two guides; None where a guide does not have it.
+    """A grade of one value in two guides; None if a guide does not have it.
 
     changed: the entries that differ, of name, definition, key, colour, examples.
     """
@@ -86,24 +107,26 @@ class GuideDifference:
         """The changes of the text with some words around them; an ellipsis is in the place of the others."""
         last = len(self.body) - 1
         return tuple(
-            _shortened(block, place > 0, place < last) if block.kind == "same" else block
-            for place, block in enumerate(self.body)
+            _shortened(block, index > 0, index < last) if block.kind == "same" else block
+            for index, block in enumerate(self.body)
         )
 
     @property
     def summary(self) -> list[str]:
         """A sentence for each thing that changes; one where nothing does."""
-        said = []
+        sentences = []
         if self.before.title != self.after.title:
-            said.append(f"The title changes from “{self.before.title}” to “{self.after.title}”.")
-        said += [_sentence(changed_grade) for changed_grade in self.changed_grades]
+            sentences.append(f"The title changes from “{self.before.title}” to “{self.after.title}”.")
+        sentences += [_sentence(changed_grade) for changed_grade in self.changed_grades]
         removed, added = self.body_changes
         if removed or added:
-            said.append(f"The text loses {amount(removed, 'word')} and gains {added:,}.")
-        said += [f"The entry “{name}” of the front matter changes." for name in self.other]
-        if not said:
-            said.append("They are the same." if self.same else "Only spaces or the file's layout differ.")
-        return said
+            sentences.append(f"The text loses {pluralize(removed, 'word')} and gains {added:,}.")
+        sentences += [f"The entry “{name}” of the front matter changes." for name in self.other]
+        if not sentences:
+            sentences.append(
+                "They are the same." if self.same else "Only spaces or the file's layout differ."
+            )
+        return sentences
 
 
 def guide_difference(before: Guide, after: Guide) -> GuideDifference:
@@ -148,3 +171,64 @@ def _other(before: Guide, after: Guide) -> tuple[str, ...]:
     old, new = (source_values(guide.source) for guide in (before, after))
     names = (name for name in {**old, **new} if name not in ("title", "scale"))
     return tuple(name for name in names if old.get(name) != new.get(name))
+
+
+def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> dict[str, Grades]:
+    """Guide → its grades that read otherwise in the guide `into`, which need not be stored yet.
+
+    Parameters
+    ----------
+    lines: guide → its line; see `guide_lines`.
+    """
+    words: defaultdict[str, list[Wording]] = defaultdict(list)
+    for name, scale, body in cursor.execute("SELECT guide_hash, scale, body FROM guides").fetchall():
+        words[lines[name]].append(_wording(json.loads(scale), body))
+    line = lines[into.guide_hash]
+    words[line].append(_wording([grade.model_dump() for grade in into.scale], into.body))
+    changed = {line_of_guide: _changed(before, words[line]) for line_of_guide, before in words.items()}
+    return {
+        name: frozenset() if line_of_guide == line else changed[line_of_guide]
+        for name, line_of_guide in lines.items()
+    }
+
+
+def _changed(before: Sequence[Wording], now: Sequence[Wording]) -> Grades:
+    grades = {grade for wording in before for grade in wording[0]}
+    if {wording[1] for wording in before}.isdisjoint(wording[1] for wording in now):
+        return frozenset({*grades, None})
+    kept = {item for wording in now for item in wording[0].items()}
+    reworded = {
+        grade for grade in grades if kept.isdisjoint((grade, wording[0].get(grade, "")) for wording in before)
+    }
+    added = {grade for wording in now for grade in wording[0]} - grades
+    lower = {max((wording for wording in grades if wording < grade), default=None) for grade in added}
+    higher = {min((wording for wording in grades if wording > grade), default=None) for grade in added}
+    return frozenset(reworded | ((lower | higher) - {None}))
+
+
+def _wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
+    begins = {grade["value"]: _beginning(grade) for grade in scale}
+    lines_of_grade: defaultdict[int, list[str]] = defaultdict(list)
+    common: list[str] = []
+    section, level = None, 0
+    for line in filter(None, (" ".join(row.split()) for row in body.splitlines())):
+        about = next((value for value, begin in begins.items() if begin.match(line)), None)
+        heading = _HEADING.match(line)
+        if heading and (about is not None or len(heading[1]) <= level):
+            section, level = about, len(heading[1])
+        about = section if about is None else about
+        (common if about is None else lines_of_grade[about]).append(line)
+    by_grade = {
+        grade["value"]: [
+            grade["name"],
+            grade["definition"],
+            grade.get("examples"),
+            lines_of_grade[grade["value"]],
+        ]
+        for grade in scale
+    }
+    return ({value: canonical_json(words) for value, words in by_grade.items()}, " ".join(common))
+
+
+def _beginning(grade: Mapping[str, Any]) -> re.Pattern[str]:
+    return re.compile(_BEGINS.format(f"{grade['value']}|{re.escape(grade['name'])}"), re.IGNORECASE)

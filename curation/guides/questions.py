@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from curation.core.errors import InputError, NotFoundError
 from curation.core.reports.page import QueryName, Table
-from curation.core.text import LONGEST_NOTE, digest
+from curation.core.text import MAX_NOTE_LENGTH, digest
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
@@ -29,7 +29,7 @@ class GuideQuestion(NamedTuple):
 
     Attributes
     ----------
-    query_id, query, document_id, title: None where it is about the guide as a whole.
+    query_id, query, document_id, title: None if it is about the guide as a whole.
     answer, everyone, answered_by, answered_at: None until somebody answers.
     """
 
@@ -80,7 +80,7 @@ def ask_guide(store: Store, query_id: str, document_id: str, words: str, author:
     NotFoundError: the author is unknown, or no round has shown the pair.
     RefusedError: the author is neither reviewer nor lead.
     """
-    said = _said(words, "say in a few words what the guide leaves open")
+    words = _checked(words, "say in a few words what the guide leaves open")
     with store.reading() as cursor:
         require_author(cursor, author, "reviewer", "lead")
     with store.transaction(new_data_version=False) as cursor:
@@ -89,7 +89,7 @@ def ask_guide(store: Store, query_id: str, document_id: str, words: str, author:
                 f"No round has shown the document {document_id!r} for the query {query_id!r}."
             )
         guide = current_guide(cursor).guide_hash
-        return _insert(cursor, guide, query_id, document_id, said, author)
+        return _insert(cursor, guide, query_id, document_id, words, author)
 
 
 _OWN_ITEM = """
@@ -107,17 +107,17 @@ def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str |
     NotFoundError: the annotator is unknown, or has no such item.
     RefusedError: the annotator does not judge.
     """
-    said = _said(words, "say in a few words what the guide leaves open")
+    words = _checked(words, "say in a few words what the guide leaves open")
     with store.reading() as cursor:
         require_author(cursor, annotator, *JUDGING)
     with store.transaction(new_data_version=False) as cursor:
         if presentation_id is None:
-            return _insert(cursor, current_guide(cursor).guide_hash, None, None, said, annotator)
+            return _insert(cursor, current_guide(cursor).guide_hash, None, None, words, annotator)
         row = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
         if row is None:
             raise NotFoundError("You have no such item.")
         guide, query_id, document_id = row
-        return _insert(cursor, guide, query_id, document_id, said, annotator)
+        return _insert(cursor, guide, query_id, document_id, words, annotator)
 
 
 _ANSWER = """
@@ -143,12 +143,12 @@ def answer_question(
     NotFoundError: there is no such question.
     RefusedError: the author is no lead.
     """
-    said = _said(words, "write the answer in a few words", lines=True)
+    words = _checked(words, "write the answer in a few words", lines=True)
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")
         question = find_question(cursor, question_id)
-        if (question.answer, question.everyone) != (said, everyone):
-            row = {"question": question.question_id, "words": said, "everyone": everyone, "author": author}
+        if (question.answer, question.everyone) != (words, everyone):
+            row = {"question": question.question_id, "words": words, "everyone": everyone, "author": author}
             cursor.execute(_ANSWER, {**row, "now": utc_now()})
             detail = {
                 "question": question.question_id,
@@ -167,19 +167,19 @@ def find_question(cursor: Cursor, name: str) -> GuideQuestion:
     InputError: several begin so.
     NotFoundError: none does.
     """
-    found = [
+    matching = [
         guide_question
         for guide_question in guide_questions(cursor)
         if name and guide_question.question_id.startswith(name)
     ]
-    if not found:
+    if not matching:
         raise NotFoundError(
             f"There is no question {name!r} about the guide.",
-            command="`goldgrade guide questions` lists them.",
+            command="`goldgrade guide show --questions` lists them.",
         )
-    if len(found) > 1:
-        raise InputError(f"{len(found):,} questions begin with {name!r}; give more of the id")
-    return found[0]
+    if len(matching) > 1:
+        raise InputError(f"{len(matching):,} questions begin with {name!r}; give more of the id")
+    return matching[0]
 
 
 _QUESTIONS = f"""
@@ -218,18 +218,18 @@ def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
         return fetch(cursor, ReadableQuestion, _READABLE, [annotator] * 3)
 
 
-def _said(words: str, wanted: str, lines: bool = False) -> str:
-    said = words.strip() if lines else " ".join(words.split())
-    if not said or len(said) > LONGEST_NOTE:
-        raise InputError(f"{wanted} (at most {LONGEST_NOTE:,} characters), this has {len(said):,}")
-    return said
+def _checked(words: str, wanted: str, lines: bool = False) -> str:
+    words = words.strip() if lines else " ".join(words.split())
+    if not words or len(words) > MAX_NOTE_LENGTH:
+        raise InputError(f"{wanted} (at most {MAX_NOTE_LENGTH:,} characters), this has {len(words):,}")
+    return words
 
 
 def _insert(
-    cursor: Cursor, guide: str, query_id: str | None, document_id: str | None, said: str, author: str
+    cursor: Cursor, guide: str, query_id: str | None, document_id: str | None, words: str, author: str
 ) -> str:
-    question_id = digest("guide question", guide, query_id, document_id, said, author)
-    row = [question_id, guide, query_id, document_id, said, author, utc_now()]
+    question_id = digest("guide question", guide, query_id, document_id, words, author)
+    row = [question_id, guide, query_id, document_id, words, author, utc_now()]
     new = cursor.execute(
         "INSERT INTO guide_questions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1", row
     ).fetchall()

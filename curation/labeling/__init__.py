@@ -2,5 +2,5 @@
 
 A round is planned completely when it opens: who sees what, in which order (`rounds`). An annotator's screen
 reads `session`, which is blind by its return types. Every judgment, from the app or from a file, passes
-`judgments.judging` and is appended.
+`labeling.judging` and is appended.
 """

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from curation.core.errors import InputError, RefusedError
 from curation.core.text import digest, quote_formula
-from curation.ingest.filters.stored import NEED
+from curation.ingest.filters import NEED
 from curation.ingest.importers.queries import active_queries
 from curation.labeling.presentation.excerpts import LONGEST, best_passage
 from curation.labeling.rounds.candidates import Candidate, choose_candidates, read_candidates
@@ -64,7 +64,7 @@ def export_pairs(
         chosen = choose_candidates(*read_candidates(cursor), again=False)
         needs = dict(cursor.execute(f"SELECT query_id, {NEED} FROM queries q").fetchall())  # noqa: S608
         active = active_queries(cursor)
-        queries = {one.query_id: one._replace(information_need=needs[one.query_id]) for one in active}
+        queries = {query.query_id: query._replace(information_need=needs[query.query_id]) for query in active}
         documents = documents_by_hash(cursor, (pair.content_hash for pair in chosen.candidates))
     pairs = sorted(chosen.candidates, key=lambda pair: _place(seed, pair))
     if not pairs:
@@ -109,16 +109,13 @@ def _place(seed: int, pair: Candidate) -> tuple[str, str, str]:
 
 
 def _rows(
-    pairs: Sequence[Candidate],
-    queries: Mapping[str, Query],
-    documents: Mapping[str, Document],
-    excerpt: bool,
+    pairs: Sequence[Candidate], queries: Mapping[str, Query], documents: Mapping[str, Document], excerpt: bool
 ) -> Iterator[tuple[str, ...]]:
     for pair in pairs:
         query = queries[pair.query_id]
         title, body = documents[pair.content_hash].title, documents[pair.content_hash].body
         if excerpt and len(body) > LONGEST:
-            body = "".join(segment.text for segment in best_passage(body, query.text).segments)
+            body = "".join(segment.text for segment in best_passage(body, query.text)[1])
         yield (
             query.query_id,
             query.text,

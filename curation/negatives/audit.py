@@ -1,42 +1,59 @@
 """The audit of assumed negatives: how many documents that count as not relevant, unjudged, are relevant.
 
-The population is `assumed`'s, from the lists of the latest pool's systems, searched again, and the current
+The population comes from the lists of the latest pool's systems, searched again, and the current
 corpus. A simple random sample without replacement is drawn from each stratum: a pair of stratum h is included
 with probability n_h / N_h. The strata get equal numbers as far as they have them, because each is asked for a
 rate of its own; `audit_rate` works it out from what was judged.
+
+The population has three strata:
+
+'top'     within the pool's depth in some system's list, and not judged: over the budget, not drawn into the
+          sample of the pool, of a system or a corpus that came later, or waiting for its round
+'below'   below the pool's depth in every list, and within a greater depth in at least one: what usual
+          practice mines as hard negatives
+'random'  drawn for a pool as an easy negative, and within that depth of no list
+
+Excluded are pairs that are judged or planned in an open round, also under the id of an identical document;
+documents without text; and near-duplicates of a relevant document, which `hard_negatives` excludes as well.
+All of them are counted, and the near-duplicates are listed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import ChainMap, Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.core.errors import RefusedError, refuse_problems
+from curation.core.errors import RefusedError
+from curation.core.operation import refuse_wrong
 from curation.core.progress import Progress, silent
+from curation.core.reports.page import Table
+from curation.core.similarity.identical import StandIns
+from curation.core.similarity.shingles import near_duplicate, word_shingles
 from curation.core.statistics.allocation import allocate
-from curation.core.text import seeded
-from curation.ingest.filters.stored import read_filters
+from curation.core.text import pluralize, seeded
+from curation.ingest.filters import NO_FILTERS, Filters, read_filters
 from curation.ingest.importers.queries import active_queries
-from curation.labeling.consensus.relevance import VotesOnScale, read_votes_on_scale, relevance_of
+from curation.labeling.consensus.consensus import read_for_relevance
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate, Chosen
 from curation.labeling.rounds.create_round import RoundOpened, open_over
-from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import list_rounds
-from curation.negatives.assumed import STRATA, AlikePair, Population, assumed_negatives
-from curation.negatives.hard_negatives import NEAR_DUPLICATE
-from curation.people.seal_access import SealAccess, door_or_shut
-from curation.pooling.candidates import AUDIT
-from curation.pooling.corpus_texts import read_texts
+from curation.negatives.requests import AuditRequest
+from curation.people.seal_access import SealAccess, access_or_closed, withheld
+from curation.pooling.contributions import Pair, Relevance
+from curation.pooling.pool import CorpusTexts, read_texts
 from curation.pooling.random_negatives import RANDOM
-from curation.pooling.relevance import Pair
-from curation.pooling.systems import Systems, known_systems, refuse_without_corpus
-from curation.retrieval import DEFAULT_MODEL
-from curation.store import Cursor, Query, Store
+from curation.pooling.systems import AUDIT, SystemLists, Systems, known_systems, refuse_without_corpus
+from curation.store import Cursor, Document, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 
-DEPTH = 100
+ReadDocuments = Callable[[Iterable[str]], Iterable[Document]]
+TOP, BELOW = "top", "below"
+STRATA = (TOP, BELOW, RANDOM)
+
 # What only a pilot or practice showed, or a round that was closed before anybody judged it, is assumed.
 _TAKEN = """
 SELECT query_id, document_id FROM live_presentations JOIN round_states USING (round_id)
@@ -45,6 +62,108 @@ UNION SELECT query_id, document_id FROM counted_judgments
 UNION SELECT query_id, document_id FROM current_adjudications
 ORDER BY ALL
 """
+
+
+class AlikePair(NamedTuple):
+    """An unjudged document that is nearly the text of a relevant one, and was kept out of the population."""
+
+    query_id: str
+    document_id: str
+    positive_id: str
+    similarity: float
+
+
+class Population(NamedTuple):
+    """The assumed negatives by stratum, ordered, and the pairs that were left out, with the reasons."""
+
+    strata: Mapping[str, list[Pair]]
+    near_duplicates: list[AlikePair]
+    left_out: dict[str, int]
+
+
+def assumed_negatives(
+    inputs: AuditInputs,
+    request: AuditRequest,
+    lists: SystemLists,
+    texts: CorpusTexts,
+    documents: ReadDocuments,
+    relevance: Relevance,
+    filters: Filters = NO_FILTERS,
+) -> Population:
+    """The assumed negatives by stratum; a text with several ids counts once.
+
+    Parameters
+    ----------
+    lists: what each system finds for the queries, to the request's depth or deeper.
+    texts, documents: what is known of all texts of the corpus, and its documents by id.
+    filters: a pair outside the filter of its query is known to be not relevant, so it is left out.
+    """
+    identical = texts.identical
+    done = {(query_id, identical.first(document_id)) for query_id, document_id in inputs.taken}
+    stand_ins = StandIns(identical, inputs.candidates, filters.outside)
+    ranks = _best_ranks(lists, inputs.queries, inputs.random, stand_ins, request.depth)
+    known = frozenset(inputs.corpus.part(document_id for _, document_id in ranks).ids)
+    alike_to_relevant = _near_duplicates(ranks, documents, relevance, request.threshold)
+    strata: dict[str, list[Pair]] = {name: [] for name in STRATA}
+    near: list[AlikePair] = []
+    left_out: Counter[str] = Counter()
+    for pair, rank in sorted(ranks.items()):
+        if pair[1] not in known:
+            left_out["easy negatives name a document that the corpus no longer has"] += 1
+        elif filters.outside(*pair):
+            left_out["pairs are outside the filter of their query"] += 1
+        elif (pair[0], identical.first(pair[1])) in done:
+            left_out["pairs are judged, or planned in an open round"] += 1
+        elif pair[1] in texts.blank:
+            left_out["pairs have a document without text"] += 1
+        elif pair in alike_to_relevant:
+            near.append(alike_to_relevant[pair])
+        else:
+            strata[RANDOM if rank is None else TOP if rank <= inputs.pool_depth else BELOW].append(pair)
+    left_out["pairs are near-duplicates of a relevant document, and no negatives"] = len(near)
+    return Population(strata, near, {reason: count for reason, count in left_out.items() if count})
+
+
+def _near_duplicates(
+    pairs: Iterable[Pair], documents: ReadDocuments, relevance: Relevance, threshold: float
+) -> dict[Pair, AlikePair]:
+    """Pair → the relevant document of its query that it nearly repeats, of those that do."""
+    positives = defaultdict[str, list[str]](list)
+    for pair in sorted(relevance.grades):
+        if relevance.is_relevant(pair):
+            positives[pair[0]].append(pair[1])
+    asked = defaultdict[str, list[str]](list)
+    for query_id, document_id in pairs:
+        if query_id in positives:
+            asked[document_id].append(query_id)
+    relevant = documents(name for names in positives.values() for name in names)
+    shingles = {document_read.document_id: word_shingles(document_read.text) for document_read in relevant}
+    alike = {}
+    for document in documents(asked):
+        name = document.document_id
+        known = ChainMap({name: word_shingles(document.text)}, shingles)
+        for query_id in asked[name]:
+            duplicate = near_duplicate(name, positives[query_id], known, threshold)
+            if duplicate is not None:
+                alike[query_id, name] = AlikePair(query_id, *duplicate)
+    return alike
+
+
+def _best_ranks(
+    lists: SystemLists, queries: Sequence[Query], random: Iterable[Pair], stand_ins: StandIns, depth: int
+) -> dict[Pair, int | None]:
+    """Pair → the best rank that a system gives it within the depth; None for what chance alone drew."""
+    ranks: dict[Pair, int | None] = {}
+    asked = {query.query_id for query in queries}
+    for hits_of_queries in lists.values():
+        for query, hits in zip(queries, hits_of_queries, strict=True):
+            for rank, hit in enumerate(hits[:depth], 1):
+                pair = (query.query_id, stand_ins.of(query.query_id, hit.document_id))
+                ranks[pair] = min(rank, ranks.get(pair) or rank)
+    for query_id, document_id in random:
+        if query_id in asked:
+            ranks.setdefault((query_id, stand_ins.of(query_id, document_id)), None)
+    return ranks
 
 
 class Drawn(NamedTuple):
@@ -75,64 +194,65 @@ class AuditOpened:
     near_duplicates: list[AlikePair]
     sealed: int
 
+    @property
+    def sentences(self) -> list[str]:
+        """The round, what is no assumed negative, and what is sealed."""
+        return [
+            f"Opened {self.opened.round}: {pluralize(self.opened.candidates, 'pair')}, "
+            f"{pluralize(self.opened.presentations, 'presentation')}.",
+            *(f"{count:,} {reason}" for reason, count in self.opened.left_out.items()),
+            *filter(None, [withheld(self.sealed)]),
+        ]
 
-class _AuditedPool(NamedTuple):
+    @property
+    def tables(self) -> tuple[Table, Table]:
+        """The strata with how many pairs were drawn, and the near-duplicates that were left out."""
+        strata = [
+            (*stratum, stratum.drawn / stratum.population if stratum.population else None)
+            for stratum in self.strata
+        ]
+        title = f"Assumed negatives of {', '.join(self.systems)} to depth {self.depth:,}"
+        columns = ("Query", "Document", "Relevant", "Similarity")
+        return (
+            Table(title, ("Stratum", "Pairs", "Drawn", "Probability"), tuple(strata)),
+            Table("Near-duplicates left out", columns, tuple(self.near_duplicates)),
+        )
+
+
+class AuditInputs(NamedTuple):
+    """What decides an audit: the latest pool, the corpus, the queries, and what people said.
+
+    Attributes
+    ----------
+    systems: name → settings of the pool's systems.
+    taken: pairs that are judged, decided by the reviewer, or planned in a round that is open.
+    candidates: pairs that decide the id under which a text with several ids is judged.
+    random: pairs that were drawn as easy negatives.
+    """
+
     pool_id: str
-    depth: int
-    systems: Mapping[str, Any]  # name → settings
-
-
-class _AuditInputs(NamedTuple):
-    pool: _AuditedPool
+    pool_depth: int
+    systems: Mapping[str, Any]
     corpus: Corpus
     queries: list[Query]
-    taken: list[Pair]  # judged, decided by the reviewer, or planned in a round that is open
+    taken: list[Pair]
     candidates: list[Pair]
     random: list[Pair]
-    votes: VotesOnScale
-
-
-class _Ask(NamedTuple):
-    """What an audit was asked for."""
-
-    size: int
-    seed: int
-    depth: int
-    threshold: float
-    systems: Sequence[str] | None
-    model: str
+    relevance: Callable[[], Relevance]
 
 
 def open_audit(
-    store: Store,
-    annotators: Sequence[str],
-    *,
-    name: str | None = None,
-    size: int = 100,
-    seed: int = 0,
-    overlap: int = 1,
-    duplicates: float = 0.0,
-    depth: int = DEPTH,
-    threshold: float = NEAR_DUPLICATE,
-    systems: Sequence[str] | None = None,
-    model: str = DEFAULT_MODEL,
-    progress: Progress = silent,
-    door: SealAccess | None = None,
+    store: Store, request: AuditRequest, progress: Progress = silent, access: SealAccess | None = None
 ) -> AuditOpened:
     """Open a round of kind 'audit' over a random part of the assumed negatives.
 
-    Annotators see it as any other; its judgments count like any other's. Project, seed and numbers decide the
-    draw.
+    Annotators see it as any other; its judgments count like any other's. Where there are fewer pairs than
+    asked for, all are drawn. Without named systems it uses all of the latest pool's, which must still be as
+    they were.
 
     Parameters
     ----------
-    name: of the round; None is the first free one of audit-1, audit-2 …
-    size: pairs to be judged, over all strata; where there are fewer, all are.
-    depth: how far down a system's list a place makes an assumed negative.
-    threshold: least Jaccard similarity of word 3-grams that makes a near-duplicate.
-    systems: whose lists; None is all of the latest pool's, which must still be as they were.
-    model: what dense and hybrid embed with.
-    door: without one, near-duplicates of relevant documents are counted only where a release seals the query.
+    access: without one, near-duplicates of relevant documents of sealed queries are only counted.
 
     Raises
     ------
@@ -141,59 +261,53 @@ def open_audit(
     RefusedError: there is no corpus, no pool or no assumed negative; a system is not as the pool had it; or
         as `create_round.open_over`.
     """
-    _check_numbers(size, depth, threshold)
+    refuse_wrong(request)
     with store.reading() as cursor:
-        name, door = name or _free_name(cursor), door_or_shut(cursor, door)
-    ask = _Ask(size, seed, depth, threshold, systems, model)
-    layout = RoundLayout(name, "audit", annotators, overlap, duplicates, seed).checked()
+        name, access = request.name or _free_name(cursor), access_or_closed(cursor, access)
+    layout = RoundRequest(
+        name, request.annotators, request.overlap, duplicates=0.0, seed=request.seed, kind="audit"
+    ).checked()
     choices: list[tuple[Chosen, Population]] = []
 
-    def choose(given: _AuditInputs) -> Chosen:
-        population, names = _population(store, given, ask, progress)
-        choices.append((_draw(given, population, names, ask), population))
+    def choose(given: AuditInputs) -> Chosen:
+        population, names = _population(store, given, request, progress)
+        choices.append((_draw(given, population, names, request), population))
         return choices[-1][0]
 
     opened = open_over(store, layout, _read, choose)
     chosen, population = choices[-1]
     named = [
-        near_duplicate for near_duplicate in population.near_duplicates if door.shows(near_duplicate.query_id)
+        near_duplicate
+        for near_duplicate in population.near_duplicates
+        if access.shows(near_duplicate.query_id)
     ]
     return AuditOpened(
         opened=opened,
         pool_id=chosen.parameters["pool"],
         systems=chosen.parameters["systems"],
-        depth=depth,
+        depth=request.depth,
         strata=[Drawn(**row) for row in chosen.parameters["strata"]],
         near_duplicates=named,
         sealed=len(population.near_duplicates) - len(named),
     )
 
 
-def _check_numbers(size: int, depth: int, threshold: float) -> None:
-    problems = []
-    if size < 1:
-        problems.append(f"--size {size}: expected at least 1 pair to audit.")
-    if depth < 1:
-        problems.append(f"--depth {depth}: expected at least 1.")
-    if not 0 < threshold <= 1:
-        problems.append(f"--threshold {threshold:g}: expected a similarity above 0 and up to 1.")
-    refuse_problems(problems)
-
-
 def _free_name(cursor: Cursor) -> str:
-    taken = {found.name for found in list_rounds(cursor)}
+    taken = {round_.name for round_ in list_rounds(cursor)}
     return next(name for number in range(1, len(taken) + 2) if (name := f"audit-{number}") not in taken)
 
 
-def _read(cursor: Cursor) -> _AuditInputs:
+def _read(cursor: Cursor) -> AuditInputs:
     rows = cursor.execute("SELECT pool_id, parameters FROM pools ORDER BY rowid DESC LIMIT 1").fetchall()
     if not rows:
         raise RefusedError(
             "No system has proposed anything yet. Build a pool.", command="`goldgrade pool` builds one."
         )
     parameters = json.loads(rows[0][1])
-    return _AuditInputs(
-        pool=_AuditedPool(rows[0][0], parameters["depth"], parameters["systems"]),
+    return AuditInputs(
+        pool_id=rows[0][0],
+        pool_depth=parameters["depth"],
+        systems=parameters["systems"],
         corpus=current_corpus(cursor),
         queries=active_queries(cursor),
         taken=cursor.execute(_TAKEN).fetchall(),
@@ -202,36 +316,29 @@ def _read(cursor: Cursor) -> _AuditInputs:
             "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE system = ? ORDER BY ALL",
             [RANDOM],
         ).fetchall(),
-        votes=read_votes_on_scale(cursor),
+        relevance=read_for_relevance(cursor),
     )
 
 
 def _population(
-    store: Store, given: _AuditInputs, ask: _Ask, progress: Progress
+    store: Store, given: AuditInputs, request: AuditRequest, progress: Progress
 ) -> tuple[Population, list[str]]:
-    names = known_systems(list(given.pool.systems) if ask.systems is None else ask.systems)
+    names = known_systems(list(given.systems) if request.systems is None else request.systems)
     with store.reading() as cursor:
         refuse_without_corpus(cursor, names)
-    engines = Systems(store, names, given.corpus, ask.model)
-    if ask.systems is None:
-        _refuse_changed(given.pool, engines.settings)
-    match = engines.search(given.queries, ask.depth, progress)
+    engines = Systems(store, names, given.corpus, request.model)
+    if request.systems is None:
+        _refuse_changed(given, engines.settings)
     population = assumed_negatives(
-        match,
-        given.queries,
-        given.corpus,
+        given,
+        request,
+        engines.search(given.queries, request.depth, progress),
         read_texts(store, given.corpus),
         lambda ids: StoredDocuments(store, given.corpus.part(ids).hashes),
-        given.random,
-        given.taken,
-        given.candidates,
-        relevance_of(given.votes),
-        filters=read_filters(store),
-        pool_depth=given.pool.depth,
-        depth=ask.depth,
-        threshold=ask.threshold,
+        given.relevance(),
+        read_filters(store),
     )
-    unheard = len(set(given.pool.systems) - set(names))
+    unheard = len(set(given.systems) - set(names))
     reasons = {
         "systems of the pool were not searched, so what they alone rank is not audited": unheard,
         **population.left_out,
@@ -239,12 +346,12 @@ def _population(
     return population._replace(left_out={reason: n for reason, n in reasons.items() if n}), names
 
 
-def _refuse_changed(pool: _AuditedPool, settings: Mapping[str, Any]) -> None:
+def _refuse_changed(inputs: AuditInputs, settings: Mapping[str, Any]) -> None:
     as_stored = json.loads(json.dumps(settings))
-    changed = [name for name, held in pool.systems.items() if as_stored[name] != held]
+    changed = [name for name, settings_then in inputs.systems.items() if as_stored[name] != settings_then]
     if changed:
         raise RefusedError(
-            f"Not as the latest pool ({pool.pool_id[:8]}) had it any more: {', '.join(changed)}. Name the "
+            f"Not as the latest pool ({inputs.pool_id[:8]}) had it any more: {', '.join(changed)}. Name the "
             "pool's model with --model, choose other systems with --systems, or build the pool again with "
             "`goldgrade pool`."
         )
@@ -261,23 +368,23 @@ def draw_pairs(strata: Mapping[str, Sequence[Pair]], size: int, seed: int) -> tu
     return counts, pairs
 
 
-def _draw(given: _AuditInputs, population: Population, names: Sequence[str], ask: _Ask) -> Chosen:
+def _draw(given: AuditInputs, population: Population, names: Sequence[str], request: AuditRequest) -> Chosen:
     if not any(population.strata.values()):
         raise RefusedError(
-            f"There is nothing to audit: to depth {ask.depth:,}, and among the easy negatives, every pair is "
-            "judged, planned in a round, or nearly a relevant document. Look deeper with --depth, or build a "
-            "pool with --random-negatives."
+            f"There is nothing to audit: to depth {request.depth:,}, and among the easy negatives, every "
+            "pair is judged, planned in a round, or nearly a relevant document. Look deeper with --depth, or "
+            "build a pool with --random-negatives."
         )
-    counts, pairs = draw_pairs(population.strata, ask.size, ask.seed)
+    counts, pairs = draw_pairs(population.strata, request.size, request.seed)
     parameters = {
-        "pool": given.pool.pool_id,
+        "pool": given.pool_id,
         "systems": list(names),
-        "depth": ask.depth,
-        "threshold": ask.threshold,
-        "size": ask.size,
+        "depth": request.depth,
+        "threshold": request.threshold,
+        "size": request.size,
         "strata": [item._asdict() for item in counts],
     }
-    missing = {"pairs fewer than asked for: there are no more assumed negatives": ask.size - len(pairs)}
+    missing = {"pairs fewer than asked for: there are no more assumed negatives": request.size - len(pairs)}
     left_out = {**population.left_out, **{reason: count for reason, count in missing.items() if count}}
     drawn = given.corpus.part(document_id for _, document_id in pairs)
     hashes = dict(zip(drawn.ids, drawn.hashes.to_pylist(), strict=True))

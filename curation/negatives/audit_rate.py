@@ -1,7 +1,7 @@
 """The false-negative rate that an audit has measured so far.
 
-With W_h = N_h / N the part of stratum h among the assumed negatives, and p_h the share of relevant pairs
-among those of its sample that were judged,
+W_h = N_h / N is the share of stratum h among the assumed negatives, and p_h the share of relevant pairs among
+the judged pairs of its sample. Then
 
     p = Σ W_h p_h                                  (Cochran 1977, Sampling Techniques, section 5.3)
     low  = p − √ Σ W_h² (p_h − low_h)²
@@ -20,22 +20,25 @@ classifiers calls this share the false omission rate.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from curation.core.errors import RefusedError
-from curation.core.statistics.intervals import wilson
-from curation.labeling.consensus.consensus import PairConsensus, settled
-from curation.labeling.consensus.relevance import read_votes_on_scale
+from curation.core.reports.page import Table
+from curation.core.statistics.estimate import Estimate, share_estimate
+from curation.core.text import percent, pluralize
+from curation.guides.guide import current_guide
+from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
+from curation.labeling.consensus.votes import read_votes
 from curation.labeling.rounds.rounds import find_round, list_rounds
-from curation.negatives.audit import Drawn
-from curation.people.seal_access import SealAccess, door_or_shut
-from curation.pooling.candidates import AUDIT
+from curation.people.seal_access import SealAccess, access_or_closed, withheld
+from curation.pooling.systems import AUDIT
 from curation.store import Cursor, Round, Store
 
-MINIMUM_JUDGED = 10
+MIN_JUDGED = 10
 """With fewer judged pairs, and more in the stratum, a rate is no figure to show."""
 
 
@@ -55,7 +58,7 @@ class StratumRate(NamedTuple):
     cannot_tell: nobody could, or the reviewer decided that there is no grade.
     other_text: drawn pairs that people have judged since with another text of the document than was drawn.
     false_negatives: judged pairs that are relevant: graded above the scale's lowest.
-    rate, low, high: their share and its 95 % interval; None below `MINIMUM_JUDGED`, unless all were judged.
+    rate: their share; without a value below `MIN_JUDGED`, unless all were judged.
     """
 
     name: str
@@ -66,9 +69,7 @@ class StratumRate(NamedTuple):
     disputed: int
     waiting: int
     false_negatives: int
-    rate: float | None
-    low: float | None
-    high: float | None
+    rate: Estimate
     other_text: int = 0
 
 
@@ -87,8 +88,7 @@ class AuditReport:
 
     Attributes
     ----------
-    rate, low, high: over all strata, by the number of their pairs; None while a stratum has no rate.
-    why: why there is no rate over all; '' where there is one.
+    rate: over all strata, by the number of their pairs; without a value while a stratum has none.
     found: the false negatives, by query and document; `sealed` more are not named.
     """
 
@@ -101,19 +101,54 @@ class AuditReport:
     drawn: int
     judged: int
     false_negatives: int
-    rate: float | None
-    low: float | None
-    high: float | None
-    why: str
+    rate: Estimate
     strata: list[StratumRate]
     found: list[FalseNegative]
     sealed: int
 
+    @property
+    def sentences(self) -> list[str]:
+        """The rate, what is no part of it, and which pairs are relevant."""
+        rate = (
+            f"False-negative rate over all {self.population:,} assumed negatives: "
+            f"{self.rate.percent_text(1)}, from {self.judged:,} judged pairs."
+        )
+        other_text = pluralize(sum(stratum.other_text for stratum in self.strata), "pair")
+        left_out = f"left out: {other_text} judged since with another text of their document"
+        return [
+            (self.rate.why or "") if self.rate.value is None else rate,
+            *([] if other_text.startswith("0 ") else [left_out]),
+            *(
+                f"relevant: {pair.query_id}, {pair.document_id} ({pair.stratum}): grade {pair.grade}"
+                for pair in self.found
+            ),
+            *filter(None, [withheld(self.sealed)]),
+        ]
 
-def audit_report(store: Store, name: str | None = None, door: SealAccess | None = None) -> AuditReport:
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What was measured in each stratum."""
+        rows = (
+            (
+                *(stratum.name, stratum.population, stratum.drawn, stratum.judged, stratum.waiting),
+                stratum.cannot_tell + stratum.disputed,
+                stratum.false_negatives,
+                *(percent(stratum.rate.value, 1), _percent_interval(stratum.rate)),
+            )
+            for stratum in self.strata
+        )
+        columns = (
+            *("Stratum", "Pairs", "Drawn", "Judged", "Waiting", "No grade", "Relevant"),
+            *("Rate", "95 % interval"),
+        )
+        title = f"{self.round}: assumed negatives of {', '.join(self.systems)} to depth {self.depth:,}"
+        return (Table(title, columns, tuple(rows)),)
+
+
+def audit_report(store: Store, name: str | None = None, access: SealAccess | None = None) -> AuditReport:
     """The rate that an audit has measured so far: the round of that name, or the one opened last.
 
-    Without a door, false negatives of queries that a release seals count and are not named.
+    Without access, false negatives of queries that a release seals count and are not named.
 
     Raises
     ------
@@ -121,14 +156,14 @@ def audit_report(store: Store, name: str | None = None, door: SealAccess | None 
     RefusedError: the round is no audit, or none was opened yet.
     """
     with store.reading() as cursor:
-        found, door = _find_audit(cursor, name), door_or_shut(cursor, door)
+        audited, access = _find_audit(cursor, name), access_or_closed(cursor, access)
         rows = cursor.execute(
             "SELECT query_id, document_id, system FROM candidate_sources WHERE pool_id = ? ORDER BY ALL",
-            [found.round_id],
+            [audited.round_id],
         ).fetchall()
-        votes = read_votes_on_scale(cursor, found.round_id)
-        other_text = set(cursor.execute(_OTHER_TEXT, [found.round_id]).fetchall())
-    pairs = {(pair.query_id, pair.document_id): pair for pair in settled(votes.votes).pairs}
+        votes, lowest = read_votes(cursor, audited.round_id), current_guide(cursor).values[0]
+        other_text = set(cursor.execute(_OTHER_TEXT, [audited.round_id]).fetchall())
+    pairs = {(pair.query_id, pair.document_id): pair for pair in compute_consensus(votes).pairs}
     graded = {
         (row[0], row[1]): None if row[:2] in other_text else pairs.get((row[0], row[1])) for row in rows
     }
@@ -136,28 +171,21 @@ def audit_report(store: Store, name: str | None = None, door: SealAccess | None 
     false = [
         FalseNegative(*pair, stratum_of[pair], judged.grade)
         for pair, judged in graded.items()
-        if judged is not None and judged.grade is not None and judged.grade > votes.lowest
+        if judged is not None and judged.grade is not None and judged.grade > lowest
     ]
+    parameters = json.loads(audited.parameters)
     strata = [
         _measured(
-            drawn,
-            [graded[pair] for pair, name in stratum_of.items() if name == drawn.name],
-            votes.lowest,
-            sum(stratum_of.get(pair) == drawn.name for pair in other_text),
+            row,
+            [graded[pair] for pair, name in stratum_of.items() if name == row["name"]],
+            lowest,
+            sum(stratum_of.get(pair) == row["name"] for pair in other_text),
         )
-        for drawn in (Drawn(**row) for row in json.loads(found.parameters)["strata"])
+        for row in parameters["strata"]
     ]
-    return _report(found, strata, false, door)
-
-
-def _report(
-    found: Round, strata: list[StratumRate], false: list[FalseNegative], door: SealAccess
-) -> AuditReport:
-    parameters = json.loads(found.parameters)
-    named = [one for one in false if door.shows(one.query_id)]
-    rate, low, high = rate_over(strata) or (None, None, None)
+    named = [pair for pair in false if access.shows(pair.query_id)]
     return AuditReport(
-        round=found.name,
+        round=audited.name,
         pool_id=parameters["pool"],
         systems=list(parameters["systems"]),
         depth=parameters["depth"],
@@ -166,27 +194,40 @@ def _report(
         drawn=sum(item.drawn for item in strata),
         judged=sum(item.judged for item in strata),
         false_negatives=len(false),
-        **{"rate": rate, "low": low, "high": high},
-        why=_why_no_rate(strata),
+        rate=rate_over(strata),
         strata=strata,
         found=named,
         sealed=len(false) - len(named),
     )
 
 
-def rate_over(strata: Sequence[StratumRate]) -> tuple[float, float, float] | None:
-    """The rate over all strata with its 95 % limits; None while one that holds pairs has no rate."""
-    held = [item for item in strata if item.population]
-    whole = sum(item.population for item in held)
-    rate = below = above = 0.0
-    for item in held:
-        if item.rate is None or item.low is None or item.high is None:
-            return None
-        weight = item.population / whole
-        rate += weight * item.rate
-        below += (weight * (item.rate - item.low)) ** 2
-        above += (weight * (item.high - item.rate)) ** 2
-    return (rate, max(0.0, rate - sqrt(below)), min(1.0, rate + sqrt(above))) if held else None
+def rate_over(strata: Sequence[StratumRate]) -> Estimate:
+    """The rate over all strata with its 95 % limits; none while one that holds pairs has no rate."""
+    filled = [stratum for stratum in strata if stratum.population]
+    lacking = ", ".join(
+        f"{stratum.name} ({stratum.judged} of {stratum.drawn} drawn)"
+        for stratum in filled
+        if stratum.rate.value is None
+    )
+    judged = sum(stratum.judged for stratum in filled)
+    if lacking or not filled:
+        why = (
+            f"Too few pairs are judged for a rate (at least {MIN_JUDGED} each): {lacking}." if lacking else ""
+        )
+        return Estimate(n=judged, why=why)
+    weights = np.array([stratum.population for stratum in filled]) / sum(
+        stratum.population for stratum in filled
+    )
+    rates, lows, highs = np.array([stratum.rate[:3] for stratum in filled], dtype=np.float64).T
+    rate = float((weights * rates).sum())
+    below, above = (float(np.sqrt(((weights * part) ** 2).sum())) for part in (rates - lows, highs - rates))
+    return Estimate(rate, max(0.0, rate - below), min(1.0, rate + above), judged)
+
+
+def _percent_interval(estimate: Estimate) -> str:
+    if not estimate.has_interval:
+        return "–"
+    return f"{percent(estimate.low, 1)} to {percent(estimate.high, 1)}"
 
 
 def measured_rate(
@@ -201,21 +242,20 @@ def measured_rate(
 ) -> StratumRate:
     """What so many judged pairs and false negatives say of a stratum."""
     waiting = drawn - judged - cannot_tell - disputed - other_text
+    rate = share_estimate(false_negatives, judged, min(MIN_JUDGED, population))
     counts = (name, population, drawn, judged, cannot_tell, disputed, waiting, false_negatives)
-    if not judged or (judged < MINIMUM_JUDGED and judged < population):
-        return StratumRate(*counts, None, None, None, other_text)
-    return StratumRate(*counts, false_negatives / judged, *wilson(false_negatives, judged), other_text)
+    return StratumRate(*counts, rate, other_text)
 
 
 def _find_audit(cursor: Cursor, name: str | None) -> Round:
     if name is not None:
-        found = find_round(cursor, name)
-        if found.kind != "audit":
+        round_ = find_round(cursor, name)
+        if round_.kind != "audit":
             raise RefusedError(
-                f"The round {name!r} is no audit but of kind {found.kind}: it has no random part."
+                f"The round {name!r} is no audit but of kind {round_.kind}: it has no random part."
             )
-        return found
-    audits = [found for found in list_rounds(cursor) if found.kind == "audit"]
+        return round_
+    audits = [round_ for round_ in list_rounds(cursor) if round_.kind == "audit"]
     if not audits:
         raise RefusedError(
             "No audit was opened yet. Open one: `goldgrade negatives audit --annotators ada,grace --size "
@@ -225,24 +265,17 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
 
 
 def _measured(
-    drawn: Drawn, pairs: Sequence[PairConsensus | None], lowest: int, other_text: int
+    drawn: Mapping[str, Any], pairs: Sequence[PairConsensus | None], lowest: int, other_text: int
 ) -> StratumRate:
+    """What was measured in a stratum; `drawn` has its name, its population and how many were drawn."""
     grades = [pair.grade for pair in pairs if pair is not None and pair.grade is not None]
     without = [pair.how for pair in pairs if pair is not None and pair.grade is None]
     disputed = without.count("disputed")
     return measured_rate(
-        *drawn,
+        **drawn,
         judged=len(grades),
         false_negatives=sum(grade > lowest for grade in grades),
         cannot_tell=len(without) - disputed,
         disputed=disputed,
         other_text=other_text,
     )
-
-
-def _why_no_rate(strata: Sequence[StratumRate]) -> str:
-    lacking = [item for item in strata if item.population and item.rate is None]
-    if not lacking:
-        return ""
-    counts = ", ".join(f"{item.name} ({item.judged} of {item.drawn} drawn)" for item in lacking)
-    return f"Too few pairs are judged for a rate (at least {MINIMUM_JUDGED} each): {counts}."

@@ -6,8 +6,8 @@ Therefore a hard negative here always has a grade by people, of the text that th
 near-duplicate of a relevant document is excluded at any grade. Unjudged documents that several systems rank
 above a relevant one are listed as suspects, to be judged first.
 
-What is outside the filter of its query needs no grade: it is a negative of a kind of its own, and of another
-where its text is nearly that of a relevant document.
+A document outside the filter of its query needs no grade. It is a negative of the kind `OUTSIDE`, or of the
+kind `OUTDATED` where its text nearly repeats a relevant document.
 """
 
 from __future__ import annotations
@@ -17,21 +17,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.core.errors import RefusedError, refuse_problems
-from curation.core.similarity.near_duplicates import NearDuplicate, near_duplicate
-from curation.core.similarity.shingles import Shingles, word_shingles
-from curation.ingest.filters.query_filter import OUTDATED, OUTSIDE
+from curation.core.errors import RefusedError
+from curation.core.operation import refuse_wrong
+from curation.core.reports.page import Table
+from curation.core.similarity.shingles import NearDuplicate, Shingles, near_duplicate, word_shingles
+from curation.core.text import pluralize
+from curation.ingest.filters import OUTDATED, OUTSIDE
 from curation.ingest.importers.queries import active_queries
-from curation.labeling.consensus.relevance import read_votes_on_scale, relevance_of
-from curation.people.seal_access import SealAccess, door_or_shut
-from curation.pooling.relevance import Ranked, Relevance
+from curation.labeling.consensus.consensus import read_for_relevance
+from curation.labeling.consensus.votes import read_votes
+from curation.negatives.requests import HardNegativesRequest
+from curation.people.seal_access import SealAccess, access_or_closed, withheld
+from curation.pooling.contributions import Ranked, Relevance
 from curation.store import Cursor, Document, Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
 
-WANT = 10
-NEAR_DUPLICATE = 0.8
 JUDGED = "judged not relevant"
-WITNESSES = 2
+_Pooled = tuple[Query, Mapping[str, Mapping[str, Ranked]], frozenset[str]]
+"""What the negatives of a query are made from: document → system → its place, and the relevant documents."""
+MIN_WITNESSES = 2
 """How many systems must rank an unjudged document above a relevant one to make it a suspect."""
 
 
@@ -54,7 +58,7 @@ class HardNegative(NamedTuple):
     rank, system, score: its best place; of systems that place it alike, the first by name.
     systems: system → rank, of all that found it.
     margin: ranks between it and the best relevant document of the same system; below zero it is ranked above.
-        None where that system found no relevant one.
+        None if that system found no relevant one.
     kind: `JUDGED`, or of those outside the filter `OUTSIDE` or `OUTDATED`.
     """
 
@@ -122,55 +126,86 @@ class HardNegatives:
     sealed: int
     left_out: dict[str, int]
 
+    @property
+    def sentences(self) -> list[str]:
+        """How many there are of each kind, what was left out, and what is sealed."""
+        return [
+            f"{self.negatives:,} hard negatives.",
+            f"{self.near_duplicates:,} more are near-duplicates of a relevant document, and excluded.",
+            f"{self.suspects:,} suspects to judge first: systems rank them above a relevant document.",
+            f"{len(self.queries) - self.enough:,} of {pluralize(len(self.queries), 'query', 'queries')}: "
+            f"fewer than {self.want} hard negatives.",
+            *(f"{count:,} {reason}" for reason, count in self.left_out.items()),
+            *filter(None, [withheld(self.sealed, "query", "queries")]),
+        ]
 
-class _ShingledText(NamedTuple):
-    title: str
-    shingles: Shingles
-
-
-class _Pooled(NamedTuple):
-    """What one query's negatives are made from."""
-
-    query: Query
-    ranks: Mapping[str, Mapping[str, Ranked]]  # document → system → its place
-    positives: frozenset[str]
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The hard negatives, the near-duplicates, the suspects, and the queries that have too few."""
+        negatives = (
+            (query.text, *negative[:5], len(negative.systems), negative.margin, negative.kind)
+            for query in self.queries
+            for negative in query.negatives
+        )
+        near = ((query.text, *pair) for query in self.queries for pair in query.near_duplicates)
+        suspects = (
+            (query.text, suspect.document_id, suspect.title, _above(suspect))
+            for query in self.queries
+            for suspect in query.suspects
+        )
+        needy = sorted(
+            (query for query in self.queries if query.missing),
+            key=lambda query: (-query.missing, query.query_id),
+        )
+        lacking = ((query.text, query.positives, len(query.negatives), query.missing) for query in needy)
+        columns = ("Query", "Document", "Title", "Rank", "System", "Score", "Systems", "Margin", "Kind")
+        return (
+            Table("Hard negatives", columns, tuple(negatives)),
+            Table("Near-duplicates", ("Query", "Document", "Relevant", "Similarity"), tuple(near)),
+            Table("Suspects", ("Query", "Document", "Title", "Systems: rank < relevant"), tuple(suspects)),
+            Table(
+                f"Fewer than {self.want} hard negatives",
+                ("Query", "Relevant", "Hard negatives", "Still wanted"),
+                tuple(lacking),
+            ),
+        )
 
 
 def hard_negatives(
-    store: Store, want: int = WANT, threshold: float = NEAR_DUPLICATE, door: SealAccess | None = None
+    store: Store, request: HardNegativesRequest | None = None, access: SealAccess | None = None
 ) -> HardNegatives:
     """The hard negatives of every query in all pools, with what is missing, excluded or suspect.
 
     Parameters
     ----------
-    want: how many hard negatives each query should have; 10 to 20 serve training and evaluation.
-    threshold: least Jaccard similarity of word 3-grams that makes a near-duplicate.
-    door: without one, queries that a release seals are counted only.
+    access: without one, queries that a release seals are counted only.
 
     Raises
     ------
     InputError: a number out of its bounds.
     RefusedError: there is no corpus or no pool.
     """
-    _check_numbers(want, threshold)
+    request = request or HardNegativesRequest()
+    refuse_wrong(request)
     with store.reading() as cursor:
-        door = door_or_shut(cursor, door)
+        access = access_or_closed(cursor, access)
         queries = active_queries(cursor)
         ranked = fetch(cursor, Ranked, _RANKED.format(query=""))
-        votes = read_votes_on_scale(cursor)
-        judged = votes.votes.rows["document_id"].unique().to_pylist()
+        votes = read_votes(cursor)
+        relevance_later = read_for_relevance(cursor, votes)
+        judged = votes.rows["document_id"].unique().to_pylist()
         needed = sorted({*judged, *(row.document_id for row in ranked)})
         documents = snapshot_texts(cursor, current_snapshot(cursor), needed)
     if not ranked:
         raise RefusedError(
             "No system has proposed anything yet. Build a pool.", command="`goldgrade pool` builds one."
         )
-    relevance = relevance_of(votes)
+    relevance = relevance_later()
     texts = _shingled(zip(*documents.to_pydict().values(), strict=True))
     known = [row for row in ranked if row.document_id in texts]
     everything = _by_query(queries, known, relevance)
-    pooled = [item for item in everything if door.shows(item.query.query_id)]
-    found = [_query_negatives(item, relevance, texts, want, threshold) for item in pooled]
+    pooled = [item for item in everything if access.shows(item[0].query_id)]
+    by_query = [_query_negatives(item, relevance, texts, request) for item in pooled]
     pairs = {row[:2] for row in known}
     left_out = {
         "places name a document that the corpus no longer has": len(ranked) - len(known),
@@ -182,16 +217,20 @@ def hard_negatives(
         ),
     }
     return HardNegatives(
-        want=want,
-        threshold=threshold,
-        negatives=sum(len(item.negatives) for item in found),
-        near_duplicates=sum(len(item.near_duplicates) for item in found),
-        suspects=sum(len(item.suspects) for item in found),
-        enough=sum(not item.missing for item in found),
-        queries=found,
+        want=request.want,
+        threshold=request.threshold,
+        negatives=sum(len(item.negatives) for item in by_query),
+        near_duplicates=sum(len(item.near_duplicates) for item in by_query),
+        suspects=sum(len(item.suspects) for item in by_query),
+        enough=sum(not item.missing for item in by_query),
+        queries=by_query,
         sealed=len(everything) - len(pooled),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
+
+
+def _above(suspect: Suspect) -> str:
+    return ", ".join(f"{system}: {rank} < {relevant}" for system, (rank, relevant) in suspect.above.items())
 
 
 def read_ranked(cursor: Cursor, query_id: str) -> list[Ranked]:
@@ -205,14 +244,14 @@ def query_negatives(
     """The hard negatives of one query; `documents` are those that the corpus has."""
     shingled = _shingled((document.document_id, document.title, document.body) for document in documents)
     known = [row for row in ranked if row.document_id in shingled]
-    [pooled] = _by_query([query], known, relevance) or [_Pooled(query, {}, frozenset())]
-    return _query_negatives(pooled, relevance, shingled, WANT, NEAR_DUPLICATE)
+    [pooled] = _by_query([query], known, relevance) or [(query, {}, frozenset())]
+    return _query_negatives(pooled, relevance, shingled, HardNegativesRequest())
 
 
 def suspects_of(
     ranks: Mapping[str, Mapping[str, Ranked]], positives: Iterable[str], unjudged: Iterable[str]
 ) -> dict[str, dict[str, tuple[int, int]]]:
-    """Unjudged documents that at least `WITNESSES` systems rank above a relevant one.
+    """Unjudged documents that at least `MIN_WITNESSES` systems rank above a relevant one.
 
     Parameters
     ----------
@@ -227,49 +266,39 @@ def suspects_of(
     first_of = _first_of_alike(ranks)
     lowest: dict[str, int] = {}
     for document_id in positives:
-        for system, place in ranks.get(document_id, {}).items():
-            lowest[system] = max(lowest.get(system, 0), place.rank)
-    found = {}
+        for system, ranked in ranks.get(document_id, {}).items():
+            lowest[system] = max(lowest.get(system, 0), ranked.rank)
+    above_relevant = {}
     for document_id in unjudged:
         places = ranks[document_id]
         above = {
-            system: (place.rank, lowest[system])
-            for system, place in places.items()
-            if place.rank < lowest.get(system, 0) and first_of[system] == system
+            system: (ranked.rank, lowest[system])
+            for system, ranked in places.items()
+            if ranked.rank < lowest.get(system, 0) and first_of[system] == system
         }
         if above.keys() & {"bm25", "dense"}:
             above.pop("hybrid", None)
-        if len(above) >= WITNESSES:
-            found[document_id] = dict(sorted(above.items()))
-    order = sorted(found, key=lambda d: (-len(found[d]), min(found[d].values())[0], d))
-    return {document_id: found[document_id] for document_id in order}
+        if len(above) >= MIN_WITNESSES:
+            above_relevant[document_id] = dict(sorted(above.items()))
+    order = sorted(
+        above_relevant, key=lambda d: (-len(above_relevant[d]), min(above_relevant[d].values())[0], d)
+    )
+    return {document_id: above_relevant[document_id] for document_id in order}
 
 
 def _first_of_alike(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str, str]:
     """System → the first by name of those with the same list for the query."""
     lists: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for document_id, places in ranks.items():
-        for system, place in places.items():
-            lists[system].add((document_id, place.rank))
+        for system, ranked in places.items():
+            lists[system].add((document_id, ranked.rank))
     first: dict[frozenset[tuple[str, int]], str] = {}
     return {system: first.setdefault(frozenset(lists[system]), system) for system in sorted(lists)}
 
 
-def _check_numbers(want: int, threshold: float) -> None:
-    problems = []
-    if want < 1:
-        problems.append(f"{want} hard negatives a query were asked for; expected at least 1.")
-    if not 0 < threshold <= 1:
-        problems.append(f"A threshold of {threshold:g}: expected a similarity above 0 and up to 1.")
-    refuse_problems(problems)
-
-
-def _shingled(documents: Iterable[tuple[str, str, str]]) -> dict[str, _ShingledText]:
-    """Of ids, titles and bodies."""
-    return {
-        document_id: _ShingledText(title, word_shingles(f"{title}\n{body}"))
-        for document_id, title, body in documents
-    }
+def _shingled(documents: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, Shingles]]:
+    """Document → its title and shingles, of ids, titles and bodies."""
+    return {document_id: (title, word_shingles(f"{title}\n{body}")) for document_id, title, body in documents}
 
 
 def _by_query(queries: Sequence[Query], ranked: Iterable[Ranked], relevance: Relevance) -> list[_Pooled]:
@@ -281,34 +310,36 @@ def _by_query(queries: Sequence[Query], ranked: Iterable[Ranked], relevance: Rel
         if relevance.is_relevant(pair):
             positives[pair[0]].add(pair[1])
     return [
-        _Pooled(query, ranks[query.query_id], frozenset(positives[query.query_id]))
+        (query, ranks[query.query_id], frozenset(positives[query.query_id]))
         for query in queries
         if query.query_id in ranks
     ]
 
 
 def _query_negatives(
-    pooled: _Pooled, relevance: Relevance, texts: Mapping[str, _ShingledText], want: int, threshold: float
+    pooled: _Pooled,
+    relevance: Relevance,
+    texts: Mapping[str, tuple[str, Shingles]],
+    request: HardNegativesRequest,
 ) -> QueryNegatives:
-    query_id, ranks = pooled.query.query_id, pooled.ranks
+    query, ranks, positives = pooled
+    query_id = query.query_id
     refused = [d for d in ranks if relevance.is_refused((query_id, d))]
-    shingles = {d: texts[d].shingles for d in {*refused, *pooled.positives} if d in texts}
-    alike = {d: near_duplicate(d, pooled.positives, shingles, threshold) for d in sorted(refused)}
+    shingles = {d: texts[d][1] for d in {*refused, *positives} if d in texts}
+    alike = {d: near_duplicate(d, positives, shingles, request.threshold) for d in sorted(refused)}
     kinds = {d: JUDGED for d in refused if alike[d] is None}
     for d in refused:
         if (query_id, d) in relevance.outside:
             kinds[d] = OUTSIDE if alike.pop(d) is None else OUTDATED
-    negatives = [
-        _negative(d, ranks, pooled.positives, texts[d].title)._replace(kind=kind) for d, kind in kinds.items()
-    ]
+    negatives = [_negative(d, ranks, positives, texts[d][0])._replace(kind=kind) for d, kind in kinds.items()]
     unjudged = [d for d in ranks if not relevance.is_judged((query_id, d))]
-    suspects = suspects_of(ranks, pooled.positives, unjudged)
+    suspects = suspects_of(ranks, positives, unjudged)
     return QueryNegatives(
-        *(query_id, pooled.query.text, len(pooled.positives)),
+        *(query_id, query.text, len(positives)),
         negatives=sorted(negatives, key=lambda item: (item.rank, -len(item.systems), item.document_id)),
         near_duplicates=[item for item in alike.values() if item is not None],
-        suspects=[Suspect(d, texts[d].title, above) for d, above in suspects.items()],
-        missing=max(0, want - len(negatives)),
+        suspects=[Suspect(d, texts[d][0], above) for d, above in suspects.items()],
+        missing=max(0, request.want - len(negatives)),
     )
 
 
@@ -316,7 +347,7 @@ def _negative(
     document_id: str, ranks: Mapping[str, Mapping[str, Ranked]], positives: Iterable[str], title: str
 ) -> HardNegative:
     places = ranks[document_id]
-    best = min(places.values(), key=lambda place: (place.rank, place.system))
+    best = min(places.values(), key=lambda ranked: (ranked.rank, ranked.system))
     others = [ranks[d][best.system].rank for d in positives if best.system in ranks.get(d, {})]
     systems = {system: places[system].rank for system in sorted(places)}
     margin = best.rank - min(others) if others else None

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 
-from curation.guides.guide import Guide, store_guide
-from curation.guides.parse_guide import read_guide
+from curation.guides.guide import store_guide
+from curation.guides.guide_text import read_guide
 from curation.store import Cursor, Store, create_store, put_setting, record_event
 
 
-@dataclass(frozen=True)
-class Project:
-    """A fresh project and the guide in force."""
-
-    store: Store
-    guide: Guide
-
-
-def init_project(path: Path, guide_path: Path | None = None) -> Project:
+def init_project(path: Path, guide_path: Path | None = None) -> Store:
     """Make the project's database with a guide's grade scale.
 
     Raises
@@ -34,4 +25,4 @@ def init_project(path: Path, guide_path: Path | None = None) -> Project:
         put_setting(cursor, "cookie_key", secrets.token_hex(32))
         record_event(cursor, "init", {"guide": guide.guide_hash, "title": guide.title})
 
-    return Project(create_store(path, fill), guide)
+    return create_store(path, fill)

@@ -12,22 +12,21 @@ from importlib import import_module
 from curation.core.operation import Operation
 
 _MODULES = {
-    "check file": ("operations.importing.in_background", "sources queries judgments", ""),
-    "import": ("operations.importing.in_background", "", "sources queries judgments"),
-    "sample": ("releases.sample_operations", "sources", "queries"),
-    "top up": ("releases.sample_operations", "sources", "queries"),
-    "tags": ("queries.sampling.operations", "sources", "queries vectors"),
-    "pool": ("pooling.operations", "sources queries", "candidates vectors"),
-    "coverage": ("queries.coverage.operations", "sources queries", "map vectors"),
+    "check file": ("operations.import_file", "sources queries judgments", ""),
+    "import": ("operations.import_file", "", "sources queries judgments"),
+    "sample": ("releases.sampling_operations", "sources", "queries"),
+    "top up": ("releases.sampling_operations", "sources", "queries"),
+    "tags": ("queries.operations", "sources", "queries vectors"),
+    "pool": ("pooling.pool", "sources queries", "candidates vectors"),
+    "coverage": ("queries.operations", "sources queries", "map vectors"),
     "split preview": ("splits.operations", "sources queries judgments", "vectors"),
     "split": ("splits.operations", "sources queries judgments", "parts vectors"),
     "freeze": ("releases.operations", "sources queries judgments candidates parts", "releases"),
     "export": ("releases.operations", "releases", ""),
-    "evaluate": ("evaluation.operations", "releases", "evaluations"),
-    "plan re-labeling": ("relabeling.operations", "sources queries judgments candidates", "plan"),
-    "relabel": ("relabeling.operations", "sources queries plan", "candidates vectors"),
-    "past evaluations": ("relabeling.operations", "releases judgments", ""),
-    "backup": ("operations.backups.operations", "", ""),
+    "evaluate": ("evaluation.evaluate", "releases", "evaluations"),
+    "plan re-labeling": ("relabeling.open_quarter", "sources queries judgments candidates", "plan"),
+    "relabel": ("relabeling.open_quarter", "sources queries plan", "candidates vectors"),
+    "backup": ("operations.backup_schedule", "", ""),
 }
 """Name → (the module that has it, what it reads, what it changes)."""
 
@@ -48,12 +47,12 @@ OPERATIONS = _Operations()
 """Name → operation."""
 
 
-def clash(one: str, other: str) -> bool:
+def clash(name: str, other: str) -> bool:
     """Whether two operations may not work at the same time: one changes what the other reads or changes.
 
     Each stores its result in one transaction, so neither can damage the project. But a pool that is built
     while the corpus is imported would be one of the former corpus.
     """
-    (_, reads, changes), (_, other_reads, other_changes) = (_MODULES[name] for name in (one, other))
+    (_, reads, changes), (_, other_reads, other_changes) = _MODULES[name], _MODULES[other]
     mine, others = set(changes.split()), set(other_changes.split())
-    return one == other or bool(mine & {*other_reads.split(), *others} or others & set(reads.split()))
+    return name == other or bool(mine & {*other_reads.split(), *others} or others & set(reads.split()))

@@ -1,18 +1,64 @@
-"""Accounts: what each of the project's people may do, and how that changes while they are signed in.
+"""Accounts: each person's role, how they sign in, and how a lead changes that while they are signed in.
 
 Who is deactivated cannot sign in, and what they do from an open page is refused. Their judgments remain and
 count. At least one lead stays active, and nobody changes their own account: a slip would lock its author out.
+
+By an invitation somebody chooses a password, for a new account or a forgotten one. A lead makes the link and
+sends it; the project stores the hash of its token. It works once, for a week, and no longer than its author
+is a lead and the account is active. A newer one takes its place. The app prints a link for the first lead,
+whom nobody can invite.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+import hashlib
+import secrets
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.people.annotators import ROLES, list_annotators, require_annotators, require_author
-from curation.people.sign_ins import forget_sign_ins
+from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
+from curation.people.annotators import (
+    ROLES,
+    email_problems,
+    folded,
+    insert_annotator,
+    insert_identity,
+    list_annotators,
+    looks_like_an_address,
+    name_problems,
+    owner_of_address,
+    require_annotators,
+    require_author,
+)
+from curation.people.sign_ins import (
+    UNKNOWN,
+    Visit,
+    forget_sign_ins,
+    hash_password,
+    open_sign_in,
+    write_password,
+)
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
+
+_ACCOUNTS = """
+SELECT name, role, imported, added_at, deactivated_at,
+       EXISTS (FROM passwords p WHERE p.annotator = a.name),
+       coalesce((SELECT list(email ORDER BY email) FROM identities i WHERE i.annotator = a.name), []),
+       coalesce((SELECT list(email || coalesce(' of ' || issuer, '') ORDER BY email)
+                 FROM identities i WHERE i.annotator = a.name), []),
+       (SELECT expires FROM invitations i WHERE i.annotator = a.name AND expires > ?)
+FROM annotators a ORDER BY name
+"""
+_BRING = """
+UPDATE identities SET issuer = $issuer, subject = $subject WHERE email = $email AND issuer IS NULL
+"""
+_OTHERS = "FROM identities WHERE email = $email AND (issuer, subject) <> ($issuer, $subject)"
+
+LINK_DAYS = 7
+MAX_CLOCK_STEP = timedelta(days=1)
+"""By how much a clock may have stepped back since a link was made; else it would work for too long."""
+
+OVER = "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new one."
 
 
 class Account(NamedTuple):
@@ -59,17 +105,6 @@ def who_signs_in(cursor: Cursor) -> list[Account]:
     return [account for account in list_accounts(cursor) if account.signs_in]
 
 
-_ACCOUNTS = """
-SELECT name, role, imported, added_at, deactivated_at,
-       EXISTS (FROM passwords p WHERE p.annotator = a.name),
-       coalesce((SELECT list(email ORDER BY email) FROM identities i WHERE i.annotator = a.name), []),
-       coalesce((SELECT list(email || coalesce(' of ' || issuer, '') ORDER BY email)
-                 FROM identities i WHERE i.annotator = a.name), []),
-       (SELECT expires FROM invitations i WHERE i.annotator = a.name AND expires > ?)
-FROM annotators a ORDER BY name
-"""
-
-
 def list_accounts(cursor: Cursor) -> list[Account]:
     """All accounts by name, those known only from imported judgments, too."""
     return fetch(cursor, Account, _ACCOUNTS, [utc_now()])
@@ -79,7 +114,7 @@ def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
     """End what somebody may do here: their sign-ins, and all that an open page of theirs asks for.
 
     Returns whether they were active. What is assigned to them stays theirs; to return it to its rounds as
-    well, use `labeling.transfers.leaving.deactivate_annotator`.
+    well, use `labeling.rounds.moving.deactivate_annotator`.
 
     Raises
     ------
@@ -139,7 +174,7 @@ def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
 def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> Annotator:
     """Give somebody another role, at once and for their open pages, too; returns them with it.
 
-    To return to its rounds what an evaluator may not see, use `labeling.transfers.leaving.change_role`.
+    To return to its rounds what an evaluator may not see, use `labeling.rounds.moving.change_role`.
 
     Raises
     ------
@@ -163,7 +198,7 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
 
 
 def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
-    """Whose account a lead may change: anybody's who can sign in, but their own."""
+    """The person whose account a lead may change: anybody who can sign in, but not the lead."""
     require_author(cursor, author, "lead")
     annotator = require_annotators(cursor, [name])[0]
     if annotator.imported:
@@ -183,3 +218,202 @@ def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
     ]
     if len(leads) == 1:
         raise RefusedError(f"{annotator.name} is the last lead. Make somebody else lead first.")
+
+
+def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
+    """Let an annotator sign in as an address; adding it again changes nothing.
+
+    Raises
+    ------
+    InputError: it is no address.
+    NotFoundError: the project does not know the name.
+    RefusedError: the address is another annotator's, the name is known only from imported judgments, or the
+        author is no lead.
+    """
+    problems = email_problems(email)
+    refuse_problems(problems)
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        if require_annotators(cursor, [name])[0].imported:
+            raise RefusedError(
+                f"{name} is known only from imported judgments. Add them to let them sign in.",
+                command=f"`goldgrade people add {name} --email {email}` lets them sign in.",
+            )
+        added = insert_identity(cursor, name, email)
+        record_event(cursor, "add identity", added, author)
+    return added
+
+
+def remove_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
+    """Take an address away from an annotator; sign-ins by it end.
+
+    Raises
+    ------
+    NotFoundError: the address is not theirs.
+    RefusedError: the author is no lead.
+    """
+    removed = {"email": folded(email), "annotator": name}
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        if owner_of_address(cursor, email) != name:
+            raise NotFoundError(
+                f"{name} does not sign in as {email}.",
+                command="`goldgrade people list` names everybody's addresses.",
+            )
+        cursor.execute("DELETE FROM identities WHERE email = ?", [removed["email"]])
+        forget_sign_ins(cursor, name, email=removed["email"])
+        record_event(cursor, "remove identity", removed, author)
+    return removed
+
+
+def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit) -> str | None:
+    """Sign in whose address it is that a provider confirmed; returns the key, None if it is nobody's.
+
+    The first account of a provider (`iss` and `sub` of its token) that brings an address keeps it: another
+    provider may give the same address to somebody else.
+
+    Raises
+    ------
+    RefusedError: another account brought the address first; or the address differs from a known one by its
+        form alone.
+    """
+    with store.transaction(new_data_version=False) as cursor:
+        annotator, address = owner_of_address(cursor, email), folded(email)
+        if annotator is None:
+            if differs := looks_like_an_address(cursor, email):
+                raise RefusedError(
+                    f"{email} differs from an address that the project knows by {differs}, so it is nobody's "
+                    "here. Ask the lead of the project to add it as it is."
+                )
+            return None
+        known = {"issuer": issuer, "subject": subject, "email": address}
+        cursor.execute(_BRING, known)
+        if cursor.execute(_OTHERS, known).fetchall():
+            raise RefusedError(
+                f"{address} belongs to another account, of this provider or another, that came first. "
+                "Ask the lead of the project: removed and added again, the address goes to who comes next."
+            )
+        return open_sign_in(cursor, annotator, visit, address)
+
+
+class Invitation(NamedTuple):
+    """A link just made. Its token is stored nowhere."""
+
+    name: str
+    role: str
+    expires: datetime
+    token: str
+
+
+def link_of(address: str, token: str) -> str:
+    """The link with a token, at the app's address. Browsers send the part after # to nobody."""
+    return f"{address.rstrip('/')}/join#{token}"
+
+
+def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE) -> Invitation:
+    """Make a link for somebody new, or for somebody who lost theirs or forgot their password.
+
+    Parameters
+    ----------
+    role: of a new account; judgments imported by that name are theirs. None for an account that exists.
+
+    Raises
+    ------
+    InputError: the name or the role breaks a rule.
+    NotFoundError: the project does not know the name of an account that should exist.
+    RefusedError: the name is taken, or the account is deactivated, known only from imports, or the author's
+        own, or the author is no lead.
+    """
+    if role is not None:
+        refuse_problems(name_problems(name, role))
+    with store.transaction() as cursor:
+        if role is not None:
+            require_author(cursor, author, "lead")
+            annotator = insert_annotator(cursor, name, role, author)
+        else:
+            annotator = account_to_change(cursor, name, author)
+        if not annotator.active:
+            raise RefusedError(f"{name} is deactivated. Activate them first.")
+        return _make(cursor, annotator, author)
+
+
+def withdraw(store: Store, name: str, author: str = COMMAND_LINE) -> None:
+    """End somebody's link.
+
+    Raises
+    ------
+    NotFoundError: they have none: it was used, withdrawn or has expired.
+    RefusedError: the author is no lead.
+    """
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        if not cursor.execute("DELETE FROM invitations WHERE annotator = ? RETURNING 1", [name]).fetchall():
+            raise NotFoundError(f"{name} has no link that works: it was used or withdrawn, or has expired.")
+        record_event(cursor, "withdraw invitation", {"name": name}, author)
+
+
+_FIND = """
+SELECT name, role, imported FROM invitations JOIN annotators a ON a.name = annotator
+WHERE token_hash = ? AND expires > ? AND made_at < ? AND NOT imported AND deactivated_at IS NULL
+"""
+
+
+def find_invited(cursor: Cursor, token: str) -> Annotator | None:
+    """The person whom a link invites, if it works."""
+    now = utc_now()
+    return next(iter(fetch(cursor, Annotator, _FIND, [_hash_of(token), now, now + MAX_CLOCK_STEP])), None)
+
+
+def accept(store: Store, token: str, password: str, visit: Visit = UNKNOWN) -> str:
+    """Use a link: its owner has this password from now on. Returns the key of their sign-in.
+
+    Raises
+    ------
+    InputError: the password is too short.
+    RefusedError: the link does not work.
+    """
+    with store.reading() as cursor:  # before the hash, which takes long
+        invited = find_invited(cursor, token)
+    hashed, key = hash_password(password) if invited else "", None
+    with store.transaction() as cursor:
+        cursor.execute("DELETE FROM invitations WHERE expires <= ?", [utc_now()])
+        invited = invited and find_invited(cursor, token)
+        if invited:
+            revision = write_password(cursor, invited.name, hashed)
+            record_event(cursor, "accept invitation", {"name": invited.name}, invited.name)
+            key = open_sign_in(cursor, invited.name, visit, revision=revision)
+    if key is None:
+        raise RefusedError(OVER)
+    return key
+
+
+def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str:
+    """Make the lead of a project that has none who can sign in. Returns the key of their sign-in.
+
+    Raises
+    ------
+    InputError: the name or the password breaks a rule.
+    RefusedError: there is a lead, or the name is taken.
+    """
+    refuse_problems(name_problems(name, "lead"))
+    hashed = hash_password(password)
+    with store.transaction() as cursor:
+        if any(account.role == "lead" for account in who_signs_in(cursor)):
+            raise RefusedError("This project has a lead already. Sign in, or ask them for an invitation.")
+        insert_annotator(cursor, name, "lead", name)
+        revision = write_password(cursor, name, hashed)
+        return str(open_sign_in(cursor, name, visit, revision=revision))
+
+
+def _make(cursor: Cursor, of: Annotator, author: str) -> Invitation:
+    token, now = secrets.token_urlsafe(16), utc_now()
+    made = Invitation(of.name, of.role, now + timedelta(days=LINK_DAYS), token)
+    row = [of.name, _hash_of(token), author, now, made.expires]
+    cursor.execute("INSERT OR REPLACE INTO invitations VALUES (?, ?, ?, ?, ?)", row)
+    detail = {"name": of.name, "role": of.role, "expires": made.expires}
+    record_event(cursor, "invite annotator", detail, author)
+    return made
+
+
+def _hash_of(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Annotators: their names and roles, and who may do what.
+"""Annotators: their names, roles and e-mail addresses, and who may do what.
 
 Annotators known only from imported judgments have no password and cannot sign in. Who signs in through an
 identity provider needs none.
@@ -7,23 +7,23 @@ identity provider needs none.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Mapping, Sequence
 
 from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.core.text import alike, difference_of_form
-from curation.people.email_addresses import email_problems, folded, insert_identity, known_addresses
-from curation.people.passwords import hash_password, password_problems, write_password
+from curation.people.sign_ins import hash_password, password_problems, write_password
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
 JUDGING = ("annotator", "reviewer", "lead")
 """The roles that may see documents to grade; an evaluator scores systems and sees nothing of labeling."""
-
 EVALUATING = ("evaluator", "lead")
 """The roles that may score systems, on sealed parts, too."""
-
 _NAME = re.compile(r"\w[\w.@+-]{0,62}")
 _ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotators"
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def add_annotator(
@@ -75,12 +75,12 @@ def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str
     if other is None:
         return
     person, differs = others[other], difference_of_form(given, other)
-    said = f"differs from {other!r} by {differs}" if differs else "is in use as a name"
+    problem = f"differs from {other!r} by {differs}" if differs else "is in use as a name"
     whose = f"; that is the address of {person!r}" if person != other else ""
     raise RefusedError(
-        f"The {what} {given!r} {said}{whose}. One person has one name, and judgments belong to it: use "
+        f"The {what} {given!r} {problem}{whose}. One person has one name, and judgments belong to it: use "
         f"{person!r} for the same person. Another person needs another {what}, which people can tell apart.",
-        command="`goldgrade annotator list` shows who is known.",
+        command="`goldgrade people list` shows who is known.",
     )
 
 
@@ -101,7 +101,7 @@ def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annot
         raise RefusedError(
             f"An annotator {name!r} exists already and is deactivated. "
             "Activate them, or choose another name.",
-            command=f"`goldgrade annotator activate {name}` lets them sign in again.",
+            command=f"`goldgrade people set {name} --activate` lets them sign in again.",
         )
     else:
         raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
@@ -144,7 +144,7 @@ def require_role(annotator: Annotator, *roles: str) -> None:
 
     Raises
     ------
-    RefusedError: the role is none of `roles`, or the annotator is deactivated.
+    RefusedError: the role is not among `roles`, or the annotator is deactivated.
     """
     if not annotator.active:
         raise RefusedError(f"{annotator.name} is deactivated. A lead can activate them again.")
@@ -158,7 +158,7 @@ def require_author(cursor: Cursor, author: str, *roles: str) -> None:
     Raises
     ------
     NotFoundError: the project does not know the author.
-    RefusedError: the author's role is none of `roles`, or they are deactivated.
+    RefusedError: the author's role is not among `roles`, or they are deactivated.
     """
     if author != COMMAND_LINE:  # no annotator can have this name: it holds a space
         require_role(require_annotators(cursor, [author])[0], *roles)
@@ -183,7 +183,7 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
         have += "".join(differing)
         raise NotFoundError(
             f"The project does not know the annotator{plural} {', '.join(unknown)}. {have}",
-            command="Add somebody with `goldgrade annotator add NAME --role annotator`.",
+            command="Add somebody with `goldgrade people add NAME --role annotator`.",
         )
     return [known[name] for name in names]
 
@@ -211,3 +211,46 @@ def name_problems(name: str, role: str) -> list[str]:
     if role not in ROLES:
         problems.append(f"the role {role!r}: expected one of {', '.join(ROLES)}")
     return problems
+
+
+def insert_identity(cursor: Cursor, name: str, email: str) -> dict[str, str]:
+    """Give an address to an annotator who is known to exist; returns it as it is stored, and whose it is.
+
+    Raises
+    ------
+    RefusedError: the address is another annotator's.
+    """
+    address, owner = folded(email), owner_of_address(cursor, email)
+    if owner not in (None, name):
+        raise RefusedError(f"The address {address} is {owner}'s already.")
+    if owner is None:
+        cursor.execute("INSERT INTO identities VALUES (?, ?, ?, NULL, NULL)", [address, name, utc_now()])
+    return {"email": address, "annotator": name}
+
+
+def owner_of_address(cursor: Cursor, email: str) -> str | None:
+    """The annotator whose an address is, or None."""
+    row = cursor.execute("SELECT annotator FROM identities WHERE email = ?", [folded(email)]).fetchone()
+    return row[0] if row else None
+
+
+def looks_like_an_address(cursor: Cursor, email: str) -> str:
+    """By what alone an address that nobody has differs from one that somebody has; '' where it does not."""
+    address = folded(email)
+    return difference_of_form(address, alike([address], known_addresses(cursor)).get(address, address))
+
+
+def email_problems(email: str) -> list[str]:
+    """What is wrong with an address, as sentences for an `InputError`."""
+    if _EMAIL.fullmatch(email) and email.isprintable():
+        return []
+    return [f"the e-mail address {email!r}: expected one like ada@example.org"]
+
+
+def folded(email: str) -> str:
+    """An address as it is stored and compared."""
+    return email.strip().translate(_LOWER)
+
+
+def known_addresses(cursor: Cursor) -> dict[str, str]:
+    return dict(cursor.execute("SELECT email, annotator FROM identities ORDER BY email").fetchall())

@@ -1,13 +1,13 @@
-"""The door: whether a grade of a pair may be shown, by any command, page, report, export, job or route.
+"""The seal: whether a grade of a pair may be shown, by any command, page, report, export, job or route.
 
 A release seals parts, and a sealed grade is the same secret wherever it is kept: in the release, or in the
 votes, decisions, practice pairs and written answers of the project that goes on. A function that shows what
-people said of a pair asks a `SealAccess`. It is shut for sealed queries until somebody says why they want
-them: `unseal` writes down who, when, for what and why before anything passes. Reviewers decide disputes, and
-must read them: `reviewers_door` opens for the pairs before them, and writes it down once a day.
+people said of a pair asks a `SealAccess`. It hides sealed queries until somebody says why they want them:
+`unseal` writes down who, when, for what and why before anything is shown. Reviewers decide disputes, and must
+read them: `reviewer_access` unseals the pairs before them, and writes it down once a day.
 
-What passes no door: figures over many pairs, and what people read of their own work. No door keeps what
-somebody reads who can open the project's file, and a name on the command line is a claim.
+No seal is on figures over many pairs, nor on what people read of their own work. Nor does a seal stop
+somebody who can open the project's file, and a name on the command line is a claim.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from curation.core.errors import RefusedError
-from curation.core.text import amount
+from curation.core.text import pluralize
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_parts
@@ -46,7 +46,7 @@ class Unsealing(NamedTuple):
 
 
 class ReleaseSeal(NamedTuple):
-    """What a release seals: query id → part. Of several names of one content, `name` is the first."""
+    """What a release seals: query id → part. `name` is the first name of the release's content."""
 
     release_id: str
     name: str
@@ -54,9 +54,9 @@ class ReleaseSeal(NamedTuple):
 
 
 class SealAccess(NamedTuple):
-    """Which queries' grades stay where they are; those of all others may be shown.
+    """Which queries have sealed grades; the grades of all other queries may be shown.
 
-    reason: why it was opened; None where nobody opened anything.
+    reason: why it was opened; None if nobody opened anything.
     """
 
     closed: frozenset[str]
@@ -82,11 +82,13 @@ class SealAccess(NamedTuple):
 
 
 def withheld(count: int, what: str = "pair", plural: str = "") -> str:
-    """The sentence for what a door keeps back; '' where that is nothing."""
+    """The sentence for what a seal keeps back; '' where that is nothing."""
     if not count:
         return ""
     verb = "is" if count == 1 else "are"
-    return f"{amount(count, what, plural)} {verb} of parts that a release seals: their grades are not named."
+    return (
+        f"{pluralize(count, what, plural)} {verb} of parts that a release seals: their grades are not named."
+    )
 
 
 def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
@@ -107,21 +109,21 @@ def release_seals(cursor: Cursor) -> list[ReleaseSeal]:
 
 def sealed_queries(cursor: Cursor) -> dict[str, str]:
     """The queries whose grades a release seals → the first such release, in the order of freezing."""
-    found: dict[str, str] = {}
+    releases: dict[str, str] = {}
     for seal in release_seals(cursor):
         for query_id in seal.queries:
-            found.setdefault(query_id, seal.name)
-    return found
+            releases.setdefault(query_id, seal.name)
+    return releases
 
 
-def shut_door(cursor: Cursor) -> SealAccess:
-    """The door as it is while nobody has said why they want sealed grades."""
+def closed_access(cursor: Cursor) -> SealAccess:
+    """The access of somebody who has not said why they want sealed grades."""
     return SealAccess(frozenset(sealed_queries(cursor)))
 
 
-def door_or_shut(cursor: Cursor, door: SealAccess | None) -> SealAccess:
-    """The door that was opened; without one it is shut."""
-    return shut_door(cursor) if door is None else door
+def access_or_closed(cursor: Cursor, access: SealAccess | None) -> SealAccess:
+    """The access that was given; without one all seals hold."""
+    return closed_access(cursor) if access is None else access
 
 
 def unseal(
@@ -131,7 +133,7 @@ def unseal(
     actor: str = COMMAND_LINE,
     queries: Collection[str] | None = None,
 ) -> SealAccess:
-    """The door for a lead: shut without a reason, and with one open, once that is in each release's log.
+    """The access of a lead: to sealed grades with a reason only, once each release's log has it.
 
     Call it before the first sealed grade is read for anybody.
 
@@ -155,10 +157,10 @@ def unseal(
     return SealAccess(frozenset(), reason.strip())
 
 
-def reviewers_door(store: Store, reviewer: str, queries: Iterable[str]) -> SealAccess:
-    """The door for a reviewer who has pairs of these queries before them; open for these alone.
+def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> SealAccess:
+    """The access of a reviewer who has pairs of these queries before them: to these queries, too.
 
-    The log gets a line of each release that seals one of them, once a day (UTC) and reviewer.
+    The log of each release that seals one of them gets a line, once a day (UTC) and reviewer.
 
     Raises
     ------
@@ -219,9 +221,9 @@ def _logged_today(cursor: Cursor, seal: ReleaseSeal, queries: Iterable[str], rev
     today = utc_now().date()
     logged = {
         part
-        for one in openings(cursor, seal.release_id)
-        if (one.opened_by, one.purpose, one.opened_at.date()) == (reviewer, ADJUDICATION, today)
-        for part in one.parts
+        for opening in openings(cursor, seal.release_id)
+        if (opening.opened_by, opening.purpose, opening.opened_at.date()) == (reviewer, ADJUDICATION, today)
+        for part in opening.parts
     }
     return logged.issuperset(_parts(seal, queries))
 

@@ -17,11 +17,13 @@ class PoolRequest:
 
     Attributes
     ----------
-    budget: at most so many pairs that systems propose, evenly over the queries (`budget.spend`). Random
+    systems: names out of `SYSTEMS`, `run:NAME` for imported runs, `engine:NAME` for engines, whose lists of
+        today are stored as a run.
+    model: what dense and hybrid embed with; see `retrieval.embedding_model.find_model`.
+    budget: at most so many pairs that systems propose, evenly over the queries (`pooling.budget`). Random
         negatives come on top.
-    sample_bands, sample_budget: only a random sample of the pairs is judged; see `pool_sample.read_design`.
     stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.
-    ids: see `build_pool`.
+    ids: a file with all ids of the engine, which random negatives are drawn from on a held corpus.
     """
 
     systems: Sequence[str] = option(
@@ -44,22 +46,6 @@ class PoolRequest:
         "Budget in pairs",
         "Maximum number of pairs from the systems. It is spread evenly over the queries.",
         unset="no limit",
-        least=1,
-    )
-    sample_bands: str | None = option(
-        None,
-        "Bands of ranks",
-        "Judge a random sample of the pool, by bands of ranks. Give the last rank of each and the "
-        "share of it that is judged, such as 10:1,50:0.3,100:0.1. The last one ends at the depth. With a "
-        "number of pairs: ranks alone.",
-        unset="judge the whole pool",
-    )
-    sample_budget: int | None = option(
-        None,
-        "Pairs in the sample",
-        "Judge a random sample of so many pairs. The first band is judged whole, the deeper ones at one "
-        "rate.",
-        unset="judge the whole pool",
         least=1,
     )
     model: str = option(

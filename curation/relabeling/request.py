@@ -8,7 +8,7 @@ from typing import Annotated
 from curation.core.operation import Needs, Seed, option, option_of
 from curation.pooling.request import PoolRequest
 
-LEAST, MOST = 0.1, 0.2
+MIN_SHARE, MAX_SHARE = 0.1, 0.2
 """The share of the pairs that a quarter judges again."""
 RANDOM_SHARE = 0.25
 """The share of a plan's pairs that is drawn at random, at least."""
@@ -26,20 +26,12 @@ class PlanRequest:
         "Share of the pairs to judge again",
         "Share of the pairs that people judge again, 0.10 to 0.20.",
         flag="--share",
-        least=LEAST,
-        most=MOST,
+        least=MIN_SHARE,
+        most=MAX_SHARE,
     )
     seed: Seed = 0
     overlap: int = option(
         2, "People for each pair", "How many different annotators judge each pair.", least=1
-    )
-    half_width: float | None = option(
-        None,
-        "Half-width of the interval",
-        "Half-width of the interval of wrong labels to reach. The random part is as large as that takes.",
-        least=0.01,
-        most=1,
-        unset="that of a quarter of the plan",
     )
 
 
@@ -74,41 +66,3 @@ class QuarterRequest:
         None, "Answers a day", "Number of answers expected of an annotator per day.", least=1
     )
     dry_run: bool = option(False, "Preview only", "Say what the round would hold. Open nothing.")
-
-
-@dataclass(frozen=True)
-class PastRunsRequest:
-    """Runs of the past on the release before and on the one after; see `drift.past_evaluations`.
-
-    Attributes
-    ----------
-    plan: None is the newest one. runs: name of the system, and path of its file. folder: of these files.
-    """
-
-    new: str = option(
-        "", "Release after", "The release after, to evaluate the runs on.", flag="--new-release", unset="none"
-    )
-    old: str = option(
-        "",
-        "Release before",
-        "The release before, to evaluate the runs on.",
-        flag="--old-release",
-        unset="none",
-    )
-    part: str | None = option(
-        None,
-        "Parts",
-        "Part of both releases to evaluate on. 'all' is all of them.",
-        choices=(None, "all"),
-        words={None: "All that are not sealed", "all": "All, with sealed ones"},
-        unset="all that are not sealed",
-    )
-    reason: str | None = option(
-        None,
-        "Why you look at sealed parts",
-        "Why sealed parts are scored. It is logged with name and time.",
-        unset="refuse",
-    )
-    plan: str | None = None
-    runs: tuple[tuple[str, str], ...] = ()
-    folder: str = ""

@@ -1,33 +1,29 @@
 """What releases there are, what is in one, who exported it, had its sealed grades, and scored runs on them.
 
-An override is what a release tells of having been frozen against the gate.
+An override is what a release says where it was frozen against the gate.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from curation.core.reports.page import Table
-from curation.core.text import amount
+from curation.core.text import left_out_sentences, pluralize
 from curation.people.seal_access import Unsealing, openings, sealed_parts
+from curation.releases.gate_override import gate_overrides, with_gate_override
 from curation.releases.release_rows import (
     NO_NUMBER,
     graded_pairs,
     half_judged,
+    half_judged_sentence,
     list_releases,
-    marked,
-    release_marks,
 )
-from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
+from curation.releases.seal import SealedEvaluation, sealed_evaluations
 from curation.store import Cursor, Store
-
-if TYPE_CHECKING:
-    from curation.releases.freeze.freeze import Frozen
-
 
 _EXPORTS = """
 SELECT happened_at, actor, detail::TEXT FROM events
@@ -40,7 +36,7 @@ class ListedRelease(NamedTuple):
 
     Attributes
     ----------
-    grades: None where the manifest was altered.
+    grades: None if the manifest was altered.
     openings: how often its seal was opened. sealed_evaluations: of systems on its sealed parts, with refused
         requests; both under whatever name.
     mark: that it was frozen against the gate, where it was.
@@ -67,7 +63,7 @@ class ShownRelease:
     sealed: parts whose grades are handed out for a reason only.
     changed: grades given on another version of their document, kept and marked.
     half_judged: grades that rested on fewer opinions than were planned.
-    override: who froze against the gate, by number, and why; None where nobody did. mark: so in short.
+    override: who froze against the gate, by number, and why; None if nobody did. mark: so in short.
     openings: how often the seal was opened; `log` has each, oldest first.
     sealed_evaluations: of systems on sealed parts, with refused requests, oldest first.
     """
@@ -90,11 +86,39 @@ class ShownRelease:
     mark: str | None = None
     half_judged: int = 0
 
+    @property
+    def sentences(self) -> list[str]:
+        """What is in it, what was left out, and whether the seal was opened."""
+        single = "grade was given on another version of its document; it is"
+        many = "grades were given on another version of their document; they are"
+        changed = [f"{pluralize(self.changed, single, many)} marked."] if self.changed else []
+        names = ", ".join(self.also_named)
+        seal = [] if self.openings else [f"Nobody has opened the seal ({', '.join(self.sealed)}) yet."]
+        return [
+            *half_judged_sentence(self.half_judged),
+            *left_out_sentences(self.left_out),
+            *changed,
+            *override_sentence(self),
+            *([f"The same content is also named {names}."] if names else []),
+            *(seal if self.sealed else ["No part is sealed."]),
+            f"Its release id is {self.release_id}.",
+        ]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The parts, and the logs of the seal."""
+        title = (
+            f"Release {self.name}, frozen {self.frozen_at:%Y-%m-%d %H:%M} UTC by {self.frozen_by}: "
+            f"{pluralize(self.documents, 'document')}"
+        )
+        parts = part_table(title, self.queries, self.grades, self.sealed)
+        return (parts, opening_table(self.log), sealed_table(self.sealed_evaluations))
+
 
 def releases(store: Store) -> list[ListedRelease]:
     """All releases, oldest first."""
     with store.reading() as cursor:
-        rows, marks = list_releases(cursor), release_marks(cursor)
+        rows, marks = list_releases(cursor), gate_overrides(cursor)
         openings_of, evaluations_of = (
             dict(cursor.execute(sql).fetchall())
             for sql in (
@@ -169,29 +193,18 @@ def override_sentence(shown_release: ShownRelease) -> list[str]:
     ]
 
 
-class ListedExport(NamedTuple):
-    """One export, under whatever name of the release; `without` are the parts whose grades were not in it."""
-
-    exported_at: datetime
-    exported_by: str
-    name: str
-    format: str
-    without: tuple[str, ...]
-
-
-def exports_of(cursor: Cursor, release_id: str) -> list[ListedExport]:
-    """The exports of a release's content, in the order in which they were recorded."""
-    rows = cursor.execute(_EXPORTS, [release_id]).fetchall()
-    return [_listed(at, actor, json.loads(detail)) for at, actor, detail in rows]
+def export_table(cursor: Cursor, release_id: str) -> Table:
+    """Who exported a release's content, under whatever name of it, and without whose grades."""
+    rows = []
+    for exported_at, exported_by, text in cursor.execute(_EXPORTS, [release_id]).fetchall():
+        detail = json.loads(text)
+        without = ", ".join(detail.get("without grades", ()))
+        rows.append((exported_at, exported_by, detail["name"], detail["format"], without or "–"))
+    columns = ("When (UTC)", "Who", "Name", "Format", "Without the grades of")
+    return Table("Exports", columns, tuple(rows), words=True)
 
 
-def _listed(at: datetime, actor: str, detail: dict[str, object]) -> ListedExport:
-    without = detail.get("without grades", [])
-    names = tuple(map(str, without)) if isinstance(without, list) else ()
-    return ListedExport(at, actor, str(detail["name"]), str(detail["format"]), names)
-
-
-def release_table(found: Sequence[ListedRelease]) -> Table:
+def release_table(releases: Sequence[ListedRelease]) -> Table:
     """Releases with how often their sealed parts were seen."""
     columns = (
         "Name",
@@ -202,32 +215,26 @@ def release_table(found: Sequence[ListedRelease]) -> Table:
         "Sealed evaluations",
         "Release id",
     )
-    rows = tuple((marked(one.name, one.mark), *one[1:-1]) for one in found)
+    rows = tuple((with_gate_override(release.name, release.mark), *release[1:-1]) for release in releases)
     return Table("Frozen gold sets", columns, rows)
 
 
-def part_table(caption: str, found: Frozen | ShownRelease) -> Table:
+def part_table(
+    title: str, queries: Mapping[str, int], grades: Mapping[str, int], sealed: Collection[str]
+) -> Table:
     """The parts of a release."""
     rows = (
-        (part, queries, found.grades[part], "sealed" if part in found.sealed else "")
-        for part, queries in sorted(found.queries.items())
+        (part, count, grades[part], "sealed" if part in sealed else "")
+        for part, count in sorted(queries.items())
     )
-    title = f"{caption}: {amount(found.documents, 'document')}"
     return Table(title, ("Part", "Queries", "Grades", "Seal"), tuple(rows))
 
 
-def export_table(exports: Sequence[ListedExport]) -> Table:
-    """Who exported what, and without whose grades."""
-    rows = tuple((*export[:4], ", ".join(export.without) or "–") for export in exports)
-    return Table(
-        "Exports", ("When (UTC)", "Who", "Name", "Format", "Without the grades of"), rows, words=True
-    )
-
-
-def opening_table(found: Sequence[Unsealing]) -> Table:
+def opening_table(openings_of_seal: Sequence[Unsealing]) -> Table:
     """Who had grades of sealed parts, and why."""
     rows = tuple(
-        (one.opened_at, one.opened_by, one.purpose, ", ".join(one.parts), one.reason) for one in found
+        (opening.opened_at, opening.opened_by, opening.purpose, ", ".join(opening.parts), opening.reason)
+        for opening in openings_of_seal
     )
     return Table("Openings of the seal", ("When (UTC)", "Who", "For", "Parts", "Reason"), rows, words=True)
 

@@ -1,6 +1,4 @@
-"""Frozen releases as they are stored: parts, sums, the id, and the documents they pin.
-
-    release_id = SHA-256 (all 64 hex digits) of the canonical JSON of [[part, sha256], …], ordered by part
+"""Frozen releases as the project stores them: a row for each name, their manifests, and their documents.
 
 With each part's SHA-256 the manifest keeps a CRC-32 of every line: with it an alteration can be named to
 the line. The manifest also names the versions that froze the release, which are not part of the id, and has a
@@ -13,13 +11,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, NotFoundError
 from curation.core.text import canonical_json
-from curation.queries.sampling.frame.limits import ReleasedQueries
 from curation.store import Cursor, Document, Store, fetch
 from curation.store.documents import StoredDocuments
 from curation.store.release_parts import PartText, batched, read_part
@@ -30,12 +27,8 @@ NOT_COUNTED = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 SUFFIX, FORMER_SUFFIX = ".goldgrade", ".goldset"
 """What the names of packed releases end with."""
-MARK = "frozen against the gate"
-"""What is said of a release whose labels do not have the agreement that its project demands."""
 NO_NUMBER = "somebody who judged nothing of this release"
-
 _WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
-
 Table = list[dict[str, Any]]
 """The rows of a part."""
 PartRows = Table | PartText
@@ -52,33 +45,12 @@ class ReleaseRow(NamedTuple):
     frozen_by: str
 
 
-class Pin(NamedTuple):
-    """The version of a document that a release holds."""
-
-    document_id: str
-    content_hash: str
-
-
-def rounded(value: Any) -> Any:
-    """The value with all floats at six significant digits: the last ones are the machine's, not ours."""
-    if isinstance(value, float):
-        return float(f"{value:.6g}")
-    if isinstance(value, Mapping):
-        return {str(key): rounded(item) for key, item in value.items()}
-    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 def without_relevant(
     queries: Iterable[Mapping[str, Any]], qrels: Iterable[Mapping[str, Any]], relevant_grade: int
 ) -> list[str]:
     """The ids of a release's queries that have no relevant document."""
     relevant = {row["query_id"] for row in qrels if row["grade"] >= relevant_grade}
     return [row["query_id"] for row in queries if row["query_id"] not in relevant]
-
-
-def release_id_of(sums: Mapping[str, str]) -> str:
-    """The id of a release from part → SHA-256."""
-    return hashlib.sha256(canonical_json(sorted(sums.items())).encode("utf-8")).hexdigest()
 
 
 def signed_row(
@@ -97,17 +69,13 @@ def list_releases(cursor: Cursor) -> list[ReleaseRow]:
     return fetch(cursor, ReleaseRow, sql)
 
 
-def released_queries(store: Store) -> ReleasedQueries:
-    """The queries of all releases, for a draw that leaves them out."""
+def released_queries(store: Store) -> dict[str, list[str]]:
+    """Release id → its queries, of all releases, for a draw that leaves them out."""
     with store.reading() as cursor:
-        ids = {row.name: row.release_id for row in list_releases(cursor)}
-        queries = {
-            release_id: read_part(cursor, release_id, "queries")
+        return {
+            release_id: [row["query_id"] for row in read_part(cursor, release_id, "queries")]
             for (release_id,) in cursor.execute(_WITH_QUERIES).fetchall()
         }
-    return ReleasedQueries(
-        ids, {release_id: [row["query_id"] for row in rows] for release_id, rows in queries.items()}
-    )
 
 
 def is_file(reference: str) -> bool:
@@ -121,7 +89,7 @@ def begins_id(reference: str) -> bool:
 
 
 def graded_pairs(row: ReleaseRow) -> int | None:
-    """How many grades a release has by its manifest; None where that was altered, which verifying says."""
+    """How many grades a release has by its manifest; None if that was altered, which verifying says."""
     try:
         return int(json.loads(row.manifest)["parts"]["qrels"]["lines"])
     except (ValueError, KeyError, TypeError):
@@ -137,7 +105,7 @@ def half_judged(row: ReleaseRow) -> int:
 
 
 def half_judged_sentence(count: int) -> list[str]:
-    """What must be known of a release with so many half-judged grades; nothing where there is none."""
+    """What readers of a release with so many half-judged grades must know; nothing for 0."""
     verb = "has" if count == 1 else "have"
     return [f"{count:,} of these grades {verb} fewer opinions than were planned."] * bool(count)
 
@@ -148,7 +116,7 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     Raises
     ------
     InputError: releases of several ids begin so.
-    NotFoundError: there is none; names those there are.
+    NotFoundError: it does not exist; names those there are.
     """
     releases = {row.name: row for row in list_releases(cursor)}
     if name in releases:
@@ -170,52 +138,11 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     raise NotFoundError(f"The project has no release {name!r}. {have}", command=command)
 
 
-def gate_override_of(header: Mapping[str, Any]) -> str | None:
-    """The mark of a release that was frozen against the gate, with what spoke against it; None for others.
-
-    Whatever names the release carries it: `marked` next to its name, `mark_sentence` above its figures.
-    """
-    if not header.get("override"):
-        return None
-    against = (shortfall(check["figure"], check["state"]) for check in header["override"]["against"])
-    return f"{MARK}: {' and '.join(against)}"
-
-
-def shortfall(figure: str, state: str) -> str:
-    """What speaks against labels: a figure of the gate that is missed or undefined."""
-    return f"{figure} is {'too low' if state == 'missed' else 'not known'}"
-
-
-def marked(name: str, mark: str | None) -> str:
-    """The name of a release, with its mark in short."""
-    return f"{name} ({MARK})" if mark else name
-
-
-def mark_sentence(name: str, mark: str | None) -> list[str]:
-    """What must be known of a marked release before its figures are read; none of others."""
-    if not mark:
-        return []
-    return [f"{name} was {mark}. Its grades are not shown to be as reliable as the project demands."]
-
-
-def release_marks(cursor: Cursor) -> dict[str, str]:
-    """Name → mark, of the releases that have one."""
-    found = {}
-    for row in list_releases(cursor):
-        try:
-            mark = gate_override_of(next(iter(read_part(cursor, row.release_id, "release")), {}))
-        except (ValueError, KeyError, TypeError):
-            continue  # altered: verifying says so
-        if mark:
-            found[row.name] = mark
-    return found
-
-
-def pinned_documents(store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:
-    """Each pinned version, or None where the project no longer has it; a lease for each batch."""
+def pinned_documents(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
+    """The documents of these ids and content hashes, None if the project no longer has one; in batches."""
     import pyarrow as pa
 
-    for batch in batched(pins):
-        hashes = pa.array([pin.content_hash for pin in batch], pa.string())
-        held = {document.content_hash: document for document in StoredDocuments(store, hashes)}
-        yield from ((pin, held.get(pin.content_hash)) for pin in batch)
+    for batch in batched(versions.items()):
+        hashes = pa.array([content_hash for _, content_hash in batch], pa.string())
+        documents = {document.content_hash: document for document in StoredDocuments(store, hashes)}
+        yield from ((document_id, documents.get(content_hash)) for document_id, content_hash in batch)

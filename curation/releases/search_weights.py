@@ -1,6 +1,6 @@
-"""How many searches of the traffic a query represents that was drawn with a known probability.
+"""How many searches an evaluated query represents.
 
-A query counts as often as it was asked, over its probability of being evaluated. That is the one of being
+A query counts as often as it was asked, over its probability of being evaluated: the probability of being
 drawn, times the share of its stratum's drawn queries that are evaluated (Särndal, Swensson & Wretman 1992,
 Model Assisted Survey Sampling, section 5.7).
 """

@@ -1,4 +1,4 @@
-"""Verification: every byte of a release against its sums, and every pinned document against its hash.
+"""Frozen releases as everybody reads them, and the verification of every byte against its sums.
 
 All content of a release is read through `load_release`, so that no altered release is used, and none that a
 newer goldgrade froze. It takes a release by its name, its id, the beginning of that, or its file.
@@ -7,41 +7,45 @@ newer goldgrade froze. It takes a release by its name, its id, the beginning of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import amount
+from curation.core.text import pluralize
 from curation.ingest.importers.corpus import content_hash_of
+from curation.releases.gate_override import gate_override_of
+from curation.releases.packed import PackedRelease
+from curation.releases.release_id import release_id_of
 from curation.releases.release_rows import (
     FORMAT,
-    Pin,
     ReleaseRow,
     Table,
     find_release,
-    gate_override_of,
     is_file,
     pinned_documents,
-    release_id_of,
     signed_row,
 )
 from curation.store import Document, Store
 from curation.store.release_parts import PartSum, PartText, read_parts
 
-if TYPE_CHECKING:
-    from curation.releases.packing.packed import PackedRelease
-
-SHOWN = 20
+MAX_PROBLEMS = 20
 OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
-"""Parts that hold no grade of a pair: an altered line of theirs is shown. Of others only the ids are."""
+"""Parts that hold no grade of a pair: their altered lines are shown. Other parts show only the ids."""
 ROW_ALTERED = (
     "what is stored next to the content was altered: the name, when and by whom it was frozen, the gate or "
     "the versions"
 )
+
+
+def altered_sentences(what: str, problems: Sequence[str], altered: int) -> list[str]:
+    """That something was altered, and the first problems."""
+    more = altered - len(problems)
+    further = [f"  … and {more:,} more"] if more > 0 else []
+    return [f"{what} was ALTERED:", *(f"  {problem}" for problem in problems), *further]
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ class Verified:
     ----------
     intact: nothing was altered.
     problems: a sentence for each altered part, naming its first altered line, and for each altered document
-        (the first `SHOWN`; `altered` counts all).
-    lacking: parts of which the file has no rows about sealed queries: the id cannot be computed from these.
+        (the first `MAX_PROBLEMS`; `altered` counts all).
+    lacking: parts whose rows about sealed queries are not in the file, so that the id cannot be computed.
     """
 
     name: str
@@ -64,6 +68,22 @@ class Verified:
     altered: int
     problems: tuple[str, ...]
     lacking: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """Whether it is intact; else what was altered."""
+        if not self.intact:
+            return altered_sentences(self.name, self.problems, self.altered)
+        counts = f"{pluralize(self.parts, 'part')} and {pluralize(self.documents, 'document')}"
+        lacking = (
+            f"Without the rows of sealed queries in {', '.join(self.lacking)}: of these parts the id cannot "
+            "be computed again, and their other rows have the sums of who packed them. All else makes the id."
+        )
+        return [
+            f"{self.name} is intact: {counts} are as frozen.",
+            f"release id: {self.release_id}",
+            *([lacking] if self.lacking else []),
+        ]
 
 
 @dataclass(frozen=True)
@@ -84,9 +104,20 @@ class FrozenRelease:
             return set()
         return {row["query_id"] for row in self.walk("queries") if row["part"] not in self.file.with_grades}
 
-    def pinned(self, store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:
-        """Each pinned version, from the project or the file."""
-        return pinned_documents(store, pins) if self.file is None else self.file.pinned(pins)
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """Document id → content hash of the version that is pinned, by id."""
+        return {row["document_id"]: row["content_hash"] for row in self.walk("documents")}
+
+    def documents(
+        self, store: Store, ids: Collection[str] | None = None
+    ) -> Iterator[tuple[str, Document | None]]:
+        """Each document as it is pinned, or some of them by id, from the project or the file; None if the
+        project no longer has it."""
+        chosen = self.versions
+        if ids is not None:
+            chosen = {name: chosen[name] for name in sorted(ids) if name in chosen}
+        return pinned_documents(store, chosen) if self.file is None else self.file.documents(chosen)
 
     def rows(self, part: str) -> Table:
         """The rows of a part; none where it has no such part.
@@ -159,8 +190,6 @@ def _resolved(store: Store, reference: str) -> FrozenRelease:
 
 
 def _of_file(reference: str) -> FrozenRelease:
-    from curation.releases.packing.packed import PackedRelease
-
     if "://" in reference:
         raise InputError(
             f"{reference.partition('?')[0]} is an address: releases are not fetched any more. Download the "
@@ -211,36 +240,35 @@ def verified_and_opened(
     problems = _part_problems(release.row, release.texts) if file is None else file.problems()
     if not problems:
         refuse_other_form(release)
-    rows = () if problems else release.walk("documents")
-    pins = [Pin(row["document_id"], row["content_hash"]) for row in rows]
-    problems += _document_problems(release, store, pins, progress)
+    documents = 0 if problems else len(release.versions)
+    problems += _document_problems(release, store, progress) if documents else []
     verified = Verified(
         name=name if file is None else release.row.name,
         release_id=release.row.release_id,
         intact=not problems,
         parts=len(release.texts),
-        documents=len(pins),
+        documents=documents,
         altered=len(problems),
-        problems=tuple(problems[:SHOWN]),
-        lacking=() if file is None else file.lacking,
+        problems=tuple(problems[:MAX_PROBLEMS]),
+        lacking=() if file is None else tuple(file.here),
     )
     return verified, release
 
 
 def _part_problems(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[str]:
-    found = {part: text.sums for part, text in texts.items()}
-    unchanged = release_id_of({part: sums.sha256 for part, sums in found.items()}) == row.release_id
+    sums_now = {part: text.sums for part, text in texts.items()}
+    unchanged = release_id_of({part: sums.sha256 for part, sums in sums_now.items()}) == row.release_id
     expected = _expected(row)
-    if expected == found:
+    if expected == sums_now:
         if not unchanged:
-            return [f"the release id {row.release_id} is not that of the content and the manifest"]
+            return [f"the release id {row.release_id} is not the id of the content and the manifest"]
         return [] if _row_as_frozen(row) else [ROW_ALTERED]
     if unchanged:
         return ["the manifest was altered; the content still has the release's id"]
-    problems = [f"the part {part!r} is missing" for part in sorted(expected.keys() - found.keys())]
-    problems += [f"the part {part!r} was added" for part in sorted(found.keys() - expected.keys())]
-    for part in sorted(found.keys() & expected.keys()):
-        if found[part] != expected[part]:
+    problems = [f"the part {part!r} is missing" for part in sorted(expected.keys() - sums_now.keys())]
+    problems += [f"the part {part!r} was added" for part in sorted(sums_now.keys() - expected.keys())]
+    for part in sorted(sums_now.keys() & expected.keys()):
+        if sums_now[part] != expected[part]:
             problems.append(
                 f"the part {part!r} was altered: {_difference(part, texts[part], expected[part])}"
             )
@@ -263,18 +291,20 @@ def _row_as_frozen(row: ReleaseRow) -> bool:
 
 
 def _difference(part: str, text: PartText, expected: PartSum) -> str:
-    """Where the part begins to differ. Of a line that may have a grade only the ids are shown: sealed grades
-    are read through the gate only."""
-    lines, found = list(text.lines()), _line_sums(text.sums)
+    """Where the part begins to differ.
+
+    A line that may have a grade is shown by its ids only, because sealed grades are read with a reason only.
+    """
+    lines, sums_now = list(text.lines()), _line_sums(text.sums)
     sums = _line_sums(expected)
     count = (
         ""
         if len(lines) == len(sums)
-        else f" (it has {amount(len(lines), 'line')}, frozen were {len(sums):,})"
+        else f" (it has {pluralize(len(lines), 'line')}, frozen were {len(sums):,})"
     )
-    for number, (line, own, known) in enumerate(zip(lines, found, sums, strict=False), 1):
-        if own != known:
-            return f"line {number:,} is the first that differs{count}: {_described(part, line)}"
+    for number, (line, sum_now, known) in enumerate(zip(lines, sums_now, sums, strict=False), 1):
+        if sum_now != known:
+            return f"line {number:,} is the first that differs{count}: {_describe_line(part, line)}"
     return f"its end differs{count}"
 
 
@@ -282,7 +312,7 @@ def _line_sums(sums: PartSum) -> list[str]:
     return [sums.line_sums[start : start + 8] for start in range(0, len(sums.line_sums), 8)]
 
 
-def _described(part: str, line: str) -> str:
+def _describe_line(part: str, line: str) -> str:
     if part in OPENLY:
         return line if len(line) <= 200 else f"{line[:200]}…"
     try:
@@ -293,14 +323,12 @@ def _described(part: str, line: str) -> str:
     return ", ".join([*pair, "the rest is not shown, as it may hold sealed grades"])
 
 
-def _document_problems(
-    release: FrozenRelease, store: Store, pins: Sequence[Pin], progress: Progress
-) -> list[str]:
-    problems = []
-    for number, (pin, document) in enumerate(release.pinned(store, pins), 1):
+def _document_problems(release: FrozenRelease, store: Store, progress: Progress) -> list[str]:
+    problems, versions = [], release.versions
+    for number, (document_id, document) in enumerate(release.documents(store), 1):
         if document is None:
-            problems.append(f"the document {pin.document_id!r} is gone from the project")
-        elif document.document_id != pin.document_id or content_hash_of(document) != pin.content_hash:
-            problems.append(f"the document {pin.document_id!r} was altered")
-        progress("verifying documents", number, len(pins))
+            problems.append(f"the document {document_id!r} is gone from the project")
+        elif (document.document_id, content_hash_of(document)) != (document_id, versions[document_id]):
+            problems.append(f"the document {document_id!r} was altered")
+        progress("verifying documents", number, len(versions))
     return problems

@@ -4,13 +4,12 @@ score(d, q) = Σ over q's words w of  idf(w) · f · (k1 + 1) / (f + k1 · (1 �
 idf(w)      = ln((N − n + ½) / (n + ½))
 
 with f the times w occurs in d, n the documents that hold w, k1 = 1.5 and b = 0.75; a word asked twice
-counts twice (Robertson and Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants). `postings`
-holds the counts by word, as sparse columns (the idea of Lù, BM25S, 2024), and searches them.
+counts twice (Robertson and Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants).
 
 One difference from rank-bm25: a word in half of the documents or more has no positive idf. rank-bm25
 gives it a quarter of the average idf, more than many an informative word gets; here it counts nothing:
 such a word is no content word *of this corpus*. For queries without one the scores are
-rank-bm25's to the last digits of a double.
+rank-bm25's to the last digits of a double (`curation.retrieval.bm25_check`).
 
 Grams of scripts without spaces (`terms.indexed_terms`) are a field of their own: |d| and mean |d| count only
 them, over the documents that have any. So a Chinese name makes no English description longer.
@@ -21,7 +20,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,24 +28,16 @@ import pyarrow as pa
 from curation.core.progress import Progress, silent
 from curation.core.text import digest
 from curation.core.words import words
-from curation.retrieval.index.counting import CHUNK, count_words
-from curation.retrieval.index.merging import CorpusIndex, count_grams, merge
-from curation.retrieval.index.stored import stored_index
+from curation.retrieval.index import CHUNK, CorpusIndex, count_grams, merge, stored_index
 from curation.retrieval.postings import K1, Postings, search_for
 from curation.retrieval.retriever import Hits
 from curation.retrieval.terms import STOP_WORDS, content_words, searched_terms
+from curation.retrieval.word_counts import count_words
 from curation.store import Document, Query, Store
 from curation.store.documents import Corpus
 
 B = 0.75
 _BLOCK = 1_000  # queries that are searched for at once
-
-
-class _Index(NamedTuple):
-    """What is searched, and the number of a word; None for one that the corpus does not have."""
-
-    number: Callable[[str], int | None]
-    postings: Postings
 
 
 class Bm25:
@@ -58,40 +49,41 @@ class Bm25:
         ordered = sorted(documents, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in ordered]
         self._read: Callable[[Progress], CorpusIndex] = lambda _: _count(
-            [one.text for one in ordered], stemmer
+            [document.text for document in ordered], stemmer
         )
         self._stemmer = stemmer
-        self._made: _Index | None = None
+        self._made: Postings | None = None
+        self._number: Callable[[str], int | None] = lambda _: None
 
     @classmethod
     def stored(cls, store: Store, corpus: Corpus, stemmer: str | None = None) -> Bm25:
-        """Over documents of a store: the index is files next to the project (`index.stored`)."""
-        found = cls((), stemmer)
-        found._ids = corpus.ids
-        found._read = lambda progress: stored_index(store, corpus.hashes, progress, stemmer)
-        return found
+        """Over documents of a store: the index is files next to the project (`index`)."""
+        retriever = cls((), stemmer)
+        retriever._ids = corpus.ids
+        retriever._read = lambda progress: stored_index(store, corpus.hashes, progress, stemmer)
+        return retriever
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """See `Retriever.settings`; the stemmer only where there is one."""
-        found = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
-        return found if self._stemmer is None else found | {"stemmer": self._stemmer}
+        settings = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
+        return settings if self._stemmer is None else settings | {"stemmer": self._stemmer}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[Hits]:
         """See `Retriever.search`."""
-        index = self._index(progress)
-        asked = [self._numbers(index, query.text) for query in queries]
-        search = search_for(index.postings, asked)
+        postings = self._postings(progress)
+        asked = [self._numbers(query.text) for query in queries]
+        search = search_for(postings, asked)
         hits: list[Hits] = []
         for start in range(0, len(asked), _BLOCK):
-            best = search(index.postings, asked[start : start + _BLOCK], depth)
+            best = search(postings, asked[start : start + _BLOCK], depth)
             hits += [Hits(self._ids, rows, scores) for rows, scores in best]
             progress("bm25: search", len(hits), len(queries))
         return hits
 
     def finds(self, query: Query) -> bool:
         """Whether the query has a hit."""
-        return bool(self._numbers(self._index(), query.text))
+        return bool(self._numbers(query.text))
 
     def why_none(self, query: Query) -> str:
         """See `Retriever.why_none`."""
@@ -99,19 +91,21 @@ class Bm25:
             return "the query holds no word"
         if not content_words(query.text):
             return "the query holds stop words only"
-        number, terms = self._index().number, searched_terms(query.text, self._stemmer)
-        if all(number(term) is None for term in terms):
+        self._postings()
+        if all(self._number(term) is None for term in searched_terms(query.text, self._stemmer)):
             return "no word of the query occurs in the corpus"
         return "every word of the query that occurs is in half of the documents or more"
 
-    def _numbers(self, index: _Index, text: str) -> list[int]:
+    def _numbers(self, text: str) -> list[int]:
         """The query's words that the corpus has and that count, each as often as it is asked for."""
-        found = map(index.number, searched_terms(text, self._stemmer))
-        return [number for number in found if number is not None and index.postings.idf[number] > 0]
+        idf, numbers = self._postings().idf, map(self._number, searched_terms(text, self._stemmer))
+        return [number for number in numbers if number is not None and idf[number] > 0]
 
-    def _index(self, progress: Progress = silent) -> _Index:
+    def _postings(self, progress: Progress = silent) -> Postings:
         if self._made is None:
-            self._made = _weigh(self._read(progress))
+            index = self._read(progress)
+            self._number = cache(partial(_find, index.words))
+            self._made = _weigh(index)
         return self._made
 
 
@@ -122,19 +116,18 @@ def _count(texts: Sequence[str], stemmer: str | None) -> CorpusIndex:
     return merge([count_words(chunk, stemmer) for chunk in ended], np.arange(len(texts)))
 
 
-def _weigh(made: CorpusIndex) -> _Index:
-    """What is searched, with all that is worked out of counts."""
+def _weigh(made: CorpusIndex) -> Postings:
+    """What is searched, with all that is worked out from counts."""
     held_by, documents = np.diff(made.starts), len(made.words_in)
     idf = np.log((documents - held_by + 0.5) / (held_by + 0.5))
     field = (np.arange(len(made.words)) < count_grams(made.words)).view(np.uint8)
     lengths = np.stack([made.words_in, made.grams_in]).astype(np.float64)
     fields = np.maximum(np.array([documents, np.count_nonzero(lengths[1])]), 1)
     penalties = K1 * (1 - B + B * lengths / np.maximum(lengths.sum(axis=1) / fields, 1e-9)[:, None])
-    postings = Postings(idf, field, made.starts, made.rows, made.counts, penalties)
-    return _Index(cache(partial(_find, made.words)), postings)
+    return Postings(idf, field, made.starts, made.rows, made.counts, penalties)
 
 
 def _find(ordered: pa.StringArray, word: str) -> int | None:
     """The place of a word among words in order: they stay in the file, which makes no string of all."""
-    place = bisect_left(range(len(ordered)), word, key=lambda at: ordered[at].as_py())
-    return place if place < len(ordered) and ordered[place].as_py() == word else None
+    number = bisect_left(range(len(ordered)), word, key=lambda at: ordered[at].as_py())
+    return number if number < len(ordered) and ordered[number].as_py() == word else None

@@ -20,7 +20,8 @@ from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
 from curation.core.spans import Span
 from curation.core.words import words
-from curation.retrieval.embeddings import Vectors, embed, find_model
+from curation.retrieval.embedding_model import Vectors, find_model
+from curation.retrieval.embeddings import embed
 from curation.retrieval.passages import Cutter, cut_documents, find_cutter, passage_text
 from curation.retrieval.retriever import Hits, best_hits
 from curation.store import Document, Query, Store
@@ -60,8 +61,8 @@ class Dense:
         self._store = store
         self._model = model
         self._model_name = find_model(model).name
-        found = [document for document in documents if document.text]
-        self._documents = sorted(found, key=lambda document: document.document_id)
+        with_text = [document for document in documents if document.text]
+        self._documents = sorted(with_text, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in self._documents]
         self._asked: dict[str, Vectors] = {}
         self._cutter: Cutter | None = None
@@ -87,16 +88,16 @@ class Dense:
         RefusedError: the model cannot be loaded, or is not the one whose vectors are stored.
         """
         hits = [best_hits((), np.zeros(0), depth) for _ in queries]
-        asked = [place for place, query in enumerate(queries) if words(query.text)]
+        asked = [number for number, query in enumerate(queries) if words(query.text)]
         if not asked or not self._documents:
             return hits
         passages = self._embed_passages(progress)
-        vectors = self._embed_queries([queries[place].text for place in asked], progress)
+        vectors = self._embed_queries([queries[number].text for number in asked], progress)
         block = max(1, _CELLS // len(passages.vectors))
         for start in range(0, len(asked), block):
             cosines = vectors[start : start + block] @ passages.vectors.T
-            for place, row in zip(asked[start : start + block], cosines, strict=True):
-                hits[place] = self._best(passages, np.round(row.astype(np.float64), 6), depth)
+            for number, row in zip(asked[start : start + block], cosines, strict=True):
+                hits[number] = self._best(passages, np.round(row.astype(np.float64), 6), depth)
             progress("dense: search", min(start + block, len(asked)), len(asked))
         return hits
 

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion: several systems' lists made one, by ranks alone.
+"""Hybrid retrieval: reciprocal rank fusion makes the lists of several retrievers one, by ranks alone.
 
 RRF(d) = Σ over lists that hold d of 1 / (60 + rank of d)
 
@@ -17,7 +17,7 @@ from curation.core.progress import Progress, silent
 from curation.retrieval.retriever import Hit, Retriever
 from curation.store import Query
 
-K = 60
+RRF_K = 60
 LIST_DEPTH = 1000
 
 
@@ -30,7 +30,7 @@ def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
     passages: dict[str, tuple[int, int]] = {}
     for hits in lists:
         for rank, hit in enumerate(hits[:LIST_DEPTH], 1):
-            shares[hit.document_id].append(1 / (K + rank))
+            shares[hit.document_id].append(1 / (RRF_K + rank))
             if hit.passage is not None:
                 passages.setdefault(hit.document_id, hit.passage)
     sums = {document_id: math.fsum(parts) for document_id, parts in shares.items()}
@@ -48,9 +48,9 @@ class Hybrid:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Of the fusion and of all that is fused."""
+        """The settings of the fusion, and of every part that is fused."""
         parts = {part.name: dict(part.settings) for part in self._parts}
-        return {"formula": "rrf", "k": K, "list_depth": LIST_DEPTH, "parts": parts}
+        return {"formula": "rrf", "k": RRF_K, "list_depth": LIST_DEPTH, "parts": parts}
 
     def search(
         self, queries: Sequence[Query], depth: int, progress: Progress = silent
@@ -58,9 +58,9 @@ class Hybrid:
         """See `Retriever.search`."""
         return self.fuse_found([part.search(queries, LIST_DEPTH, progress) for part in self._parts], depth)
 
-    def fuse_found(self, found: Sequence[Sequence[Sequence[Hit]]], depth: int) -> list[list[Hit]]:
+    def fuse_found(self, searched: Sequence[Sequence[Sequence[Hit]]], depth: int) -> list[list[Hit]]:
         """Fuse the lists that each part has found already, to `LIST_DEPTH`, for the same queries."""
-        return [fuse(lists)[:depth] for lists in zip(*found, strict=True)]
+        return [fuse(lists)[:depth] for lists in zip(*searched, strict=True)]
 
     def why_none(self, query: Query) -> str:
         """See `Retriever.why_none`."""

@@ -1,4 +1,4 @@
-"""A run that another system made, as one more retriever: what it can find was written down before."""
+"""A stored run of any system as a retriever: its lists, as deep as the system wrote them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from curation.core.progress import Progress, silent
-from curation.ingest.importers.runs import Run, RunEntry
+from curation.ingest.stored_runs import Run, RunEntry
 from curation.retrieval.retriever import Hit
 from curation.store import Query
 

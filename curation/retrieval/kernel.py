@@ -4,7 +4,7 @@ Scores are counted into buckets of equal width, so that only the documents of th
 
 numba keeps what it compiled next to this file or, where that cannot be written, in the user's cache
 (`NUMBA_CACHE_DIR` names another folder), so that only the first process waits for the compiler. The options
-that let it reorder sums are off: the doubles are those of numpy. Places are unsigned, since numba
+that let it reorder sums are off, so that it adds the same doubles as numpy. Places are unsigned, since numba
 checks others for being negative.
 """
 

@@ -1,12 +1,9 @@
-"""Passages: a text that is longer than a model's window, as pieces that each fit it.
+"""Passages: a document that is longer than a model's window is cut, so that all of it can be embedded.
 
-A model reads `window` word pieces and no more. A longer document is cut where a sentence ends, else where a
-word does. Each passage starts about `OVERLAP` of a window before the last one ended, so that one passage
-holds whole what another cuts. Passages after the first are embedded with the title before them: without it
-many do not say what they are about. A document that fits is one passage, its whole text.
-
-Where the cuts are is kept in the project by the hash of the text, in chunks with a short transaction each,
-so that neither tokeniser nor model is needed again.
+It is cut where a sentence ends, else where a word does. Each passage starts about `OVERLAP` of a window
+before the last one ended, so that one passage holds whole what another cuts. Passages after the first are
+embedded with the title before them. Where the cuts are is kept in the project by the hash of the text, in
+chunks with a short transaction each, so that neither tokenizer nor model is needed again.
 """
 
 from __future__ import annotations
@@ -22,7 +19,8 @@ import pyarrow as pa
 from curation.core.progress import Progress, silent
 from curation.core.spans import Span
 from curation.core.text import digest
-from curation.retrieval.embeddings import ModelSource, find_model, model_file, open_model
+from curation.retrieval.embedding_model import ModelSource, find_model, model_file
+from curation.retrieval.embeddings import open_model
 from curation.store import Document, Store, reading_arrow
 
 OVERLAP = 0.25
@@ -74,10 +72,10 @@ def cut_documents(
     NotFoundError, RefusedError: see `embeddings.embed`.
     """
     spans: list[list[Span]] = [[(0, len(document.text))] for document in documents]
-    long = [place for place, document in enumerate(documents) if not cutter.surely_fits(document.text)]
+    long = [number for number, document in enumerate(documents) if not cutter.surely_fits(document.text)]
     if not long:
         return spans
-    hashes = [digest(documents[place].title, documents[place].body) for place in long]
+    hashes = [digest(documents[number].title, documents[number].body) for number in long]
     known = _read(store, cutter, hashes)
     missing = [at for at, text_hash in enumerate(hashes) if text_hash not in known]
     for start in range(0, len(missing), CHUNK):
@@ -86,8 +84,8 @@ def cut_documents(
         cut = _cut_all(store, [documents[long[at]] for at in chunk], cutter)
         _keep(store, cutter, [hashes[at] for at in chunk], cut)
         known |= dict(zip((hashes[at] for at in chunk), cut, strict=True))
-    for place, text_hash in zip(long, hashes, strict=True):
-        spans[place] = known[text_hash]
+    for number, text_hash in zip(long, hashes, strict=True):
+        spans[number] = known[text_hash]
     return spans
 
 
@@ -117,18 +115,18 @@ def _latest(text: str, pieces: Sequence[Span], low: int, high: int) -> int:
     """The piece in (low, high] before which to cut: the last that begins a sentence, else a word."""
     places = range(high, low, -1)
     for quality in (2, 1):
-        for place in places:
-            if _begins(text, pieces[place][0]) >= quality:
-                return place
+        for offset in places:
+            if _begins(text, pieces[offset][0]) >= quality:
+                return offset
     return high
 
 
 def _earliest(text: str, pieces: Sequence[Span], low: int, high: int) -> int:
     """The first piece in [low, high) that begins a sentence, else a word; `high` if none does."""
     for quality in (2, 1):
-        for place in range(low, high):
-            if _begins(text, pieces[place][0]) >= quality:
-                return place
+        for offset in range(low, high):
+            if _begins(text, pieces[offset][0]) >= quality:
+                return offset
     return high
 
 
@@ -161,10 +159,10 @@ def _cut_all(store: Store, documents: Sequence[Document], cutter: Cutter) -> lis
     room = (cutter.window or 0) - tokenizer.num_special_tokens_to_add() - len(_pieces(tokenizer, [prompt])[0])
     texts = [document.text for document in documents]
     titles = _pieces(tokenizer, [document.title.strip() for document in documents])
-    found = _pieces(tokenizer, texts)
+    pieces = _pieces(tokenizer, texts)
     return [
         _cut_one(text, pieces, len(title), room, cutter.overlap)
-        for text, pieces, title in zip(texts, found, titles, strict=True)
+        for text, pieces, title in zip(texts, pieces, titles, strict=True)
     ]
 
 
@@ -206,7 +204,7 @@ def _keep(store: Store, cutter: Cutter, hashes: Sequence[str], spans: Sequence[S
     """Add what nobody else has added meanwhile."""
     starts, ends = ([[span[side] for span in cut] for cut in spans] for side in (0, 1))
     name = _cutter_hash(cutter)
-    by_hash = {text_hash: place for place, text_hash in enumerate(hashes)}  # twins are kept once
+    by_hash = {text_hash: number for number, text_hash in enumerate(hashes)}  # twins are kept once
     order = np.array(sorted(by_hash.values()))
     rows = pa.table([list(hashes), starts, ends], schema=_BOUNDS).take(order)
     with store.transaction() as cursor, reading_arrow(cursor, cut_texts=rows):

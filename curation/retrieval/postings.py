@@ -1,17 +1,16 @@
-"""Postings: which documents hold a word and how often, and a search of them for the best documents.
+"""The counts of each word by document, as sparse columns, and the search in them.
 
-score(d, q) = Σ over q's words w of  idf(w) · f · (k1 + 1) / (f + penalty(d))
-
-Only documents that hold a word of the query are looked at, and weights are worked out while searching: a
-count takes two bytes where a weight takes eight. With numba (extra `fast`) a compiled kernel does it, else
-numpy. Both add the same doubles in the same order, so lists, scores and ties are equal to the last bit.
+The idea is Lù's (BM25S, 2024). Only documents that hold a word of the query are looked at, and weights are
+worked out while searching: a count takes two bytes where a weight takes eight. With numba (extra `fast`) a
+compiled kernel does it, else numpy. Both add the same doubles in the same order, so lists, scores and ties
+are equal to the last bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -23,7 +22,6 @@ from curation.retrieval.retriever import best_rows
 K1 = 1.5
 WORTH = 20_000_000
 """Postings that numpy looks at in about the time that loading numba takes."""
-
 Best = tuple[NDArray[np.int32], NDArray[np.float64]]
 """Rows of documents and their scores, best first."""
 
@@ -51,7 +49,8 @@ Search = Callable[[Postings, Sequence[Sequence[int]], int], list[Best]]
 
 def search_for(postings: Postings, asked: Sequence[Sequence[int]]) -> Search:
     """How to search for the words of these queries: compiled, where numba is there and worth its start."""
-    work = sum(int(postings.starts[number + 1] - postings.starts[number]) for one in asked for number in one)
+    numbers = chain.from_iterable(asked)
+    work = int(sum(postings.starts[number + 1] - postings.starts[number] for number in numbers))
     loaded = _kernel.cache_info().currsize > 0
     return search_compiled if (loaded or work > WORTH) and _kernel() else search_numpy
 
@@ -64,23 +63,23 @@ def search_numpy(postings: Postings, asked: Sequence[Sequence[int]], depth: int)
 def search_compiled(postings: Postings, asked: Sequence[Sequence[int]], depth: int) -> list[Best]:
     """The same by the kernel: numba has to be there."""
     ends = np.cumsum([0, *map(len, asked)])
-    numbers = np.fromiter((number for one in asked for number in one), np.int64, ends[-1])
-    held = np.cumsum([0, *(postings.starts[numbers + 1] - postings.starts[numbers])])
-    room = int(np.minimum(np.diff(held[ends]), depth).sum())
+    numbers = np.fromiter(chain.from_iterable(asked), np.int64, ends[-1])
+    places = np.cumsum([0, *(postings.starts[numbers + 1] - postings.starts[numbers])])
+    room = int(np.minimum(np.diff(places[ends]), depth).sum())
     rows, scores = np.empty(room, np.int32), np.empty(room)
     kernel = _kernel()
     assert kernel is not None
-    found = np.cumsum([0, *kernel.fill_best(*postings, K1, numbers, ends, depth, rows, scores)]).tolist()
-    return [(rows[start:end], scores[start:end]) for start, end in pairwise(found)]
+    bounds = np.cumsum([0, *kernel.fill_best(*postings, K1, numbers, ends, depth, rows, scores)]).tolist()
+    return [(rows[start:end], scores[start:end]) for start, end in pairwise(bounds)]
 
 
 def _best(postings: Postings, numbers: Sequence[int], depth: int) -> Best:
     rows, weights = [np.zeros(0, np.int32)], [np.zeros(0)]
     for number in numbers:
-        held = slice(postings.starts[number], postings.starts[number + 1])
+        span = slice(postings.starts[number], postings.starts[number + 1])
         penalty = postings.penalties[postings.field[number]]
-        rows.append(postings.rows[held])
-        counts = postings.counts[held].astype(np.float64)
+        rows.append(postings.rows[span])
+        counts = postings.counts[span].astype(np.float64)
         weights.append(postings.idf[number] * (counts * (K1 + 1) / (counts + penalty[rows[-1]])))
     scores: Any = np.bincount(np.concatenate(rows), np.concatenate(weights))
     best = best_rows(scores, depth)

@@ -50,21 +50,21 @@ class Hits(Sequence[Hit]):
         return len(self.rows)
 
     @overload
-    def __getitem__(self, place: int) -> Hit: ...
+    def __getitem__(self, index: int) -> Hit: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Hits: ...
+    def __getitem__(self, index: slice) -> Hits: ...
 
-    def __getitem__(self, place: int | slice) -> Hit | Hits:
-        if isinstance(place, slice):
-            return Hits(self._ids, self.rows[place], self.scores[place], self._passages)
-        row = int(self.rows[place])
-        return Hit(self._ids[row], float(self.scores[place]), self._passages.get(row))
+    def __getitem__(self, index: int | slice) -> Hit | Hits:
+        if isinstance(index, slice):
+            return Hits(self._ids, self.rows[index], self.scores[index], self._passages)
+        row = int(self.rows[index])
+        return Hit(self._ids[row], float(self.scores[index]), self._passages.get(row))
 
     def __iter__(self) -> Iterator[Hit]:
         rows = self.rows.tolist()
-        found = map(self._passages.get, rows)
-        return map(Hit._make, zip(map(self._ids.__getitem__, rows), self.scores.tolist(), found, strict=True))
+        spans = map(self._passages.get, rows)
+        return map(Hit._make, zip(map(self._ids.__getitem__, rows), self.scores.tolist(), spans, strict=True))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -121,9 +121,9 @@ def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> 
 
 def best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int32]:
     """Where the `depth` highest scores above zero are, best first; equal ones in their order."""
-    found = np.flatnonzero(scores > 0)
-    values = scores[found]
-    if len(found) > depth:
+    rows = np.flatnonzero(scores > 0)
+    values = scores[rows]
+    if len(rows) > depth:
         lowest = np.partition(values, len(values) - depth)[len(values) - depth]
-        found, values = found[values >= lowest], values[values >= lowest]
-    return found[np.argsort(-values, kind="stable")[:depth]].astype(np.int32)
+        rows, values = rows[values >= lowest], values[values >= lowest]
+    return rows[np.argsort(-values, kind="stable")[:depth]].astype(np.int32)

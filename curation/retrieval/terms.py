@@ -76,17 +76,17 @@ def _terms(text: str, stemmer: str | None, single_signs: bool) -> list[str]:
 
 
 def _grams(content: list[str], single_signs: bool) -> list[str]:
-    found: list[str] = []
+    grams: list[str] = []
     for run in filter(is_unspaced, content):
         single = signs(run)
-        found += map("".join, pairwise(single))
+        grams += map("".join, pairwise(single))
         if single_signs or len(single) == 1:
-            found += single
-    return [f"{GRAM}{gram}" for gram in found]
+            grams += single
+    return [f"{GRAM}{gram}" for gram in grams]
 
 
 def project_stemmer(cursor: Cursor) -> str | None:
-    """The language of the project's stemmer; None where words stay as they are."""
+    """The language of the project's stemmer; None if words stay as they are."""
     return get_setting(cursor, _SETTING) or None
 
 
@@ -110,8 +110,8 @@ def stemmed(language: str, word: str) -> str:
     """The stem of a folded word."""
     import snowballstemmer
 
-    found: str = snowballstemmer.stemmer(language).stemWord(word)
-    return found
+    stem: str = snowballstemmer.stemmer(language).stemWord(word)
+    return stem
 
 
 @lru_cache(maxsize=65_536)

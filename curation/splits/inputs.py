@@ -16,13 +16,13 @@ import pyarrow as pa
 
 from curation.core.errors import InputError, RefusedError
 from curation.guides.guide import current_guide
-from curation.ingest.filters.stored import outside_pairs
+from curation.ingest.filters import outside_pairs
 from curation.ingest.importers.queries import active_queries
-from curation.labeling.consensus.consensus import PairConsensus, settled
+from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
-from curation.people.seal_access import shut_door
-from curation.queries.sampling.strata import BETWEEN
-from curation.retrieval.embeddings import Vectors
+from curation.people.seal_access import closed_access
+from curation.queries.sampling.designs import BETWEEN
+from curation.retrieval.embedding_model import Vectors
 from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts
 from curation.store.query_ranges import SHOWINGS
@@ -47,9 +47,9 @@ class SplitInputs:
     keys: query id → (kind, value), such as ('session', '4f1c…'), ('group', 'sku-9'), ('project', 'apollo').
     times: query id → when it was first asked (UTC).
     vectors: unit vectors of the queries, shape (queries, d), in the order of their ids, of zeros where the
-        model cannot read the query; None: there are none.
+        model cannot read the query; None without embeddings.
     sealed: queries whose relevant documents may not be shown.
-    grouped: relevant documents with a group, where groups are a tie; their likeness is none then.
+    grouped: relevant documents with a group, where groups are a tie; then their likeness is no tie.
     """
 
     queries: Mapping[str, str]
@@ -71,11 +71,11 @@ class SplitInputs:
     @property
     def queries_of(self) -> dict[str, list[str]]:
         """Relevant document → the queries that it is relevant to, both ordered."""
-        found: dict[str, list[str]] = defaultdict(list)
+        queries_of: dict[str, list[str]] = defaultdict(list)
         for query_id in sorted(self.relevant):
             for document_id in self.relevant[query_id]:
-                found[document_id].append(query_id)
-        return {document_id: found[document_id] for document_id in sorted(found)}
+                queries_of[document_id].append(query_id)
+        return {document_id: queries_of[document_id] for document_id in sorted(queries_of)}
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class SplitLabels(NamedTuple):
     Attributes
     ----------
     scale: the values of the guide in force, ascending.
-    votes: what `labeling.consensus.consensus.settled` takes.
+    votes: what `labeling.consensus.consensus.compute_consensus` takes.
     snapshot: document_id, content_hash of the current corpus, ordered.
     documents: document_id, title, body of all that somebody found relevant.
     strata: query id → stratum of the current sample.
@@ -157,7 +157,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         strata=dict(sampled),
         crossed=_crossed(cursor),
         tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
-        sealed=shut_door(cursor).closed,
+        sealed=closed_access(cursor).closed,
         outside=outside_pairs(cursor),
     )
 
@@ -175,9 +175,9 @@ def settled_queries(labels: SplitLabels) -> GradedQueries:
 
     Raises
     ------
-    RefusedError: there are none.
+    RefusedError: no query has a grade.
     """
-    graded = graded_queries(labels, settled(labels.votes))
+    graded = graded_queries(labels, compute_consensus(labels.votes))
     if not graded.inputs.queries:
         raise RefusedError(
             "No query has a grade yet, so there is nothing to split. Judge first; disputed pairs count once "
@@ -230,7 +230,7 @@ def within(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
     documents = sorted(set().union(*relevant.values()))
     vectors = inputs.vectors
     if vectors is not None:
-        vectors = vectors[[place for place, name in enumerate(sorted(inputs.queries)) if name in inside]]
+        vectors = vectors[[index for index, name in enumerate(sorted(inputs.queries)) if name in inside]]
     return SplitInputs(
         queries={name: inputs.queries[name] for name in names},
         relevant=relevant,
@@ -244,17 +244,17 @@ def within(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
 
 
 def _levels(queries: Mapping[str, Query], labels: SplitLabels) -> dict[str, frozenset[tuple[str, str]]]:
-    found: dict[str, set[tuple[str, str]]] = {name: set() for name in queries}
+    levels: dict[str, set[tuple[str, str]]] = {name: set() for name in queries}
     for name, query in queries.items():
         stratum = labels.strata.get(name, query.source)
-        found[name] |= {("stratum", stratum), ("source", query.source)}
+        levels[name] |= {("stratum", stratum), ("source", query.source)}
         values = stratum.split(BETWEEN)
         if name in labels.strata and 1 < len(values) == len(labels.crossed):
-            found[name] |= set(zip(labels.crossed, values, strict=True))
+            levels[name] |= set(zip(labels.crossed, values, strict=True))
     for name, tag in zip(*(column.to_pylist() for column in labels.tags.columns), strict=True):
-        if name in found:
-            found[name].add(("tag", tag))
-    return {name: frozenset(levels) for name, levels in found.items()}
+        if name in levels:
+            levels[name].add(("tag", tag))
+    return {name: frozenset(levels) for name, levels in levels.items()}
 
 
 def _crossed(cursor: Cursor) -> tuple[str, ...]:
@@ -268,11 +268,11 @@ def _crossed(cursor: Cursor) -> tuple[str, ...]:
 def _inputs(texts: Mapping[str, str], relevant: Mapping[str, set[str]], documents: pa.Table) -> SplitInputs:
     wanted = set().union(*relevant.values())
     rows = zip(*(column.to_pylist() for column in documents.columns), strict=True)
-    found = {name: Document(name, "", title, body).text for name, title, body in rows if name in wanted}
+    texts_of = {name: Document(name, "", title, body).text for name, title, body in rows if name in wanted}
     return SplitInputs(
         dict(sorted(texts.items())),
         {query_id: frozenset(relevant[query_id]) for query_id in sorted(relevant)},
-        dict(sorted(found.items())),
+        dict(sorted(texts_of.items())),
     )
 
 

@@ -1,14 +1,12 @@
-"""Making a split: read, find ties, assign, check, store and report.
+"""Making a split: read, find ties, assign, check, store and report; and the state of the split in force.
 
-The id of a split is the digest of everything that decides it. So the same call on the same labels finds the
-split that it made before, and adds nothing.
-
-A split is stored with its row, its edges and its assignments. Its report tells what it is, what ties were
-found, and how good the parts are.
+The id of a split is the digest of everything that decides it. So the same request on the same labels finds
+the split that it made before, and adds nothing.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,32 +15,50 @@ from typing import Any, NamedTuple
 
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, digest
+from curation.core.text import canonical_json, digest, left_out_sentences, pluralize
 from curation.core.words import CUT, is_cut_otherwise
+from curation.guides.guide import current_guide
+from curation.ingest.importers.queries import active_queries
+from curation.labeling.consensus.consensus import read_consensus
 from curation.people.annotators import require_author
-from curation.retrieval.embeddings import find_model
-from curation.splits.assignment.assignment import ALL, PartShare
-from curation.splits.assignment.by_time import ByTime
-from curation.splits.assignment.carried_over import (
+from curation.retrieval.embedding_model import find_model
+from curation.splits.assignment import ALL, ByTime, PartShare
+from curation.splits.certificate import Certificate, certificate_of, without_sealed
+from curation.splits.checked_assignment import (
     NOTHING_CARRIED_OVER,
     CarriedOver,
+    CheckedAssignment,
+    assign_and_check,
     carried_over_among,
     read_carried_over,
 )
-from curation.splits.certificate.certificate import Certificate, certificate_of, without_sealed
-from curation.splits.checked_assignment import CheckedAssignment, assign_and_check
-from curation.splits.cuts import RemainingTies, cuts_by_id, remaining_ties
+from curation.splits.groups import (
+    MAX_SMALL_GROUP,
+    LeakageGroup,
+    RemainingTies,
+    balance_problem,
+    cut_lines,
+    cuts_by_id,
+    largest_groups,
+    refuse_empty,
+    refuse_large,
+    remaining_ties,
+)
 from curation.splits.inputs import GradedQueries, read_labels, settled_queries
-from curation.splits.leakage_groups import LeakageGroup, balance_problem, largest_groups
-from curation.splits.refusals import SMALL, refuse_empty, refuse_large
-from curation.splits.request import LARGEST_GROUP, PARTS, RULES, AssignmentOptions, NewSplit, check_request
-from curation.splits.rules import GROUP, Rules
-from curation.splits.ties.edges import Edge
-from curation.splits.ties.kinds import KINDS
-from curation.splits.ties.parameters import described
-from curation.splits.ties.same_key import groups_across
-from curation.splits.ties.search import Ties, find_edges, with_tie_data
-from curation.store import COMMAND_LINE, Store, append_rows, get_setting, put_setting, record_event, utc_now
+from curation.splits.request import LARGEST_GROUP, SplitRequest, check_request
+from curation.splits.tie_search import KINDS, Ties, described, find_edges, rules_of, with_tie_data
+from curation.splits.ties import Edge
+from curation.store import (
+    COMMAND_LINE,
+    Cursor,
+    Store,
+    append_rows,
+    get_setting,
+    put_setting,
+    record_event,
+    utc_now,
+)
+from curation.store.documents import snapshot_versions
 
 STORED_EDGES = "strongest spanning forest"
 
@@ -53,8 +69,8 @@ def split_id_of(graded: GradedQueries, parameters: Mapping[str, Any], carried: C
     relevant = [(query_id, sorted(documents)) for query_id, documents in sorted(inputs.relevant.items())]
     texts = [(name, digest(text)) for name, text in sorted(inputs.documents.items())]
     queries = sorted(inputs.queries.items())
-    levels = [(name, sorted(found)) for name, found in sorted(graded.levels.items())]
-    keys = [(name, sorted(found)) for name, found in sorted(inputs.keys.items())]
+    levels = [(name, sorted(labels)) for name, labels in sorted(graded.levels.items())]
+    keys = [(name, sorted(labels)) for name, labels in sorted(inputs.keys.items())]
     times = [(name, time.isoformat()) for name, time in sorted(inputs.times.items())]
     carried_inputs = [sorted(carried.parts.items()), keys, times]
     return digest("split", parameters, queries, levels, relevant, texts, carried_inputs)
@@ -113,10 +129,9 @@ class SplitReport:
     cut: the ties that were cut by name, whether or not they cross the parts.
     remaining_ties: pairs that were cut and that other ties still join.
     large_groups: groups with more than 5 % of the queries, and what they spoil; none where there is one part.
-    groups_across: groups of documents that are relevant in several parts, where groups are no tie.
     kept: queries whose part is carried over from a release.
     disagreeing: of these, queries that releases have in different parts: the newest release decides.
-    by_time: how the cut by time went; None where parts were balanced.
+    by_time: how the cut by time went; None if parts were balanced.
     left_out: reason → number.
     """
 
@@ -128,11 +143,46 @@ class SplitReport:
     cut: tuple[Edge, ...]
     remaining_ties: tuple[RemainingTies, ...]
     large_groups: tuple[LeakageGroup, ...]
-    groups_across: int
     kept: int
     disagreeing: int
     by_time: ByTime | None
     left_out: dict[str, int]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the split is, what it keeps of releases, and what was left out."""
+        new, known = "This is the current split now", "This split exists already and is the current one"
+        queries = pluralize(self.certificate.queries, "query", "queries")
+        groups = pluralize(self.certificate.groups, "leakage group")
+        kept = pluralize(self.kept, "query keeps", "queries keep")
+        return [
+            f"{new if self.created else known}: {queries} in {groups}.",
+            *([f"{kept} the part that a release has them in."] if self.kept else []),
+            *left_out_sentences(self.left_out),
+        ]
+
+    @property
+    def further(self) -> list[str]:
+        """What ties there were, what was cut, and which groups are large."""
+        texts = self.certificate.texts
+        ties = ", ".join(f"{count:,} by {kind}" for kind, count in self.ties.items() if count)
+        lines = [
+            f"Ties between queries: {ties or 'none'}; {sum(self.edges.values()):,} of the strongest hold the "
+            "groups together and are kept.",
+            *cut_lines(self.cut, self.remaining_ties, texts),
+        ]
+        if self.disagreeing:
+            lines.append(
+                f"{self.disagreeing:,} of the kept are in different parts of releases: the newest counts."
+            )
+        if self.by_time is not None:
+            lines += self.by_time.sentences
+        for group in self.large_groups:
+            spoils = (
+                f", and {group.spoils}." if group.spoils else "; the parts are as asked for all the same."
+            )
+            lines += ["", f"WARNING: one group holds {group.size}{spoils}", *group.lines]
+        return lines
 
 
 class PreparedSplit(NamedTuple):
@@ -146,14 +196,14 @@ class PreparedSplit(NamedTuple):
 
     graded: GradedQueries
     carried: CarriedOver
-    request: NewSplit
+    request: SplitRequest
     report: SplitReport
     checked: CheckedAssignment
     edges: list[Edge]
 
     def refuse_unfit(self) -> None:
         """Refuse a split with a group that is too large, or with a part without a query."""
-        inputs, groups, most = self.graded.inputs, self.checked.groups, self.request.options.largest_group
+        inputs, groups, most = self.graded.inputs, self.checked.groups, self.request.largest_group
         if most is not None or not self.request.rules.says_what_belongs_together:
             refuse_large(self.report.large_groups, inputs, len(groups), most)
         refuse_empty(self.report.certificate.shares, groups, self.edges, inputs)
@@ -161,48 +211,36 @@ class PreparedSplit(NamedTuple):
 
 def make_split(
     store: Store,
-    parts: Mapping[str, float] = PARTS,
-    seed: int = 0,
-    rules: Rules = RULES,
-    relevant_grade: int | None = None,
-    options: AssignmentOptions = AssignmentOptions(),
+    request: SplitRequest = SplitRequest(),
     progress: Progress = silent,
     actor: str = COMMAND_LINE,
-    *,
-    expected: str | None = None,
 ) -> SplitReport:
     """Split the graded queries into parts that share no leakage group, and make it the current split.
 
-    Parameters
-    ----------
-    parts: name → fraction; they sum to 1.
-    rules: which ties are looked for; cuts may name queries by their texts where these are unique.
-    relevant_grade: least grade of a relevant document; by default all above the scale's lowest.
-    expected: the id of the split that somebody saw before: another one is refused.
+    Cuts of the request's rules may name queries by their texts where these are unique.
 
     Raises
     ------
     InputError: fractions, names, rules, options or the relevant grade; all at once.
-    NotFoundError: a release to keep does not exist, or the project does not know the actor.
+    NotFoundError: the project does not know the actor.
     RefusedError: the actor is no lead; nothing is graded; embeddings are missing and the model is not
         available; a group is too large; carried-over queries of different parts are tied; a part would stay
         empty; the split is another one than was expected.
     """
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
-    request = NewSplit(tuple(parts.items()), seed, rules, relevant_grade, options)
-    found = prepare_split(store, request, progress)
-    found.refuse_unfit()
-    if expected not in (None, found.report.split_id):
+    prepared = prepare_split(store, request, progress)
+    prepared.refuse_unfit()
+    if request.expected not in (None, prepared.report.split_id):
         raise RefusedError(
             "Labels, queries or documents have changed since the preview, so the split would be another one. "
-            "Nothing was stored: preview it again."
+            "Nothing was stored: preview the split again."
         )
-    created = store_split(store, found.report, found.checked, found.edges, actor)
-    return without_sealed(replace(found.report, created=created), found.graded.inputs.sealed)
+    created = store_split(store, prepared.report, prepared.checked, prepared.edges, actor)
+    return without_sealed(replace(prepared.report, created=created), prepared.graded.inputs.sealed)
 
 
-def prepare_split(store: Store, request: NewSplit, progress: Progress = silent) -> PreparedSplit:
+def prepare_split(store: Store, request: SplitRequest, progress: Progress = silent) -> PreparedSplit:
     """The split that `make_split` would store; stores embeddings alone.
 
     Raises
@@ -213,7 +251,7 @@ def prepare_split(store: Store, request: NewSplit, progress: Progress = silent) 
     check_request(request)
     graded, carried = _read(store, request)
     rules = replace(request.rules, cut=cuts_by_id(request.rules.cut, graded.inputs.queries))
-    dated, nothing_leaks = request.options.by_time, len(request.parts) == 1
+    dated, nothing_leaks = request.by_time, len(request.parts) == 1
     try:
         inputs = with_tie_data(store, graded.inputs, rules, progress, dated)
     except RefusedError:  # the model of paraphrases is missing
@@ -228,19 +266,14 @@ def prepare_split(store: Store, request: NewSplit, progress: Progress = silent) 
     ties = find_edges(inputs, rules, progress)
     checked = assign_and_check(graded, request, carried, ties.edges, progress)
     edges = sorted([*ties.edges, *checked.missed])
-    groups = 0
-    if GROUP not in rules.keys:
-        with store.reading() as cursor:
-            groups = groups_across(cursor, inputs, checked.parts)
-    report = _report(graded, carried, request, ties, edges, checked, groups)
+    report = _report(graded, carried, request, ties, edges, checked)
     return PreparedSplit(graded, carried, request, report, checked, edges)
 
 
-def _read(store: Store, request: NewSplit) -> tuple[GradedQueries, CarriedOver]:
-    keep = request.options.keep
+def _read(store: Store, request: SplitRequest) -> tuple[GradedQueries, CarriedOver]:
     with store.reading() as cursor:
         labels = read_labels(cursor, request.relevant_grade)
-        carried = read_carried_over(cursor, keep) if keep != () else NOTHING_CARRIED_OVER
+        carried = NOTHING_CARRIED_OVER if request.fresh else read_carried_over(cursor)
     graded = settled_queries(labels)
     return graded, carried_over_among(carried, graded.inputs.queries, request.fractions)
 
@@ -248,35 +281,27 @@ def _read(store: Store, request: NewSplit) -> tuple[GradedQueries, CarriedOver]:
 def _report(
     graded: GradedQueries,
     carried: CarriedOver,
-    request: NewSplit,
+    request: SplitRequest,
     ties: Ties,
     edges: Sequence[Edge],
     checked: CheckedAssignment,
-    groups: int,
 ) -> SplitReport:
-    parameters = _parameters(graded, carried, request, ties)
+    parameters = _parameters(graded, carried, request, ties, checked)
     split_id = split_id_of(graded, parameters, carried)
     counts = Counter(edge.kind for edge in edges)
     missed = Counter(edge.kind for edge in checked.missed)
     certificate = certificate_of(
-        graded,
-        split_id,
-        parameters,
-        checked.groups,
-        checked.parts,
-        checked.findings,
-        len(checked.missed),
+        graded, split_id, parameters, checked.groups, checked.parts, checked.findings, len(checked.missed)
     )
     return SplitReport(
         split_id=split_id,
         created=True,
         certificate=certificate,
-        ties={label: ties.found[label] + missed[label] for label in KINDS},
+        ties={label: ties.counts[label] + missed[label] for label in KINDS},
         edges={label: counts[label] for label in KINDS},
         cut=tuple(ties.cut),
         remaining_ties=remaining_ties(request.rules.cut, checked.groups, edges),
         large_groups=_large_groups(graded, request, checked, edges, certificate.shares),
-        groups_across=groups,
         kept=len(carried.parts),
         disagreeing=carried.disagreeing,
         by_time=checked.by_time,
@@ -286,7 +311,7 @@ def _report(
 
 def _large_groups(
     graded: GradedQueries,
-    request: NewSplit,
+    request: SplitRequest,
     checked: CheckedAssignment,
     edges: Sequence[Edge],
     shares: Sequence[PartShare],
@@ -294,7 +319,7 @@ def _large_groups(
     if len(request.parts) == 1:
         return ()
     groups, parts = checked.groups, checked.parts
-    least = int(max(SMALL, LARGEST_GROUP * len(groups))) + 1
+    least = int(max(MAX_SMALL_GROUP, LARGEST_GROUP * len(groups))) + 1
     large = largest_groups(graded.inputs, request.rules, groups, edges, least=least)
     balanced = checked.by_time is None
     return tuple(
@@ -307,20 +332,96 @@ def _large_groups(
     )
 
 
-def _parameters(graded: GradedQueries, carried: CarriedOver, request: NewSplit, ties: Ties) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _parameters(
+    graded: GradedQueries, carried: CarriedOver, request: SplitRequest, ties: Ties, checked: CheckedAssignment
+) -> dict[str, Any]:
+    parameters: dict[str, Any] = {
         "parts": request.fractions,
         "seed": request.seed,
         **described(request.rules, ties.methods),
         "relevant_grade": graded.relevant_grade,
-        "largest_group": request.options.largest_group or LARGEST_GROUP,
+        "largest_group": request.largest_group or LARGEST_GROUP,
         "edges": STORED_EDGES,
     }
-    found |= ties.further
+    parameters |= ties.further
     if request.rules.document is not None and any(map(is_cut_otherwise, graded.inputs.documents.values())):
-        found["words"] = CUT  # said only where the documents of older splits were compared otherwise
-    if request.options.by_time:
-        found |= {"by_time": True, "undated": request.options.undated}
+        parameters["words"] = CUT  # said only where the documents of older splits were compared otherwise
+    if request.by_time:
+        undated = checked.by_time is not None and checked.by_time.undated
+        parameters |= {"by_time": True, "undated": request.parts[0][0] if undated else None}
     if carried.parts:
-        found["kept"] = {"releases": list(carried.releases), "queries": len(carried.parts)}
-    return found
+        parameters["kept"] = {"releases": list(carried.releases), "queries": len(carried.parts)}
+    return parameters
+
+
+@dataclass(frozen=True)
+class SplitState:
+    """What is in force.
+
+    Attributes
+    ----------
+    split_id: None if no split is in force.
+    request: what that split was asked for, as JSON knows it: parts (pairs in their order), seed, rules,
+        relevant_grade (None: every grade above the lowest), by_time
+        and largest_group; a split of now keeps released parts.
+    graded: queries with a grade on a document of the corpus.
+    waiting: of these, queries that have no part.
+    """
+
+    split_id: str | None
+    request: dict[str, Any] | None
+    graded: int
+    waiting: int
+
+
+def split_state(store: Store) -> SplitState:
+    """The split in force, and how many graded queries have no part in it."""
+    with store.reading() as cursor:
+        split_id = get_setting(cursor, "split")
+        rows = cursor.execute(
+            "SELECT parameters, report FROM splits WHERE split_id = ?", [split_id]
+        ).fetchall()
+        graded = _graded(cursor)
+        placed = parts_in_force(cursor)
+        usual = current_guide(cursor).values[1] if graded else None
+    if not rows:
+        return SplitState(None, None, len(graded), len(graded))
+    parameters, report = json.loads(rows[0][0]), json.loads(rows[0][1])
+    return SplitState(
+        split_id, _request(parameters, report, usual), len(graded), len(graded.difference(placed))
+    )
+
+
+def parts_in_force(cursor: Cursor) -> dict[str, str]:
+    """Query id → part of the split in force; empty without a split."""
+    sql = "SELECT query_id, part FROM split_assignments WHERE split_id = ?"
+    return dict(cursor.execute(sql, [get_setting(cursor, "split")]).fetchall())
+
+
+def _graded(cursor: Cursor) -> set[str]:
+    """The queries that a split would take."""
+    pairs = [pair for pair in read_consensus(cursor).pairs if pair.grade is not None]
+    judged = sorted({pair.document_id for pair in pairs})
+    in_corpus = snapshot_versions(cursor, get_setting(cursor, "corpus"), judged)
+    graded = {pair.query_id for pair in pairs if pair.document_id in in_corpus}
+    return graded.intersection(query.query_id for query in active_queries(cursor))
+
+
+def _request(parameters: Mapping[str, Any], report: Mapping[str, Any], usual: int | None) -> dict[str, Any]:
+    relevant, largest = parameters.get("relevant_grade"), parameters.get("largest_group")
+    largest = None if largest == LARGEST_GROUP else largest
+    return {
+        "parts": [[part, parameters["parts"][part]] for part in _in_order(parameters, report)],
+        "seed": parameters["seed"],
+        "rules": asdict(rules_of(parameters)),
+        "relevant_grade": None if relevant == usual else relevant,
+        "by_time": parameters.get("by_time", False),
+        "largest_group": largest,
+    }
+
+
+def _in_order(parameters: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
+    """The parts in the order in which they were given, which the shares of the certificate have."""
+    shares = report.get("certificate", {}).get("shares", ())
+    recorded = [share["part"] for share in shares if share["dimension"] == ALL]
+    return recorded if set(recorded) == set(parameters["parts"]) else list(parameters["parts"])

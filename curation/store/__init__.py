@@ -1,10 +1,21 @@
 """The store: the database file and its leases, schema and migrations, row types, named settings."""
 
 from curation.store.database import Store, close_all, create_store, open_store, store_at
-from curation.store.files import Cursor
-from curation.store.rehearsal import Rehearsal
-from curation.store.retry import write_if_unchanged
-from curation.store.rows import Annotator, Document, Presentation, Query, Round
+from curation.store.planned_writes import Rehearsal, write_if_unchanged
+from curation.store.project_file import Cursor
+from curation.store.rows import (
+    Annotator,
+    Document,
+    Presentation,
+    Query,
+    Round,
+    append,
+    append_batches,
+    append_rows,
+    fetch,
+    reading_arrow,
+    utc_now,
+)
 from curation.store.settings import (
     COMMAND_LINE,
     HEALTH_CHECKED,
@@ -15,7 +26,6 @@ from curation.store.settings import (
     record_event,
     require_setting,
 )
-from curation.store.table_rows import append, append_batches, append_rows, fetch, reading_arrow, utc_now
 
 __all__ = [
     "COMMAND_LINE",

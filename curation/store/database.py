@@ -2,8 +2,8 @@
 
 DuckDB gives one process the file. A `Store` therefore opens it for a lease (a reading or a transaction),
 shares it among the process's threads through cursors, and lets go of it after `IDLE` seconds without
-work and in any case after `LONGEST` seconds, so that the command line works while the app is serving.
-Compute and wait for people outside of leases.
+work and in any case after `LONGEST` seconds, so that the command line works while the app is
+serving. Compute and wait for people outside of leases.
 
     store = open_store(path)
     with store.reading() as cursor: ...        # a consistent view, cannot write
@@ -29,13 +29,11 @@ import duckdb
 
 from curation.core.errors import InputError, RefusedError, StoreError
 from curation.store import migrations
-from curation.store.engine_errors import PATIENCE, RETRY, patiently
-from curation.store.files import Cursor, DatabaseFile
-from curation.store.on_disk.write_ahead_log import log_of
-from curation.store.project_file import only_read, refuse_name, require_file
+from curation.store.engine_errors import PATIENCE, RETRY, disk_errors, patiently, transaction_on
+from curation.store.project_file import Cursor, DatabaseFile, only_read, refuse_name, require_file
+from curation.store.rows import load_arrow, utc_now
 from curation.store.staging import staged
-from curation.store.table_rows import load_arrow, utc_now
-from curation.store.transactions import disk_errors, transaction_on
+from curation.store.write_ahead_log import log_of
 
 IDLE = 0.1
 LONGEST = 0.25
@@ -141,7 +139,7 @@ class Store:
         ValueError: the list of free blocks is damaged.
         StoreError, StoreBusyError, StoreVersionError: the project cannot be opened.
         """
-        from curation.store.on_disk.blocks import damaged_blocks  # numpy, which most commands do without
+        from curation.store.duckdb_format import damaged_blocks
 
         with self._writer, self._lease():
             return damaged_blocks(self.path, self._file.descriptor())
@@ -150,11 +148,11 @@ class Store:
         """Let go of the file now; the next lease opens it again."""
         with self._changed:
             while self._leases or self._opening:
-                self._changed.wait(IDLE)
-            self._file.settle()
+                self._changed.wait()
+            self._file.close_with_checkpoint()
             self._changed.notify_all()
             while self._closer is not None and not (self._file.running or self._opening):
-                self._changed.wait(IDLE / 4)
+                self._changed.wait()
             ended = self._ended
         if ended is not None:  # a thread that Python leaves behind as it ends keeps DuckDB's objects alive
             ended.join()
@@ -185,8 +183,8 @@ class Store:
                 if self._leases or self._opening:
                     self._changed.wait(LONGEST / 4)
                 else:
-                    self._let_go(gap=GAP)
-            if self._file.held:
+                    self._detach(gap=GAP)
+            if self._file.attached:
                 with disk_errors():
                     cursor = self._file.cursor()
                 self._leases += 1  # only now: a lease without a cursor would never end
@@ -199,7 +197,7 @@ class Store:
         try:
             time.sleep(max(0.0, self._gap_until - time.monotonic()))
             with disk_errors():
-                unchanged = self._file.take()
+                unchanged = self._file.attach()
                 if not unchanged:
                     self._data_version += 1
                 cursor = self._file.cursor()
@@ -209,12 +207,12 @@ class Store:
                     self._checked = True
             return cursor
         except BaseException:
-            self._file.rest()
+            self._file.close()
             raise
         finally:
             with self._changed:
                 self._opening = False
-                if not self._file.held:
+                if not self._file.attached:
                     self._leases -= 1
                 self._opened = self._used = time.monotonic()
                 self._start_closer()
@@ -225,7 +223,7 @@ class Store:
             self._leases -= 1
             self._used = time.monotonic()
             if not self._leases and self._overdue():
-                self._let_go(gap=GAP)
+                self._detach(gap=GAP)
             self._changed.notify_all()
 
     def _copy_before(self, migration: str) -> None:
@@ -234,7 +232,7 @@ class Store:
             raise only_read(self.path)
         number = migration.partition("_")[0]
         kept = self.path.with_name(f"{self.path.stem}.before-{number}{self.path.suffix}")
-        copies = (one for one in kept.parent.iterdir() if one.name.startswith(kept.stem))
+        copies = (path for path in kept.parent.iterdir() if path.name.startswith(kept.stem))
         if any(self._file.has_headers_of(copy) for copy in copies if copy.suffix == kept.suffix):
             return  # an upgrade that failed or was killed has kept it
         if kept.exists():
@@ -255,11 +253,11 @@ class Store:
         logging.getLogger("goldgrade").warning(KEPT, self.path, migration, kept)
 
     def _overdue(self) -> bool:
-        return self._file.held and time.monotonic() - self._opened > LONGEST
+        return self._file.attached and time.monotonic() - self._opened > LONGEST
 
-    def _let_go(self, gap: float = 0.0) -> None:
-        if self._file.held:
-            self._file.let_go()
+    def _detach(self, gap: float = 0.0) -> None:
+        if self._file.attached:
+            self._file.detach()
             self._gap_until = time.monotonic() + gap
 
     def _start_closer(self) -> None:
@@ -270,14 +268,15 @@ class Store:
     def _close_when_idle(self) -> None:
         with self._changed:
             while self._file.running or self._opening:
-                rest = self._used + (IDLE if self._file.held else ENGINE_KEPT) - time.monotonic()
+                rest = self._used + (IDLE if self._file.attached else ENGINE_KEPT) - time.monotonic()
                 if self._leases or self._opening or rest > 0:
                     self._changed.wait(max(rest, IDLE / 4))
-                elif self._file.held:
-                    self._let_go()
+                elif self._file.attached:
+                    self._detach()
                 else:
-                    self._file.settle()
+                    self._file.close_with_checkpoint()
             self._closer, self._ended = None, self._closer
+            self._changed.notify_all()
 
 
 _stores: dict[Path, Store] = {}

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.core.errors import RefusedError
 from curation.core.text import alike, json_pointer, normalise_query
 from curation.store.database import Store
-from curation.store.files import Cursor
-from curation.store.rows import Document
+from curation.store.project_file import Cursor
+from curation.store.rows import Document, fetch, reading_arrow
 from curation.store.settings import get_setting, require_setting
-from curation.store.table_rows import fetch, reading_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +33,7 @@ _IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
 HELD = "held"
 """The setting that names the snapshot in force where engines brought all of it."""
 
-FEW = 500
+MAX_BY_KEY = 500
 """So many documents the engine finds by the table's key; of more it reads the whole table."""
 
 AT_ONCE = 20_000
@@ -75,9 +74,17 @@ class Corpus(NamedTuple):
         """Those of these documents that the corpus has."""
         import pyarrow as pa
 
-        found = ((one, bisect_left(self.ids, one)) for one in sorted({*document_ids}))
-        places = [place for one, place in found if self.ids[place : place + 1] == [one]]
-        return Corpus([self.ids[place] for place in places], self.hashes.take(pa.array(places, pa.int64())))
+        positions = (
+            (document_id, bisect_left(self.ids, document_id)) for document_id in sorted({*document_ids})
+        )
+        places = [
+            position
+            for document_id, position in positions
+            if self.ids[position : position + 1] == [document_id]
+        ]
+        return Corpus(
+            [self.ids[position] for position in places], self.hashes.take(pa.array(places, pa.int64()))
+        )
 
 
 @dataclass(frozen=True)
@@ -97,8 +104,8 @@ def corpus_of(documents: Iterable[Document]) -> Corpus:
     import pyarrow as pa
 
     ordered = sorted(documents, key=lambda document: document.document_id)
-    hashes = pa.array([one.content_hash for one in ordered], pa.string())
-    return Corpus([one.document_id for one in ordered], hashes)
+    hashes = pa.array([version.content_hash for version in ordered], pa.string())
+    return Corpus([version.document_id for version in ordered], hashes)
 
 
 def current_snapshot(cursor: Cursor) -> str:
@@ -144,8 +151,8 @@ def current_corpus(cursor: Cursor) -> Corpus:
 
 def _corpus(cursor: Cursor, snapshot: str) -> Corpus:
     sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY ALL"
-    found = cursor.sql(sql, params=[snapshot]).to_arrow_table()
-    return Corpus(found["document_id"].to_pylist(), found["content_hash"].combine_chunks())
+    rows = cursor.sql(sql, params=[snapshot]).to_arrow_table()
+    return Corpus(rows["document_id"].to_pylist(), rows["content_hash"].combine_chunks())
 
 
 def first_documents(cursor: Cursor, most: int) -> list[Document]:
@@ -167,7 +174,7 @@ def find_document(cursor: Cursor, words: str) -> Document | None:
 def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
     """Versions of documents by content hash, whatever snapshot they are in; unknown hashes are absent."""
     wanted = sorted(set(hashes))
-    few = len(wanted) <= FEW
+    few = len(wanted) <= MAX_BY_KEY
     among = ", ".join("?" * len(wanted)) if few else "SELECT unnest(?::TEXT[])"
     sql = f"SELECT {_COLUMNS} FROM documents d WHERE content_hash IN ({among})"  # noqa: S608  question marks
     documents = fetch(cursor, Document, sql, wanted if few else [wanted]) if wanted else []
@@ -193,7 +200,7 @@ def count_versions(cursor: Cursor) -> int:
 def snapshot_versions(
     cursor: Cursor, snapshot: str | None, document_ids: Sequence[str] | None = None
 ) -> dict[str, str]:
-    """Document id → content hash of a snapshot, or of those of its documents; nothing for None."""
+    """Document id → content hash of a snapshot, or of some of its documents; nothing for None."""
     sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ?"
     if document_ids is None:
         return dict(cursor.execute(sql, [snapshot]).fetchall())
@@ -202,7 +209,7 @@ def snapshot_versions(
 
 
 def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str]:
-    """Document id → content hash of those of the ids that the snapshot in force has.
+    """Document id → content hash, for the ids that the snapshot in force has.
 
     Raises
     ------
@@ -241,7 +248,7 @@ def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) 
 
 
 def group_keys(cursor: Cursor, document_ids: Sequence[str]) -> dict[str, str]:
-    """Document id → group key of those documents of the snapshot in force that have one."""
+    """Document id → group key, for the documents of the snapshot in force that have one."""
     sql = f"""
         SELECT d.document_id, d.group_key {_IN_SNAPSHOT} = ? AND list_contains(?::TEXT[], s.document_id)
         AND nullif(d.group_key, '') IS NOT NULL
@@ -254,7 +261,7 @@ def version_texts(
 ) -> dict[str, tuple[str, str, str | None, str | None, str]]:
     """Content hash → title, body, url, published and metadata.
 
-    Versions with a body over `longest` bytes are left out, but for those of `whole`.
+    Versions with a body over `longest` bytes are left out, unless they are in `whole`.
     """
     sql = """
         SELECT content_hash, title, body, url, published, metadata
@@ -303,16 +310,6 @@ def batches_of_signs(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]
     return batches_of(store, hashes, f"d.content_hash, hash(title, body) AS sum, {blank}, {ascii}", AT_ONCE)
 
 
-def whole_texts(store: Store, snapshot: str) -> pa.Table:
-    """As `snapshot_texts` of the whole snapshot, also of texts that are not in the project."""
-    import pyarrow as pa
-
-    with store.reading() as cursor:
-        hashes = _corpus(cursor, snapshot).hashes
-    batches = [*batches_of(store, hashes, "d.document_id, d.title, d.body", AT_ONCE)]
-    return pa.concat_tables(batches).sort_by("document_id")
-
-
 def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Iterator[pa.Table]:
     """Columns (SQL over `d`) of versions, so many at a time, in the order of their storage.
 
@@ -337,7 +334,7 @@ def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Itera
 
 
 def _rows_at(cursor: Cursor, places: pa.Table, columns: str) -> pa.Table:
-    ends = [places["place"][place].as_py() for place in (0, -1)]
+    ends = [places["place"][side].as_py() for side in (0, -1)]
     sql = f"""
         SELECT {columns} FROM documents d JOIN wanted_places p ON p.place = d.rowid
         WHERE d.rowid BETWEEN ? AND ? ORDER BY d.rowid

@@ -1,4 +1,4 @@
-"""DuckDB's errors as sentences, and waiting for a file that another process holds."""
+"""DuckDB's errors as sentences: in transactions, and while waiting for a file that another process holds."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import errno
 import json
 import os
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 import duckdb
 
 from curation.core.errors import StoreBusyError, StoreError
-from curation.store.on_disk import checkpoints
-from curation.store.on_disk.write_ahead_log import log_of
+from curation.store import checkpoints
+from curation.store.write_ahead_log import log_of
 
 Opened = TypeVar("Opened")
 PATIENCE = 10.0
@@ -28,7 +28,6 @@ NOT_COMMITTED = (
     "Failed to create checkpoint",
 )
 """How DuckDB 2.0 begins an error of a transaction that the disk caused: the only wording that is read."""
-
 _LOCKED = (str(errno.EAGAIN), str(errno.EACCES))
 
 
@@ -126,3 +125,32 @@ def _program(pid: int) -> str:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
     names = [Path(word).name for word in words[:4]]  # Python, two options, and what it runs
     return "goldgrade" if OURS.intersection(names) else names[0]
+
+
+@contextmanager
+def transaction_on(cursor: duckdb.DuckDBPyConnection, begin: str) -> Iterator[None]:
+    with disk_errors():
+        try:
+            cursor.execute(begin)
+            yield
+            cursor.execute("COMMIT")
+        except BaseException:
+            _roll_back(cursor)
+            raise
+
+
+@contextmanager
+def disk_errors() -> Iterator[None]:
+    """Errors of the disk within the block are raised as a `StoreError` with a sentence."""
+    try:
+        yield
+    except duckdb.Error as error:
+        store_error = failure(error)
+        if store_error is None:
+            raise
+        raise store_error from error
+
+
+def _roll_back(cursor: duckdb.DuckDBPyConnection) -> None:
+    with suppress(duckdb.Error):  # a failed COMMIT has rolled back already
+        cursor.execute("ROLLBACK")

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from curation.core.text import canonical_json
-from curation.store.files import Cursor
+from curation.store.project_file import Cursor
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,12 +66,12 @@ class PartText:
 
     @classmethod
     def of_lines(cls, lines: Iterable[str], size: int | None = None) -> PartText:
-        """Of lines without their ends, some `size` (`PIECE`) characters a piece."""
+        """The text of lines that come without their ends, in pieces of some `size` (`PIECE`) characters."""
         return cls(map(pack, _pieces(lines, size or PIECE)))
 
     @classmethod
     def of_rows(cls, rows: Iterable[Any], *, ordered: bool = False) -> PartText:
-        """Of rows that may be made one by one; `ordered` sorts the lines."""
+        """The text of rows, which may be made one by one; `ordered` sorts the lines."""
         lines = map(canonical_json, rows)
         return cls.of_lines(sorted_lines(lines) if ordered else lines)
 
@@ -114,7 +114,7 @@ class PartText:
 
     @cached_property
     def sums(self) -> PartSum:
-        """Of the text, so that the size of the pieces changes nothing."""
+        """The sums of the whole text: the size of the pieces changes nothing."""
         sha256, line_sums = hashlib.sha256(), []
         for piece in self.pieces():
             content = piece.encode("utf-8")
@@ -147,7 +147,7 @@ def sorted_lines(lines: Iterable[str]) -> Iterator[str]:
 
 
 def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """The rows of a table of Arrow, of which only a batch is made at a time."""
+    """The rows of an Arrow table, made a batch at a time."""
     for batch in table.to_batches(BATCH):
         yield from batch.to_pylist()
 
@@ -161,7 +161,7 @@ def batched(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
 
 def add_part(cursor: Cursor, release_id: str, part: str, text: PartText) -> None:
     """Store the text of a part; a part without a line is stored, too."""
-    rows = [(release_id, part, place, piece) for place, piece in enumerate(text.packed or (pack(""),))]
+    rows = [(release_id, part, index, piece) for index, piece in enumerate(text.packed or (pack(""),))]
     cursor.executemany("INSERT INTO release_parts VALUES (?, ?, ?, ?)", rows)
 
 
@@ -175,29 +175,29 @@ _PARTS = """
 def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, PartText]:
     """Part → text; of all parts, or of these."""
     asked = {"release": release_id, "parts": None if parts is None else list(parts)}
-    found: dict[str, list[bytes]] = {}
+    pieces_of: dict[str, list[bytes]] = {}
     for part, piece in cursor.execute(_PARTS, asked).fetchall():
-        found.setdefault(part, []).append(piece)
-    return {part: PartText(pieces) for part, pieces in found.items()}
+        pieces_of.setdefault(part, []).append(piece)
+    return {part: PartText(pieces) for part, pieces in pieces_of.items()}
 
 
 def read_part(cursor: Cursor, release_id: str, part: str) -> PartText:
-    """The text of a part; an empty one where there is none."""
+    """The text of a part; an empty text where the release has no such part."""
     return read_parts(cursor, release_id, [part]).get(part, PartText())
 
 
 def _pieces(lines: Iterable[str], size: int) -> Iterator[str]:
     """Whole lines with their ends, some `size` characters at a time."""
-    held: list[str] = []
+    waiting: list[str] = []
     length = 0
     for line in lines:
-        held.append(line)
+        waiting.append(line)
         length += len(line) + 1
         if length >= size:
-            yield "\n".join([*held, ""])
-            held, length = [], 0
-    if held:
-        yield "\n".join([*held, ""])
+            yield "\n".join([*waiting, ""])
+            waiting, length = [], 0
+    if waiting:
+        yield "\n".join([*waiting, ""])
 
 
 def _lines_of(piece: str) -> list[str]:

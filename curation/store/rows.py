@@ -1,9 +1,21 @@
-"""Row types: one NamedTuple for each table or view that several packages read."""
+"""Rows: the types that several rooms read, appending rows through Arrow, fetching them, and the time
+written.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from curation.store.project_file import Cursor
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 class Document(NamedTuple):
@@ -61,3 +73,94 @@ class Presentation(NamedTuple):
     content_hash: str
     position: int
     duplicate_of: str | None
+
+
+def utc_now() -> datetime:
+    """The time as the database keeps it: UTC, without a zone."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def load_arrow() -> None:
+    """Load what `append` needs, outside of any lease: the import takes a second of processor time.
+
+    The first list that pyarrow converts makes it import pandas, too, where that is installed.
+    """
+    import pyarrow as pa
+
+    pa.array([0])
+
+
+def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> int:
+    """Append rows given as columns (name → values, all of one length) and return their number.
+
+    Table and column names come from code, never from input. Values get the table's types, which a column of
+    nothing but None does not tell.
+    """
+    import pyarrow as pa  # a third of the start of every command, and most commands write nothing
+
+    rows = pa.table(dict(columns), schema=_types(cursor, table, columns))
+    return _insert(cursor, table, rows.schema.names, rows) if rows.num_rows else 0
+
+
+def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]) -> int:
+    """Append rows that come in parts, all with the same columns, and return their number.
+
+    One part is in memory at a time. What `append` is given stays there until the transaction ends.
+    """
+    import pyarrow as pa
+
+    parts = iter(batches)
+    first = next(parts, None)
+    if first is None:
+        return 0
+    types = _types(cursor, table, first.schema.names)
+    typed = (
+        row_batch
+        for part in chain([first], parts)
+        for row_batch in pa.Table.from_batches([part]).cast(types).to_batches()
+    )
+    return _insert(cursor, table, types.names, pa.RecordBatchReader.from_batches(types, typed))
+
+
+def _types(cursor: Cursor, table: str, names: Iterable[str]) -> pa.Schema:
+    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks what follows
+    return cursor.sql(f"SELECT {', '.join(names)} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
+
+
+def _insert(cursor: Cursor, table: str, columns: Iterable[str], rows: Any) -> int:
+    names = ", ".join(columns)
+    with reading_arrow(cursor, incoming_rows=rows):
+        sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows"  # noqa: S608
+        return int(cursor.execute(sql).fetchall()[0][0])
+
+
+@contextmanager
+def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
+    """Statements within the block can read these tables of Arrow, by name."""
+    for name, table in tables.items():
+        cursor.register(name, table)
+    yield
+    for name in tables:
+        cursor.unregister(name)
+
+
+def append_rows(
+    cursor: Cursor, table: str, rows: Sequence[tuple[Any, ...]], names: Sequence[str] = (), **same: Any
+) -> int:
+    """Append tuples, and return their number.
+
+    Parameters
+    ----------
+    names: their columns; without them the rows are NamedTuples, whose fields are.
+    same: further columns, which have one value in all rows.
+    """
+    if not rows:
+        return 0
+    columns = {name: [value] * len(rows) for name, value in same.items()}
+    fields = names or rows[0]._fields  # type: ignore[attr-defined]
+    return append(cursor, table, columns | dict(zip(fields, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+    """The rows of a query as tuples of type `row`, whose fields are the query's columns in order."""
+    return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]

@@ -9,8 +9,8 @@ from typing import Any
 
 from curation.core.errors import RefusedError, StoreReadOnlyError
 from curation.store.database import Store
-from curation.store.files import Cursor
-from curation.store.table_rows import utc_now
+from curation.store.project_file import Cursor
+from curation.store.rows import utc_now
 
 COMMAND_LINE = "command line"
 HEALTH_CHECKED = "health_checked_at"

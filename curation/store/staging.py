@@ -24,7 +24,7 @@ _NAME = re.compile(r"\.(?P<place>.+)\.(?P<kind>new|old)-(?:[0-9a-f]{16}|\d+-\d+)
 def staged(out: Path, private: bool = False) -> Iterator[Path]:
     """An empty folder next to `out`. Move from it what is whole; the rest is removed at the end.
 
-    Those that killed processes have left there are removed, too.
+    Folders that killed processes have left there are removed, too.
 
     private: only the user who writes it can look into it.
     """
@@ -53,12 +53,12 @@ def replace_folder(new: Path, out: Path) -> None:
     """
     old = _staged(out, "old")
     with _held(out):
-        with suppress(FileNotFoundError):  # there is none, or somebody else moves it away just now
+        with suppress(FileNotFoundError):  # it is not there, or somebody else moves it away just now
             out.rename(old)
         try:
             new.rename(out)
         except OSError:
-            with suppress(OSError):  # somebody else's came first, or there was none
+            with suppress(OSError):  # somebody else's came first, or there was nothing to put back
                 old.rename(out)
             if out.exists():  # else what is moved away is the only one: it is put back later, as after a kill
                 shutil.rmtree(old, ignore_errors=True)
@@ -75,16 +75,16 @@ def clear_leftovers(folder: Path) -> list[Path]:
     Where one was killed between moving a former folder away and putting the new one in its place, the former
     one is put back.
     """
-    found = leftovers(folder)
-    for path in found:
+    folders = leftovers(folder)
+    for path in folders:
         named = _NAME.fullmatch(path.name)
-        place = folder / named["place"] if named else path
-        if named and named["kind"] == "old" and not place.exists():
+        target = folder / named["place"] if named else path
+        if named and named["kind"] == "old" and not target.exists():
             with suppress(OSError):
-                path.rename(place)
+                path.rename(target)
         else:
             shutil.rmtree(path, ignore_errors=True)
-    return found
+    return folders
 
 
 def leftovers(folder: Path) -> list[Path]:
@@ -111,21 +111,21 @@ def hold(folder: Path) -> int:
     ------
     OSError: there is no such folder.
     """
-    held = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     with suppress(OSError):  # somebody else replaces it, too, or the disk knows no locks
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return held
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
 
 
 def is_held(folder: Path) -> bool:
     """Whether a process holds a folder, or it is not there."""
     with suppress(OSError):
-        found = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return False
         finally:
-            os.close(found)
+            os.close(descriptor)
     return True
 
 
@@ -135,16 +135,16 @@ def _staged(out: Path, kind: str) -> Path:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """This process holds a folder; nothing where there is none."""
+    """This process holds a folder, if the folder is there."""
     try:
-        held = hold(folder)
+        descriptor = hold(folder)
     except FileNotFoundError:
         yield
         return
     try:
         yield
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def sync(path: Path) -> None:

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
 
 import pytest
 
-from curation.agreement.annotators.intra_annotator import (
-    NOT_JUDGED,
-    NOT_PLANTED,
-    IntraAgreement,
-    intra_agreement,
-)
-from curation.agreement.between.inter_annotator import NO_UNITS, AgreementFigure
 from curation.agreement.gate import (
     Demand,
     Gate,
@@ -25,25 +17,21 @@ from curation.agreement.gate import (
     read_demand,
     set_demand,
 )
+from curation.agreement.inter_annotator import NO_UNITS
+from curation.agreement.intra_annotator import NOT_JUDGED, NOT_PLANTED, IntraAgreement, intra_agreement
 from curation.core.errors import InputError
+from curation.core.statistics.estimate import Estimate
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.create_round import open_round
+from curation.labeling.imported import add_judgments
+from curation.labeling.judging import Submission
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support.command_line import invoke
-from tests.support.projects import add_names, add_pairs, grid
+from tests.support.grades import import_grades
+from tests.support.projects import grid, open_for, rows_of
 from tests.support.repeats import repeats
 
-
-def figure(
-    value: float | None, low: float | None, high: float | None, units: int, **more: Any
-) -> AgreementFigure:
-    return AgreementFigure(value, low, high, units, units, **more)
-
-
-GOOD = figure(0.85, 0.75, 0.92, 200)
+GOOD = Estimate(0.85, 0.75, 0.92, 200)
 DEMAND = Demand()
 
 
@@ -55,22 +43,17 @@ def states(gate: Gate) -> list[str]:
     return [check.state for check in gate.checks]
 
 
-def test_both_figures_together_open_the_gate() -> None:
-    gate = gate_of(GOOD, [person(39, 40)], False, DEMAND)
-    assert (gate.open, states(gate)) == (True, ["met", "met"])
-
-
 @pytest.mark.parametrize(
     ("alpha", "state"),
     [
-        (figure(0.85, 0.667, 0.92, 200), "met"),
-        (figure(0.85, 0.666, 0.92, 200), "missed"),  # the interval's lower end counts, not the figure
-        (figure(None, None, None, 0, undefined=NO_UNITS), "undefined"),
-        (figure(0.9, None, None, 30, no_interval="no interval: one query"), "undefined"),
-        (figure(0.9, 0.8, 0.95, 9, too_few=True), "undefined"),
+        (Estimate(0.85, 0.667, 0.92, 200), "met"),
+        (Estimate(0.85, 0.666, 0.92, 200), "missed"),  # the interval's lower end counts, not the figure
+        (Estimate(why=NO_UNITS), "undefined"),
+        (Estimate(0.9, None, None, 30, "no interval: one query"), "undefined"),
+        (Estimate(0.9, 0.8, 0.95, 9), "undefined"),
     ],
 )
-def test_alpha_is_met_by_the_lower_end_of_its_interval(alpha: AgreementFigure, state: str) -> None:
+def test_alpha_is_met_by_the_lower_end_of_its_interval(alpha: Estimate, state: str) -> None:
     assert gate_of(alpha, [person(39, 40)], False, DEMAND).checks[0].state == state
 
 
@@ -110,21 +93,21 @@ def test_repeats_of_who_agrees_with_nobody_do_not_open_the_gate() -> None:
 
 
 def test_of_a_project_with_one_judge_no_agreement_is_demanded_while_only_one_has_judged() -> None:
-    nothing = figure(None, None, None, 0, undefined=NO_UNITS)
-    said = Demand(single_judge=True)
-    alone = gate_of(nothing, [person(0, 0)], True, said, judges=1)
+    nothing = Estimate(why=NO_UNITS)
+    demand = Demand(single_judge=True)
+    alone = gate_of(nothing, [person(0, 0)], True, demand, judges=1)
     assert (alone.open, alone.without_agreement, states(alone)) == (True, True, ["not asked for"] * 2)
     assert alone.checks[0].sentence == (
         "ordinal alpha: not asked for: the project says that it has one judge, so no agreement can be known; "
         "demanded is 0.667"
     )
-    assert states(gate_of(nothing, [person(0, 0)], True, said, judges=2))[0] == "undefined"
+    assert states(gate_of(nothing, [person(0, 0)], True, demand, judges=2))[0] == "undefined"
     assert states(gate_of(nothing, [person(0, 0)], True, DEMAND, judges=1))[0] == "undefined"
-    assert not gate_of(nothing, [person(0, 0)], False, said, judges=1).open  # consistency is still demanded
+    assert not gate_of(nothing, [person(0, 0)], False, demand, judges=1).open  # consistency is still demanded
 
 
 def test_a_check_is_told_with_its_figures() -> None:
-    missed = gate_of(figure(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
+    missed = gate_of(Estimate(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
     assert [check.sentence for check in missed.against] == [
         "ordinal alpha: missed: 0.700, 95 % interval 0.601 to 0.790, on 240 doubly judged pairs; the lower "
         "end must reach 0.667",
@@ -142,28 +125,25 @@ def test_a_demand_is_stored_and_out_of_range_refused(store: Store) -> None:
 
 
 def test_answers_on_a_screen_are_told_from_imported_ones(store: Store) -> None:
-    add_pairs(store, grid(4, 2))
-    add_names(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0.0, seed=1)
+    open_for(store, grid(4, 2), "ada")
     with store.reading() as cursor:
         assert not all_imported(cursor), "nothing is judged, so nothing is imported"
     add_judgments(store, [ImportedJudgment("query 0", "document 0.0", "ada", 2)], "a.csv")
     with store.reading() as cursor:
         assert all_imported(cursor)
-        ((item,),) = cursor.execute(
-            "SELECT presentation_id FROM presentations WHERE document_id = 'document 1.0'"
-        ).fetchall()
+    ((item,),) = rows_of(
+        store, "SELECT presentation_id FROM presentations WHERE document_id = 'document 1.0'"
+    )
     seen = datetime(2026, 3, 2)
     submit(store, "ada", [Submission(item, 0, "grade", "key-of-ada", grade=1, shown_at=seen, active_ms=900)])
     with store.reading() as cursor:
         assert not all_imported(cursor)
 
 
+@pytest.mark.slow
 def test_the_command_shows_figures_beside_the_demand(store: Store) -> None:
-    add_pairs(store, grid(6, 3))
-    pairs = [(query, document) for query, found in grid(6, 3).items() for document in found]
-    rows = [ImportedJudgment(*pair, who, n % 4) for n, pair in enumerate(pairs) for who in ("ada", "ben")]
-    add_judgments(store, rows, "both.csv")
+    rows = [(f"q{n // 3}", f"d{n}", who, n % 4) for n in range(18) for who in ("ada", "ben")]
+    import_grades(store, rows)
     project = ["--project", str(store.path), "gate"]
     printed = json.loads(invoke([*project, "--consistency", "0.9", "--json"]).stdout)
     assert printed["open"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,42 +16,38 @@ from app.monitoring import minutely
 from app.serve import routes
 from app.signin import current_user
 from curation.core.text import file_digest
-from curation.operations.backups.restore import restore
-from curation.operations.doctor.schedule import BackupSchedule, read_schedule, set_schedule, start_due
+from curation.operations.backup import restore
+from curation.operations.backup_schedule import BackupSchedule, read_schedule, set_schedule, start_due
 from curation.operations.jobs import jobs_of
 from curation.people.accounts import set_role
-from curation.store import Annotator, Store
-from tests.support.page import html, page_at, press, run
-from tests.support.projects import add_names, new_project, rows_of
+from curation.store import Store
+from tests.support.page import LEE, html, page_at, press, run
+from tests.support.projects import add_names, rows_of
 from tests.support.signed_in import cookie_of
 
-LEE = Annotator("lee", "lead", False)
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    store = new_project(tmp_path / "project.duckdb")
-    monkeypatch.setenv(context.PROJECT, str(store.path))
-    add_names(store, "lee", "mia", role="lead")
-    yield store
-    jobs_of(store).wait()
-    store.close()
+def project(served: Store) -> Store:
+    add_names(served, "lee", "mia", role="lead")
+    return served
 
 
 def test_a_snapshot_is_whole_and_only_who_said_why_can_download_it(project: Store, tmp_path: Path) -> None:
-    page = press(run(page_at("backup", LEE)), "Prepare a snapshot")
+    page = press(run(page_at("settings", LEE, part="Backup")), "Prepare a snapshot")
     assert "Say why you take a snapshot" in page.error[0].value
     page.text_input[0].set_value("before the summer")
     press(page, "Prepare a snapshot")
     jobs_of(project).wait()
-    shown = html(run(page_at("backup", LEE)))
+    shown = html(run(page_at("settings", LEE, part="Backup")))
     assert "is ready; it was not downloaded." in shown
     address = shown.partition('href="')[2].partition('"')[0]
     assert address.startswith("/exports/")
     client = client_of(project, "lee")
     got = client.get(address)
     assert (got.status_code, got.headers["cache-control"]) == (200, "no-store")
-    assert "The last backup is of" in html(run(page_at("backup", LEE)))
+    assert "The last backup is of" in html(run(page_at("settings", LEE, part="Backup")))
     (tmp_path / "got.duckdb").write_bytes(got.content)
     assert file_digest(tmp_path / "got.duckdb") in shown
     assert restore(tmp_path / "got.duckdb", tmp_path / "restored.duckdb").rows["annotators"] == 2
@@ -75,9 +70,9 @@ def client_of(store: Store, name: str) -> TestClient:
 def test_the_schedule_is_set_where_the_operator_named_a_folder(
     project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "It needs a folder on" in html(run(page_at("backup", LEE)))
+    assert "It needs a folder on" in html(run(page_at("settings", LEE, part="Backup")))
     monkeypatch.setenv(context.BACKUP_TO, str(tmp_path))
-    page = run(page_at("backup", LEE))
+    page = run(page_at("settings", LEE, part="Backup"))
     page.number_input[2].set_value(3)
     page = press(page, "Take backups by schedule")
     with project.reading() as cursor:
@@ -94,12 +89,12 @@ def test_the_app_takes_what_is_due_by_itself(
     monkeypatch.setattr(minutely, "EVERY", 0.01)
     set_schedule(project, BackupSchedule(), "lee")
     deadline = time.monotonic() + 60
-    with minutely.attending():
+    with minutely.minutely_tasks():
         while not list(tmp_path.glob("*.sums.json")):
             assert time.monotonic() < deadline
             time.sleep(0.01)
     jobs_of(project).wait()
-    assert "by schedule," in html(run(page_at("backup", LEE)))
+    assert "by schedule," in html(run(page_at("settings", LEE, part="Backup")))
 
 
 def test_a_backup_that_failed_by_schedule_is_on_the_page(
@@ -109,4 +104,4 @@ def test_a_backup_that_failed_by_schedule_is_on_the_page(
     set_schedule(project, BackupSchedule(), "lee")
     start_due(project, context.backup_folder())
     jobs_of(project).wait()
-    assert "there is no such folder" in run(page_at("backup", LEE)).error[0].value
+    assert "there is no such folder" in run(page_at("settings", LEE, part="Backup")).error[0].value

@@ -16,7 +16,9 @@ from starlette.types import Receive, Scope, Send
 
 from app.front import connections
 from app.front.connections import BoundedConnection
-from app.serve import listen
+from app.serve import listening_socket
+
+pytestmark = pytest.mark.slow
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n%s\r\n"
 SIGNED_IN = GET % b"Cookie: anna\r\n"
@@ -43,7 +45,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 def serving(protocol: type[BoundedConnection]) -> Iterator[int]:
     config = uvicorn.Config(application, http=protocol, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
-    with listen("0.0.0.0", 0) as listener:  # for 127.0.0.2, too
+    with listening_socket("0.0.0.0", 0) as listener:  # for 127.0.0.2, too
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:

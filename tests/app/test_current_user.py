@@ -11,13 +11,12 @@ from app import context
 from app.signin import current_user
 from app.signin.current_user import AccountCache
 from curation.core.errors import RefusedError
-from curation.labeling.rounds.create_round import open_round
-from curation.labeling.transfers.leaving import deactivate_annotator
+from curation.labeling.rounds.moving import deactivate_annotator
 from curation.people.accounts import activate, deactivate, end_sign_ins, set_role
 from curation.people.annotators import add_annotator
 from curation.people.sign_ins import Visit, id_of, list_sign_ins, open_sign_in, signed_in
 from curation.store import Annotator, Cursor, Store
-from tests.support.projects import add_pairs, grid, rows_of
+from tests.support.projects import rows_of
 
 
 @pytest.fixture
@@ -67,19 +66,6 @@ def test_a_refused_deactivation_ends_no_sign_in(served: Store, key: str) -> None
     with pytest.raises(RefusedError, match="last lead"):
         deactivate_annotator(served, "ada")
     assert AccountCache().annotator(key) is not None
-
-
-def test_deactivating_twice_is_refused_and_leaves_a_later_sign_in(served: Store, key: str) -> None:
-    """Open items that nobody else can take do not keep a person active; the second try says they remain."""
-    add_pairs(served, grid(1, 3))
-    open_round(served, "first", ["ada"], overlap=1, duplicates=0)
-    changed = deactivate_annotator(served, "ada")
-    assert (changed.active, [(one.open, one.moved) for one in changed.returned]) == (False, [(3, 0)])
-    with pytest.raises(RefusedError, match=r"deactivated already\. 3 open items are still theirs"):
-        deactivate_annotator(served, "ada")
-    activate(served, "ada")
-    accounts, later = AccountCache(), opened(served)
-    assert (accounts.annotator(key), accounts.annotator(later) is not None) == (None, True)
 
 
 def test_a_sign_out_while_another_thread_reads_is_heard_at_once(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import resource
-import subprocess
-import sys
 from contextlib import ExitStack
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -18,13 +17,19 @@ from starlette.testclient import TestClient
 from websockets.exceptions import InvalidStatus
 
 from app.monitoring.descriptors import PAGES, TURNED_AWAY, Admission, Descriptors
-from curation.people.annotators import add_annotator
 from curation.store import Store
-from tests.support.served import PASSWORD, Served
+from tests.support.projects import add_names
+from tests.support.served import Served
 from tests.support.signed_in import cookie_of
+from tests.support.started import run_code
 from tests.support.websockets_client import session
 
 LIMIT = 128
+
+
+@pytest.fixture
+def held_file() -> None:
+    """Other processes wait for the file here."""
 
 
 async def hello(request: Request) -> Response:
@@ -48,13 +53,13 @@ def test_pages_are_refused_with_a_sentence_and_answers_are_taken() -> None:
 
 
 @pytest.mark.slow
-def test_the_limit_is_raised_to_what_the_system_allows_and_at_the_limit_none_is_left() -> None:
+def test_the_limit_is_raised_to_what_the_system_allows_and_at_the_limit_none_is_left(tmp_path: Path) -> None:
     code = """
 import resource
-from app.monitoring.descriptors import Descriptors, raise_limit
+from app.monitoring.descriptors import Descriptors, raise_descriptor_limit
 _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
-assert raise_limit() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(hard, 65_536), hard
+assert raise_descriptor_limit() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(hard, 65_536), hard
 assert Descriptors().left > 64
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
 held = []
@@ -66,7 +71,7 @@ except OSError:
 """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert hard > 64
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_code(code, tmp_path / "log")
 
 
 def sessions_until_refused(served: Served, cookie: str, opened: ExitStack) -> int:
@@ -78,12 +83,12 @@ def sessions_until_refused(served: Served, cookie: str, opened: ExitStack) -> in
     return LIMIT
 
 
-@pytest.mark.slow
+@pytest.mark.costly("a server at its limit of sessions")
 def test_at_its_limit_the_server_turns_sessions_away_and_goes_on_taking_grades(store: Store) -> None:
     """With 256 descriptors the server ended at 90 sessions."""
-    add_annotator(store, "anna", "annotator", PASSWORD)
+    add_names(store, "anna")
     store.close()
-    served = Served(store.path, installed=True)
+    served = Served(store.path)
     resource.prlimit(served.process.pid, resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
     cookie = "=".join(cookie_of(store, "anna"))
     with ExitStack() as opened:

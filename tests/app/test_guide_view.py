@@ -2,71 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import context
-from app.views.guide import forcing
+from app.views.settings import guide_publishing
 from curation.guides.drafts import own_draft, save_draft
-from curation.guides.guide import current_guide
-from curation.guides.parse_guide import read_guide
-from curation.guides.presentation_template import PresentationTemplate, TemplateField
+from curation.guides.guide import PresentationTemplate, TemplateField, current_guide
+from curation.guides.guide_text import read_guide
 from curation.guides.questions import ask_at_item, readable_questions
 from curation.ingest.importers.corpus import import_corpus
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.store import Store
-from curation.store.rows import Annotator
-from tests.support.page import html, page_at, press, run
+from tests.support.page import LEE, field, html, page_at, press, run, words
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
 
-LEE = Annotator("lee", "lead", False)
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("served")]
+
 BASE = read_guide()
 
 
 @built_once
-def rounds(store: Store) -> Store:
+def project(store: Store) -> Store:
     """Two rounds under way, one of them with an answer."""
     add_names(store, "lee", "mia", role="lead")
     add_names(store, "ada", "ben")
     add_pairs(store, grid(2, 2))
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    open_round(store, RoundRequest("first", ["ada"], overlap=1, duplicates=0))
     add_pairs(store, {"more": ["more.0", "more.1"]})
-    open_round(store, "second", ["ben"], overlap=1, duplicates=0)
+    open_round(store, RoundRequest("second", ["ben"], overlap=1, duplicates=0))
     grade_next(store, "ada")
     return store
 
 
-@pytest.fixture
-def project(rounds: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setenv(context.PROJECT, str(rounds.path))
-    yield rounds
-    rounds.close()
-
-
 def page(part: str) -> AppTest:
-    shown = page_at("guide", LEE)
+    shown = page_at("settings", LEE, part="Guide")
     shown.session_state["show"] = part
     return run(shown)
-
-
-def field(shown: AppTest, label: str) -> Any:
-    found = (*shown.text_input, *shown.text_area, *shown.number_input, *shown.selectbox, *shown.checkbox)
-    return next(one for one in found if one.label == label)
 
 
 def choose(shown: AppTest, label: str, value: Any) -> AppTest:
     chosen = next(one for one in shown.get("button_group") if one.label == label).set_value(value).run()
     assert not chosen.exception
     return chosen
-
-
-def words(found: Sequence[Any]) -> str:
-    return " ".join(str(one.value) for one in found).replace("\\", "")
 
 
 def draft(store: Store) -> str:
@@ -97,17 +79,6 @@ def test_what_is_wrong_is_said_at_its_field_and_with_its_line(project: Store) ->
     assert "not complete yet" in words(shown.info)
 
 
-def test_a_grade_is_added_filled_and_removed(project: Store) -> None:
-    save_draft(project, BASE.source, "lee", None)
-    shown = press(page("Edit"), "Add a grade")
-    field(shown, "Name").set_value("Perfect")
-    shown = field(shown, "When to give it").set_value("Nothing better can be.").run()
-    assert not shown.error
-    assert "name: Perfect" in draft(project)
-    press(shown, "Remove this grade")
-    assert "Perfect" not in draft(project)
-
-
 def test_a_text_with_broken_yaml_is_kept_and_edited_whole(project: Store) -> None:
     save_draft(project, "---\ntitle: [x\n---\nbody", "lee", None)
     shown = page("Edit")
@@ -127,26 +98,14 @@ def test_a_draft_of_another_window_is_loaded_and_never_overwritten(project: Stor
     assert draft(project) == BASE.source + "More.\n"
 
 
-def test_another_leads_draft_is_named_and_can_be_gone_on_with(project: Store) -> None:
-    save_draft(project, BASE.source + "Hers.\n", "mia", None)
-    assert "mia is writing the next one" in html(page("Read"))
-    shown = page("Edit")
-    begin = field(shown, "Begin with")
-    begin.select(next(one for one in begin.options if "mia" in one))
-    press(shown, "Write the next guide")
-    assert draft(project) == BASE.source + "Hers.\n"
-
-
-def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_for(
-    project: Store,
-) -> None:
+def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_for(project: Store) -> None:
     save_draft(project, BASE.source.replace("name: Useful", "name: In part"), "lee", None)
     shown = page("Publish")
     said = html(shown)
     assert "Grade 2, “Useful”, is “In part” now." in said
     assert "Rounds that are open" in said
     assert "1 judgment was given under the current guide" in said
-    assert shown.radio[0].options == list(forcing.CHOICES.values())
+    assert shown.radio[0].options == list(guide_publishing.CHOICES.values())
     assert "Say why" in words(press(shown, "Publish").error)
     shown.radio[0].set_value("switch")
     field(shown, "Why").set_value("Clearer.")
@@ -157,14 +116,6 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     told = rows_of(project, "SELECT actor, detail->>'reason' FROM events WHERE action = 'use guide'")
     assert told == [("lee", "Clearer.")]
     assert draft(project) == ""
-
-
-def test_versions_are_listed_and_any_two_compared(project: Store) -> None:
-    save_draft(project, BASE.source.replace("title: Graded", "title: Shop"), "lee", None)
-    said = html(page("Versions"))
-    assert "The title changes from “Graded relevance” to “Shop relevance”." in said
-    assert "<ins>" in said
-    assert "first, second" in said
 
 
 def test_an_answer_reaches_who_asked_and_everyone_only_where_the_lead_says_so(project: Store) -> None:
@@ -197,7 +148,7 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
     assert "&lt;b&gt;Leaves" in html(shown)
     assert not [one for one in shown.button if one.label == "Publish"]
     shown = choose(shown, "The text is written in", "html")
-    fields = next(one for one in shown.multiselect if one.label == "Below the title, in this order")
+    fields = field(shown, "Below the title, in this order")
     shown = fields.set_value(["source", "authors"]).run()
     shown = field(shown, "Label of authors").set_value("By").run()
     next(one for one in shown.button if one.proto.help == "Move authors up").click().run()

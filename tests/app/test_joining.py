@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
@@ -16,16 +15,13 @@ from app import context
 from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
 from app.signin import current_user, join_page, sign_in_page
-from app.signin import first_lead as first
 from app.signin import routes as signin
-from app.signin.first_lead import FirstLead, first_lead
 from app.signin.providers import AuthSettings
+from app.signin.sign_in_page import FirstLead, first_lead
 from app.signin.throttle import login_throttle, tried_at_link
-from curation.people import passwords
-from curation.people.accounts import list_accounts
+from curation.people.accounts import invite, list_accounts
 from curation.people.annotators import add_annotator
-from curation.people.invitations import invite
-from curation.people.passwords import authenticate
+from curation.people.sign_ins import authenticate
 from curation.store import Store
 from tests.support.projects import add_names, new_project
 
@@ -37,8 +33,6 @@ ADDRESS = "http://testserver"
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """What the process serves: a project without any account."""
-    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(passwords, "_hasher", cheap)
     monkeypatch.setattr(login_throttle, "_failures", {})
     store = new_project(tmp_path / "shop.duckdb")
     monkeypatch.setenv(context.PROJECT, str(store.path))
@@ -102,6 +96,7 @@ def test_a_link_that_was_used_withdrawn_or_never_made_says_so(anyone: TestClient
     assert choose(anyone).status_code == 200, "without a link there is nothing to choose"
 
 
+@pytest.mark.slow
 def test_who_opens_links_that_do_not_work_waits(anyone: TestClient, project: Store) -> None:
     token = invite(project, "ada", "annotator").token
     free = tried_at_link("")[0].free
@@ -171,8 +166,8 @@ def test_annotators_alone_sign_in_while_the_lead_is_missing(anyone: TestClient, 
 def test_without_passwords_the_first_lead_is_made_by_a_command(
     anyone: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (first, sign_in_page, join_page):
+    for module in (sign_in_page, join_page):
         monkeypatch.setattr(module, "auth_settings", lambda: AuthSettings(passwords=False))
-    assert "goldgrade annotator add NAME --role lead --email ADDRESS" in first_lead().announce(ADDRESS)
+    assert "goldgrade people add NAME --role lead --email ADDRESS" in first_lead().announce(ADDRESS)
     assert open_link(anyone, invite(project, "ada", "annotator").token).status_code == 200
     assert choose(anyone).status_code == 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -20,12 +21,10 @@ from starlette.testclient import TestClient
 from app import api, context
 from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
-from app.signin import current_user, join_page, oidc, providers, sign_in_page
+from app.signin import current_user, join_page, providers, sign_in_page
 from app.signin import routes as signin
-from app.signin.oidc import PENDING
-from app.signin.providers import AuthSettings, read_auth
-from curation.people.accounts import list_accounts
-from curation.people.identities import add_identity, remove_identity
+from app.signin.providers import PENDING, AuthSettings, read_auth
+from curation.people.accounts import add_identity, list_accounts, remove_identity
 from curation.store import Store
 from tests.support.oidc_provider import CLIENT, SECRET, Provider, running
 from tests.support.projects import add_names, new_project
@@ -65,7 +64,7 @@ def application(
     project: Store, servers: tuple[Provider, Provider], monkeypatch: pytest.MonkeyPatch
 ) -> Starlette:
     settings = _settings(servers)
-    for module in (join_page, oidc, providers, sign_in_page):
+    for module in (join_page, providers, sign_in_page):
         monkeypatch.setattr(module, "auth_settings", lambda: settings)
     middleware = [Middleware(FailureLog), Middleware(Guard)]
     return Starlette(routes=[*signin.ROUTES, *api.ROUTES], middleware=middleware)
@@ -100,7 +99,7 @@ def other(application: Starlette) -> Iterator[TestClient]:
 
 def answer_of(client: TestClient, account: str, provider: str = "work", state: str = "") -> str:
     """Begin a sign-in and choose an account; returns the address to which the provider sends the browser."""
-    begun = client.get("/sign-in/with", params={"provider": provider, "next": "/my-consistency"})
+    begun = client.get("/sign-in/with", params={"provider": provider, "next": "/write"})
     address = urlsplit(begun.headers["location"])
     assert httpx2.get(begun.headers["location"]).status_code == 200, "the provider takes the question"
     asked = {**dict(parse_qsl(address.query)), "account": account}
@@ -128,13 +127,26 @@ def test_an_answer_signs_in_once(visitor: TestClient, work: Provider) -> None:
     answer = answer_of(visitor, ANNA)
     kept = pending(visitor)
     first = visitor.get(answer)
-    assert (first.status_code, first.headers["location"]) == (303, "/my-consistency")
+    assert (first.status_code, first.headers["location"]) == (303, "/write")
     assert is_signed_in(visitor)
     visitor.cookies.clear()
     assert visitor.get(answer).headers["location"] == "/sign-in"
     visitor.cookies.set(kept["name"], kept["value"], domain="testserver.local", path="/oauth2callback")
     refused(visitor, visitor.get(answer), NOT_COMPLETED)
     assert work.exchanged == 1, "the provider takes its code once, too"
+
+
+def test_signing_out_ends_the_providers_session_too(visitor: TestClient, work: Provider) -> None:
+    assert "Sign in with Example &lt;work&gt;" in visitor.get("/sign-in").text
+    choose(visitor, ANNA)
+    left = visitor.post("/sign-out", headers={"Origin": ADDRESS})
+    address = left.headers["refresh"].removeprefix("0; url=")
+    assert f'href="{escape(address)}"' in left.text
+    assert httpx2.get(address).headers["location"] == f"{ADDRESS}/oauth2callback"
+    assert (work.signed_out, work.hinted) == (1, 1), "the provider is told whose session it ends"
+    assert visitor.get("/oauth2callback").headers["location"] == "/sign-in"
+    assert not is_signed_in(visitor)
+    assert not [name for name in visitor.cookies if name.startswith(("goldgrade_", "_streamlit_user"))]
 
 
 def test_who_is_not_known_is_told_whom_to_ask_and_no_names(visitor: TestClient, work: Provider) -> None:
@@ -232,5 +244,5 @@ def test_an_answer_counts_with_the_cookie_of_a_recent_sign_in_alone(
     value = f"{cookie['value'][:-3]}AAA" if seconds is None else aged(cookie, seconds)
     visitor.cookies.clear()
     visitor.cookies.set(cookie["name"], value, domain="testserver.local", path="/oauth2callback")
-    assert visitor.get(answer).headers["location"] == ("/my-consistency" if signed_in else "/sign-in")
+    assert visitor.get(answer).headers["location"] == ("/write" if signed_in else "/sign-in")
     assert (is_signed_in(visitor), work.exchanged) == (signed_in, signed_in)

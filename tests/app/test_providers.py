@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from app.signin.providers import AuthSettings, read_auth
 from curation.core.errors import InputError
+from tests.support.started import run_code
 
 WORK = {
     "client_id": "goldgrade",
@@ -46,3 +50,15 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
         "32",
     ):
         assert words in text
+
+
+def test_the_providers_are_read_from_streamlits_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = {**SHARED, **WORK}
+    text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "secrets.toml").write_text(f"[auth]\n{text}")
+    monkeypatch.chdir(tmp_path)
+    code = "from app.signin.providers import providers; print([one.label for one in providers()])"
+    assert run_code(code, tmp_path / "log") == "['login.example.org']\n"

@@ -10,18 +10,19 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.components.links import query_address
-from app.views.query.acting import NUGGETS
+from app.views.query import NUGGET_FIELDS
 from curation.core.reports.page import QueryName, Table
 from curation.labeling.rounds.status import round_status
-from curation.releases.freeze.freeze import freeze
 from curation.store import Store
-from curation.store.rows import Annotator
-from curation.store.table_rows import utc_now
+from curation.store.rows import Annotator, utc_now
+from tests.support.freezing import freeze
 from tests.support.gold_project import DISPUTE, pooled_project
-from tests.support.page import html, page_at, press, run
+from tests.support.page import LEE, field, html, page_at, press, run
 from tests.support.projects import add_names, rows_of
 
-LEE, ROSA = Annotator("lee", "lead", False), Annotator("rosa", "reviewer", False)
+pytestmark = pytest.mark.slow
+
+ROSA = Annotator("rosa", "reviewer", False)
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_a_reviewer_reads_and_writes_nuggets_alone(project: Store) -> None:
     page = opened(DISPUTE[0], ROSA)
     assert "Somebody: " in html(page)
     assert "zoe.miller" not in html(page)
-    assert [one.label for one in page.text_area] == list(NUGGETS)
+    assert [one.label for one in page.text_area] == list(NUGGET_FIELDS)
     page.text_area[0].set_value("It repairs kettles.")
     press(page, "Save nuggets")
     written = rows_of(project, "SELECT texts, vital, author FROM nuggets")
@@ -91,16 +92,6 @@ def test_what_a_model_proposed_is_shown_to_be_changed_and_saved_with_who_did(pro
     ]
 
 
-def test_of_two_tabs_the_older_one_saves_nothing(project: Store) -> None:
-    newer, older = opened(DISPUTE[0]), opened(DISPUTE[0])
-    newer.text_area[0].set_value("A kettle for tea.")
-    press(newer, "Save")
-    older.text_area[1].set_value("Mine.")
-    press(older, "Save")
-    assert "did nothing" in older.warning[0].value
-    assert rows_of(project, "SELECT information_need, note FROM query_notes") == [("A kettle for tea.", "")]
-
-
 def test_unjudged_documents_go_to_a_round(project: Store) -> None:
     page = opened(DISPUTE[0])
     assert page.multiselect[0].value == ["router-1"]
@@ -109,7 +100,7 @@ def test_unjudged_documents_go_to_a_round(project: Store) -> None:
     name = page.text_input[0].value
     assert name.startswith("Check ")
     press(page, "Open the round")
-    assert f"{name} is open with 1 document" in html(page)
+    assert f"The round {name} is open, with 1 document" in html(page)
     assert page.text_input[0].value == f"{name} (2)"
     status = round_status(project, name)
     assert (status.candidates, [one.presentations for one in status.annotators]) == (1, [1, 1])
@@ -121,8 +112,7 @@ def test_sealed_grades_come_with_a_reason_that_is_logged(project: Store) -> None
     assert "Open the grades" not in [one.label for one in opened(query_id, ROSA).button]
     page = opened(query_id)
     assert "gs-grade" not in html(press(page, "Open the grades")), "no reason was given"
-    reason = next(one for one in page.text_input if one.label == "Reason for opening the grades")
-    reason.set_value("A system fails here.")
+    field(page, "Reason for opening the grades").set_value("A system fails here.")
     assert "gs-grade" in html(press(page, "Open the grades"))
     assert rows_of(project, "SELECT opened_by, reason FROM seal_openings") == [
         ("lee", "A system fails here.")

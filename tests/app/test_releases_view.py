@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from zipfile import ZipFile
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,45 +11,38 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from curation.agreement.gate import Demand, read_demand, set_demand
 from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.rule import MEDIAN, read_rule
-from curation.operations.jobs import jobs_of, last_job
-from curation.people.annotators import add_annotator
+from curation.labeling.consensus.votes import MEDIAN, read_rule
+from curation.operations.jobs import jobs_of
 from curation.people.seal_access import openings
-from curation.releases.card.card import Card
-from curation.releases.export.export import export
-from curation.releases.freeze.freeze import freeze
+from curation.releases.card import card_text
 from curation.releases.release_rows import find_release
-from curation.releases.sealed_evaluations import monthly_limit
-from curation.releases.verify import load_release as opened_release
-from curation.splits.certificate.certificate import read_certificate
+from curation.releases.seal import monthly_limit
+from curation.releases.verify import load_release
+from curation.splits.certificate import read_certificate
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
-from curation.store import Annotator, Store
+from curation.store import Store
+from tests.support.freezing import freeze
 from tests.support.gold_project import DISPUTE, LEXICAL, PARTS, frozen_project, labelled
-from tests.support.page import button, html, page_at, run
+from tests.support.page import LEE, button, field, html, page_at, run
+from tests.support.projects import add_names, count_rows, newest_job, rows_of
 from tests.support.stored_parts import alter_part
 
-LEE = Annotator("lee", "lead", False)
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """Queries with two people's grades and one open dispute; nothing is split."""
     store = labelled(tmp_path / "p", decided=False)
-    for name in ("lee", "max"):
-        add_annotator(store, name, "lead", "correct horse battery")
+    add_names(store, "lee", "max", role="lead")
     monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
     jobs_of(store).wait()
 
 
-def load_release(stage: str) -> AppTest:
-    page = page_at("releases", LEE)
-    page.session_state["stage"] = stage
-    return run(page)
-
-
-def field(elements: Any, label: str) -> Any:
-    return next(one for one in elements if one.label == label)
+def open_stage(stage: str) -> AppTest:
+    return run(page_at("releases", LEE, stage=stage))
 
 
 def press(project: Store, page: AppTest, label: str, stage: str) -> AppTest:
@@ -60,51 +51,50 @@ def press(project: Store, page: AppTest, label: str, stage: str) -> AppTest:
     assert not page.exception, page.exception
     assert not page.error, page.error[0].value
     jobs_of(project).wait()
-    return load_release(stage)
+    return open_stage(stage)
 
 
 def test_another_rule_is_previewed_and_then_the_projects(project: Store) -> None:
-    page = load_release("Rule")
+    page = open_stage("Rule")
     assert "Current rule: Majority" in html(page)
     assert button(page, "Use this rule").disabled
-    page = field(page.selectbox, "Rule by which votes become a grade").set_value(MEDIAN).run()
+    page = field(page, "Rule by which votes become a grade").set_value(MEDIAN).run()
     assert "0 pairs would get a grade, 0 pairs would lose it" in html(page)
     button(page, "Use this rule").click().run()
     with project.reading() as cursor:
         assert read_rule(cursor).name == MEDIAN
-        said = cursor.execute("SELECT actor FROM events WHERE action = 'consensus rule'").fetchall()
-    assert said == [("lee",)]
-    assert "Current rule: Median" in html(load_release("Rule"))
+    assert rows_of(project, "SELECT actor FROM events WHERE action = 'consensus rule'") == [("lee",)]
+    assert "Current rule: Median" in html(open_stage("Rule"))
 
 
+@pytest.mark.costly("two splits")
 def test_the_gate_shows_each_figure_and_takes_other_thresholds(project: Store) -> None:
-    page = load_release("Gate")
+    page = open_stage("Gate")
     assert "Not asked for" in html(page)
-    field(page.number_input, "Lower end of alpha's interval must reach").set_value(0.99)
+    field(page, "Lower end of alpha's interval must reach").set_value(0.99)
     button(page, "Set the gate").click().run()
     with project.reading() as cursor:
         assert read_demand(cursor) == Demand(0.99, 0.8)
-    page = load_release("Gate")
+    page = open_stage("Gate")
     assert "The gate is shut: ordinal alpha is too low." in html(page)
     assert "Not met" in html(page)
 
 
 def test_a_split_is_previewed_without_being_stored_and_then_stored_as_it_was(project: Store) -> None:
-    page = load_release("Split")
-    assert "8 graded queries can get a part" in page.info[0].value
-    field(page.checkbox, "Paraphrases stay together").uncheck()
-    field(page.number_input, "Part 1, % of queries").set_value(40.0)
+    page = open_stage("Split")
+    assert "8 graded queries can be assigned to parts" in page.info[0].value
+    field(page, "Paraphrases stay together").uncheck()
+    field(page, "Part 1, % of queries").set_value(40.0)
     page = page.run()
     assert button(page, "Preview the split").disabled
     assert "Sum to 0.7" in html(page) or "sum to 0.7" in html(page)
-    field(page.number_input, "Part 1, % of queries").set_value(50.0)
-    field(page.number_input, "Part 2, % of queries").set_value(50.0)
+    field(page, "Part 1, % of queries").set_value(50.0)
+    field(page, "Part 2, % of queries").set_value(50.0)
     page = press(project, page.run(), "Preview the split", "Split")
     shown = html(page)
     assert "dev 4 (50\u00a0%), test 4 (50\u00a0%)" in shown
     assert "8 queries are tied to no other" in shown
-    with project.reading() as cursor:
-        assert not cursor.execute("SELECT 1 FROM splits").fetchall()
+    assert count_rows(project, "splits") == 0
     page = press(project, page, "Use this split", "Split")
     with project.reading() as cursor:
         found = read_certificate(cursor)
@@ -114,32 +104,27 @@ def test_a_split_is_previewed_without_being_stored_and_then_stored_as_it_was(pro
 
 
 def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
-    page = load_release("Freeze")
+    page = open_stage("Freeze")
     assert "There is no split yet" in page.info[0].value
     assert "Split the queries" in [link.proto.label for link in page.get("page_link")]
     assert button(page, "Freeze the release").disabled
-    make_split(project, PARTS, 1, LEXICAL)
-    page = load_release("Freeze")
+    make_split(project, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
+    set_demand(project, Demand(alpha=0.99))
+    page = open_stage("Freeze")
     assert "1 judged pair is disputed and open" in html(page)
     assert button(page, "Freeze the release").disabled
-    page = field(page.checkbox, "Leave disputed pairs out").check().run()
-    page = button(page, "Freeze the release").click().run()
-    assert "The release has no name" in page.error[0].value
-    set_demand(project, Demand(alpha=0.99))
-    page = load_release("Freeze")
-    page = field(page.checkbox, "Leave disputed pairs out").check().run()
-    field(page.text_input, "Name of the release").input("v1")
+    page = field(page, "Leave disputed pairs out").check().run()
+    field(page, "Name of the release").input("v1")
     page = button(page, "Freeze the release").click().run()
     assert "say why you freeze against it" in page.error[0].value
-    with project.reading() as cursor:
-        assert last_job(cursor) is None
+    assert count_rows(project, "jobs") == 0
 
 
-def test_from_rule_to_a_zip_that_holds_what_the_command_exports(project: Store, tmp_path: Path) -> None:
+def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store, tmp_path: Path) -> None:
     decide(project, *DISPUTE, grade=1, reason="only the title fits")
-    make_split(project, PARTS, 1, LEXICAL)
-    page = load_release("Freeze")
-    field(page.text_input, "Name of the release").input("v1")
+    make_split(project, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
+    page = open_stage("Freeze")
+    field(page, "Name of the release").input("v1")
     page = press(project, page, "Freeze the release", "Freeze")
     assert "Froze v1: 8 queries, 16 grades" in html(page)
     page = button(page, "Open v1").click().run()
@@ -147,39 +132,32 @@ def test_from_rule_to_a_zip_that_holds_what_the_command_exports(project: Store, 
     page = shown("Export")
     refused = button(page, "Prepare the export").click().run()
     assert "say why you take them" in refused.error[0].value
-    field(refused.text_input, "Reason for opening the test grades").input("evaluation of May")
+    field(refused, "Reason for opening the test grades").input("evaluation of May")
     press(project, refused, "Prepare the export", "Releases")
     page = shown("Export")
     assert "With the sealed grades of test, which is logged" in html(page)
     assert "Download v1-beir.zip" in html(page)
     with project.reading() as cursor:
-        job = last_job(cursor)
         taken = openings(cursor, find_release(cursor, "v1").release_id)
-    assert job is not None
     assert [(one.opened_by, one.reason) for one in taken] == [("lee", "evaluation of May")]
+    job = newest_job(project)
     packed = Path(job.parameters["folder"]) / "v1-beir.zip"
     jobs_of(project).start("export", {**job.parameters, "folder": str(tmp_path / "max")}, "max", job.job_id)
     jobs_of(project).wait()
     assert "Download v1-beir.zip" in html(shown("Export")), "another's export does not hide one's own"
     assert packed.stat().st_mode & 0o077 == 0
-    export(project, "v1", "beir", tmp_path / "out", reason="to compare")
-    written = {path.relative_to(tmp_path / "out").as_posix(): path for path in (tmp_path / "out").rglob("*")}
-    with ZipFile(packed) as archive:
-        assert archive.namelist() == sorted(archive.namelist())
-        held = {name.removeprefix("v1-beir/"): archive.read(name) for name in archive.namelist()}
-    assert held == {name: path.read_bytes() for name, path in written.items() if path.is_file()}
     assert "evaluation of May" in html(shown("Access log"))
 
 
 def test_a_lead_sets_how_many_sealed_evaluations_an_evaluator_has(project: Store) -> None:
     decide(project, *DISPUTE, grade=1, reason="only the title fits")
-    make_split(project, PARTS, 1, LEXICAL)
+    make_split(project, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     freeze(project, "v1")
     page = shown("Access log")
     (number,) = page.number_input
     assert (number.value, "in a month" in number.label) == (10, True)
     number.set_value(25)
-    page = next(one for one in page.button if one.label == "Save the number").click().run()
+    page = button(page, "Save the number").click().run()
     assert not page.exception
     assert page.number_input[0].value == 25
     with project.reading() as cursor:
@@ -190,25 +168,24 @@ def test_a_release_shows_its_card_and_difference_from_any_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = frozen_project(tmp_path)
-    add_annotator(store, "lee", "lead", "correct horse battery")
+    add_names(store, "lee", role="lead")
     monkeypatch.setenv(context.PROJECT, str(store.path))
     assert "There is no other release" in html(shown("Difference"))
     decide(store, *DISPUTE, grade=2, reason="read again")
     freeze(store, "v2")
     page = shown("Difference")
     assert "From release v1 to v2" in html(page)
-    field(page.selectbox, "Release").set_value("v1").run()
+    field(page, "Release").set_value("v1").run()
     assert "From release v1 to v2" in html(page), "whichever is chosen, the older comes first"
     page = shown("Card")
     assert "Known limits" in html(page)
-    assert Card(opened_release(store, "v2")).text.splitlines()[0] == "# v2"
+    assert card_text(load_release(store, "v2")).splitlines()[0] == "# v2"
     with store.transaction() as cursor:
         alter_part(cursor, "qrels", lambda text: text.replace("2", "3"))
     for view in ("Card", "Export"):
         assert "is not as it was frozen" in shown(view).error[0].value
+    assert "was ALTERED" in button(shown("Summary"), "Verify").click().run().error[-1].value
 
 
 def shown(view: str) -> AppTest:
-    page = load_release("Releases")
-    page.session_state["view"] = view
-    return run(page)
+    return run(page_at("releases", LEE, stage="Releases", view=view))

@@ -7,7 +7,6 @@ import json
 import re
 import resource
 import shutil
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -28,59 +26,43 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app import api, context
-from app.front import tabs as tabs_of_one
-from app.front.guard import DRAW_AGAIN, UNREADABLE, Guard
-from app.front.index import EARLY
-from app.front.offered_files import OfferedFiles
-from app.monitoring import failures, health, metrics
+from app.front import tabs
+from app.front.front import EARLY
+from app.front.guard import DRAW_AGAIN, UNREADABLE, Guard, OfferedFiles
+from app.monitoring import health
 from app.monitoring.failures import HEADER, FailureLog
-from app.signin import current_user, password_checks
+from app.signin import current_user
 from app.signin import routes as signin
 from app.signin.current_user import Sessions
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
-from curation.agreement.report.fingerprint import read_fingerprint
+from curation.agreement.grades import read_fingerprint
 from curation.core.errors import StoreBusyError
-from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.query_import import import_queries
-from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.requests import PracticeRequest, RoundRequest
+from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.lifecycle import close_round, pause_round
-from curation.labeling.rounds.status import round_status
-from curation.people import passwords
-from curation.people.accounts import set_role
+from curation.labeling.rounds.rounds import set_round
+from curation.people.accounts import accept, invite, set_role
 from curation.people.annotators import add_annotator
-from curation.people.invitations import accept, invite
-from curation.people.sign_ins import LASTS, list_sign_ins
+from curation.people.sign_ins import SIGN_IN_SECONDS, list_sign_ins
 from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
 from curation.store import HEALTH_CHECKED, Annotator, Store, get_setting, open_store
-from tests.support.projects import new_project
+from tests.support.projects import import_rows, new_project, rows_of
 
 PASSWORD = "correct horse battery"
 ORIGIN = {"Origin": "http://testserver"}
 
 
 @pytest.fixture(scope="module")
-def quick_hashes() -> Iterator[None]:
-    """Argon2 with less work: no rule here depends on what a check costs."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-        yield
-
-
-@pytest.fixture(scope="module")
-def template(quick_hashes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One query with three documents, to be judged by anna and ben."""
-    folder = tmp_path_factory.mktemp("template")
-    store = new_project(folder / "project.duckdb")
+    store = new_project(tmp_path_factory.mktemp("template") / "project.duckdb")
     documents = [{"_id": name, "title": name, "text": f"what {name} is"} for name in ("one", "two", "three")]
-    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
-    (folder / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "what"}))
-    import_corpus(store, folder / "corpus.jsonl")
-    import_queries(store, folder / "queries.jsonl")
-    build_pool(store, ["bm25"], depth=3, random_negatives=3, seed=1)
+    import_rows(store, documents, [{"_id": "q", "text": "what"}])
+    build_pool(store, PoolRequest(["bm25"], depth=3, random_negatives=3, seed=1))
     for name in ("anna", "ben"):
         add_annotator(store, name, "annotator", PASSWORD)
-    open_round(store, "first", ["anna", "ben"], overlap=2, duplicates=0, seed=1, ask_from=1)
+    open_round(store, RoundRequest("first", ["anna", "ben"], overlap=2, duplicates=0, seed=1, ask_from=1))
     store.close()
     return store.path
 
@@ -102,13 +84,7 @@ async def broken(request: Request) -> Response:
 @pytest.fixture
 def anyone(project: Store) -> Iterator[TestClient]:
     """A client that is not signed in."""
-    routes = [
-        *signin.ROUTES,
-        *api.ROUTES,
-        health.ROUTE,
-        metrics.ROUTE,
-        Route("/broken", broken),
-    ]
+    routes = [*signin.ROUTES, *api.ROUTES, health.ROUTE, Route("/broken", broken)]
     application = Starlette(routes=routes, middleware=[Middleware(FailureLog), Middleware(Guard)])
     with TestClient(application, follow_redirects=False) as client:
         yield client
@@ -183,7 +159,7 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(anyone: TestClien
     cookie = enter(anyone, "anna").headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
-    assert f"max-age={LASTS}" in cookie
+    assert f"max-age={SIGN_IN_SECONDS}" in cookie
     assert "secure" not in cookie, "over http the browser would not send it back"
 
 
@@ -198,8 +174,8 @@ def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
     sessions = Sessions(b"k" * 32)
     cookie = sessions.issue("its key", now=1_000.0)
     content, signature = cookie.split(".")
-    assert sessions.read(cookie, now=1_000.0 + LASTS - 1) == "its key"
-    assert sessions.read(cookie, now=1_000.0 + LASTS) is None
+    assert sessions.read(cookie, now=1_000.0 + SIGN_IN_SECONDS - 1) == "its key"
+    assert sessions.read(cookie, now=1_000.0 + SIGN_IN_SECONDS) is None
     assert Sessions(b"x" * 32).read(cookie, now=1_000.0) is None
     for forged in (
         "",
@@ -229,14 +205,13 @@ def test_signing_out_ends_every_copy_of_the_sign_in_and_no_other(anna: TestClien
     assert (answers(copied), answers(other)) == (401, 200)
     current_user.accounts.cache_clear()  # as a server that starts anew
     assert (answers(copied), answers(other)) == (401, 200)
-    with project.reading() as cursor:
-        events = cursor.execute("SELECT actor FROM events WHERE action = 'end sign-ins'").fetchall()
-    assert events == [("anna",)]
+    assert rows_of(project, "SELECT actor FROM events WHERE action = 'end sign-ins'") == [("anna",)]
 
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/139.0.0.0 Safari/537.36 Edg/139.0"
 
 
+@pytest.mark.slow
 def test_people_see_where_they_are_signed_in_and_end_what_they_do_not_know(anna: TestClient) -> None:
     elsewhere = from_elsewhere(anna, "2001:db8:1:2::9")
     elsewhere.headers["user-agent"] = AGENT
@@ -395,21 +370,8 @@ def test_a_retried_submit_counts_once(anna: TestClient, project: Store) -> None:
     item = grade(items(anna)[0], note="once", shown_at="2026-01-02T03:04:05.678+02:00", active_ms=1200)
     statuses = [send(anna, item).json()["outcomes"][0]["status"] for _ in range(2)]
     assert statuses == ["saved", "repeated"]
-    with project.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT author, note, shown_at::TEXT, active_ms FROM judgment_events"
-        ).fetchall()
+    rows = rows_of(project, "SELECT author, note, shown_at::TEXT, active_ms FROM judgment_events")
     assert rows == [("anna", "once", "2026-01-02 01:04:05.678", 1200)]
-
-
-def test_nobody_gets_or_answers_what_is_another_persons(anna: TestClient, project: Store) -> None:
-    hers = items(anna)[0]
-    enter(anna, "ben")
-    assert hers["presentation_id"] not in [item["presentation_id"] for item in items(anna)]
-    assert send(anna, grade(hers)).json()["outcomes"][0]["status"] == "refused"
-    assert anna.get(f"/api/presentations/{hers['presentation_id']}/document").status_code == 404
-    with project.reading() as cursor:
-        assert cursor.execute("SELECT count(*) FROM judgment_events").fetchone() == (0,)
 
 
 @pytest.mark.parametrize(
@@ -436,6 +398,7 @@ def test_a_misshapen_judgment_is_refused_by_its_key_and_keeps_no_other_from_bein
     assert (saved["client_key"], saved["status"]) == (grade(second)["client_key"], "saved")
 
 
+@pytest.mark.slow
 def test_a_misshapen_answer_about_a_query_is_refused_by_its_key(anna: TestClient) -> None:
     item = items(anna)[0]["presentation_id"]
     (refused,) = reply(anna, {"presentation_id": item, "answer": "x" * 30, "client_key": "answer-1"})[
@@ -445,6 +408,7 @@ def test_a_misshapen_answer_about_a_query_is_refused_by_its_key(anna: TestClient
     assert "answer" in refused["message"]
 
 
+@pytest.mark.slow
 def test_what_names_no_key_is_no_answer_to_any_submission(anna: TestClient) -> None:
     answer = send(anna, {**grade(items(anna)[0]), "client_key": None})
     assert (answer.status_code, "outcomes" in answer.json()) == (422, False)
@@ -460,23 +424,10 @@ def test_no_grade_is_refused_for_the_time_that_its_browser_measured(
         anna, grade(items(anna)[0], active_ms=sent, shown_at="0001-01-01T00:00:00+14:00")
     ).json()["outcomes"]
     assert outcome["status"] == "saved"
-    with project.reading() as cursor:
-        rows = cursor.execute("SELECT active_ms, shown_at FROM judgment_events").fetchall()
-    assert rows == [(stored, None)]
+    assert rows_of(project, "SELECT active_ms, shown_at FROM judgment_events") == [(stored, None)]
 
 
-@pytest.mark.parametrize(
-    "shown", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59-14:00"]
-)
-def test_a_clock_at_either_end_of_time_loses_no_grade_and_breaks_no_later_answer(
-    anna: TestClient, shown: str
-) -> None:
-    (outcome,) = send(anna, grade(items(anna)[0], shown_at=shown)).json()["outcomes"]
-    assert outcome["status"] == "saved"
-    paths = ("/api/presentations", "/api/presentations/previous", "/api/history")
-    assert [anna.get(path).status_code for path in paths] == [200] * 3
-
-
+@pytest.mark.slow
 def test_while_the_project_is_elsewhere_or_its_disk_full_nothing_is_final_and_the_reason_is_said(
     anna: TestClient, project: Store
 ) -> None:
@@ -517,44 +468,14 @@ def test_what_is_not_json_or_too_large_is_refused(anna: TestClient) -> None:
     assert (large.status_code, "larger than" in large.json()["message"]) == (422, True)
 
 
-def test_the_last_answer_can_be_asked_for(anna: TestClient) -> None:
-    assert anna.get("/api/presentations/previous").json() is None
-    item = items(anna)[0]
-    send(anna, grade(item, note="why"))
-    last = anna.get("/api/presentations/previous").json()
-    assert last["showing"]["presentation_id"] == item["presentation_id"]
-    assert (last["showing"]["revision"], last["grade"], last["note"]) == (1, None, "why"), (
-        "open once taken back"
-    )
-
-
-def test_the_history_is_ones_own_and_a_change_from_it_is_a_new_event(
-    anna: TestClient, project: Store
-) -> None:
-    assert anna.get("/api/history").json()["answers"] == []
-    first, second, _ = items(anna)
-    send(anna, grade(first), grade(second, grade=1, note="why"))
-    newest, oldest = anna.get("/api/history").json()["answers"]
-    assert (newest["grade"], newest["note"], newest["showing"]["revision"]) == (None, None, 1), "one is open"
-    assert oldest["showing"]["presentation_id"] == first["presentation_id"]
-    change = grade(oldest["showing"], grade=0, client_key="changed-it")
-    assert send(anna, change).json()["outcomes"][0]["status"] == "saved"
-    close_round(project, "first")
-    newest, oldest = anna.get("/api/history").json()["answers"]
-    assert (newest["grade"], newest["note"], oldest["grade"]) == (1, "why", 0)
-    enter(anna, "ben")
-    assert anna.get("/api/history").json()["answers"] == []
-    with project.reading() as cursor:
-        assert cursor.execute("SELECT count(*) FROM judgment_events").fetchone() == (3,)
-
-
+@pytest.mark.slow
 def test_the_history_is_filtered_and_answers_are_counted_by_the_server(
     anna: TestClient, project: Store
 ) -> None:
     first, second, *_ = items(anna)
     send(anna, grade(first), grade(second, grade=1, note="why"))
     assert anna.get("/api/history", params={"grade": 1}).status_code == 403, "an item is open"
-    close_round(project, "first")
+    set_round(project, "first", "closed")
 
     def listed(**asked: object) -> list[str]:
         found = anna.get("/api/history", params=asked).json()["answers"]
@@ -569,72 +490,22 @@ def test_the_history_is_filtered_and_answers_are_counted_by_the_server(
         assert anna.get("/api/worked", params={"since": moment}).status_code == 422
 
 
-def test_what_was_put_off_is_counted_listed_and_ones_own(anna: TestClient) -> None:
-    first, *_ = items(anna)
-    put_off = grade(first, kind="later", grade=None)
-    assert send(anna, put_off).json()["queue"]["put_off"] == 1
-    [listed] = anna.get("/api/put-off").json()
-    assert (listed["presentation_id"], listed["revision"], listed["put_off"]) == (
-        first["presentation_id"],
-        1,
-        True,
-    )
-    enter(anna, "ben")
-    assert anna.get("/api/put-off").json() == []
-
-
-def test_what_the_corpus_answers_is_asked_once_and_a_retry_counts_once(
-    anna: TestClient, project: Store
-) -> None:
-    shown = items(anna)
-    assert [item["asks"] for item in shown] == [False, False, True]
-    send(anna, *map(grade, shown))
-    answer = {"presentation_id": shown[-1]["presentation_id"], "answer": "partly", "client_key": "answer-1"}
-    statuses = [reply(anna, answer)["outcomes"][0]["status"] for _ in range(2)]
-    assert statuses == ["saved", "repeated"]
-    assert (
-        reply(anna, {**answer, "answer": "x", "client_key": "answer-2"})["outcomes"][0]["status"] == "refused"
-    )
-    enter(anna, "ben")
-    assert reply(anna, {**answer, "client_key": "answer-3"})["outcomes"][0]["status"] == "refused"
-    with project.reading() as cursor:
-        rows = cursor.execute("SELECT annotator, answer FROM query_answers").fetchall()
-    assert rows == [("anna", "partly")]
-
-
 def reply(client: TestClient, *answers: dict[str, Any]) -> Any:
     return client.post("/api/answers", json={"answers": answers}, headers=ORIGIN).json()
 
 
-def test_an_answer_that_comes_after_the_close_is_kept_marked_and_said_to_be_late(
-    anna: TestClient, project: Store
-) -> None:
-    """The browser still holds items of the round; what it is sent takes them away."""
-    first, second, third = items(anna)
-    send(anna, grade(first))
-    close_round(project, "first")
-    answer = send(anna, grade(second), holding=[third["presentation_id"]]).json()
-    outcome = answer["outcomes"][0]
-    assert (outcome["status"], "the round was closed" in outcome["message"]) == ("saved", True)
-    assert anna.get("/api/presentations").json()["showings"] == []
-    assert "The lead has closed what you worked on" in anna.get("/api/presentations").json()["message"]
-    with project.reading() as cursor:
-        rows = cursor.execute("SELECT presentation_id, late FROM judgment_events ORDER BY submitted_at")
-        assert rows.fetchall() == [(first["presentation_id"], False), (second["presentation_id"], True)]
-    assert round_status(project, "first").late == 1
-
-
+@pytest.mark.slow
 def test_nothing_that_an_annotator_is_sent_tells_a_rounds_name(
     anyone: TestClient, project: Store, tmp_path: Path
 ) -> None:
     """Names such as "bm25-against-dense" would tell what is studied."""
-    close_round(project, "first")
+    set_round(project, "first", "closed")
     known = tmp_path / "known.jsonl"
     pair = {"query_id": "q", "document_id": "one", "grade": 3, "explanation": "It says what one is."}
     known.write_text(json.dumps(pair))
     add_annotator(project, "cleo", "annotator", PASSWORD)
-    open_practice(project, "Secretname practice", ["cleo"], path=known)
-    open_round(project, "Secretname", ["cleo", "ben"], overlap=2, duplicates=0, again=True)
+    open_practice(project, PracticeRequest("Secretname practice", ["cleo"], file=known))
+    open_round(project, RoundRequest("Secretname", ["cleo", "ben"], overlap=2, duplicates=0, again=True))
     sent = []
 
     def look(client: TestClient) -> list[dict[str, Any]]:
@@ -650,14 +521,14 @@ def test_nothing_that_an_annotator_is_sent_tells_a_rounds_name(
     enter(anyone, "cleo")
     answer(anyone, look(anyone))  # fails practice
     look(anyone)
-    pause_round(project, "Secretname practice")
+    set_round(project, "Secretname practice", "paused")
     look(anyone)
     enter(anyone, "ben")
     answer(anyone, look(anyone))
     held = look(anyone)
-    pause_round(project, "Secretname")
+    set_round(project, "Secretname", "paused")
     look(anyone)
-    close_round(project, "Secretname")
+    set_round(project, "Secretname", "closed")
     answer(anyone, held)
     look(anyone)
     assert any("paused" in text for text in sent)
@@ -665,6 +536,7 @@ def test_nothing_that_an_annotator_is_sent_tells_a_rounds_name(
     assert not [text for text in sent if "secretname" in text.lower()]
 
 
+@pytest.mark.slow
 def test_the_expected_grade_of_a_practice_item_is_told_after_its_answer_only(
     anyone: TestClient, project: Store, tmp_path: Path
 ) -> None:
@@ -672,7 +544,7 @@ def test_the_expected_grade_of_a_practice_item_is_told_after_its_answer_only(
     known = tmp_path / "known.jsonl"
     pair = {"query_id": "q", "document_id": "one", "grade": 3, "explanation": "It says what one is."}
     known.write_text(json.dumps(pair))
-    open_practice(project, "practice", ["cleo"], path=known)
+    open_practice(project, PracticeRequest("practice", ["cleo"], file=known))
     enter(anyone, "cleo")
     queue = anyone.get("/api/presentations").json()
     (item,) = queue["showings"]
@@ -707,6 +579,7 @@ def change(client: TestClient, old: str, new: str, again: str | None = None) -> 
     return client.post("/password", data=form, headers=ORIGIN)
 
 
+@pytest.mark.slow
 def test_a_changed_password_keeps_this_browser_and_ends_the_other_sign_ins(anna: TestClient) -> None:
     before = dict(anna.cookies)
     assert "old password" in anna.get("/password").text.lower()
@@ -718,6 +591,7 @@ def test_a_changed_password_keeps_this_browser_and_ends_the_other_sign_ins(anna:
     assert enter(elsewhere, "anna", "another horse").status_code == 303
 
 
+@pytest.mark.slow
 def test_a_password_chosen_by_a_link_ends_all_sign_ins(anna: TestClient, project: Store) -> None:
     assert accept(project, invite(project, "anna", None).token, "another horse")
     current_user.accounts().expire()  # as it does by itself after some seconds
@@ -734,6 +608,7 @@ def test_a_grade_costs_no_reading_of_who_may_sign_in(
     assert send(anna, grade(items(anna)[0])).json()["outcomes"][0]["status"] == "saved"
 
 
+@pytest.mark.slow
 def test_a_password_is_changed_by_who_knows_it_only(anna: TestClient, anyone: TestClient) -> None:
     assert change(anna, PASSWORD, "short").status_code == 422
     assert change(anna, PASSWORD, PASSWORD).status_code == 422
@@ -784,20 +659,25 @@ def test_files_are_taken_only_from_those_who_have_a_page_that_asks_for_them(
     assert anna.put(address, content=b"x", headers=ORIGIN).status_code == 404, "Streamlit's own route"
 
 
+async def echo(websocket: WebSocket) -> None:
+    await websocket.accept()
+    async for message in websocket.iter_bytes():
+        await websocket.send_bytes(message)
+
+
+def echoing() -> Starlette:
+    """In place of Streamlit: what a tab sends comes back to it, behind the guard."""
+    return Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=[Middleware(Guard)])
+
+
 def test_a_tab_that_is_still_open_acts_no_more_once_its_sign_in_has_ended(
     project: Store, anna: TestClient
 ) -> None:
-    async def echo(websocket: WebSocket) -> None:
-        await websocket.accept()
-        async for message in websocket.iter_bytes():
-            await websocket.send_bytes(message)
-
     click = BackMsg()
     click.rerun_script.fragment_id = "the progress of a job"
     click.rerun_script.widget_states.widgets.add(id="Stop", trigger_value=True)
-    pages = Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=[Middleware(Guard)])
     with (
-        TestClient(pages, cookies=dict(anna.cookies)) as tab,
+        TestClient(echoing(), cookies=dict(anna.cookies)) as tab,
         tab.websocket_connect("/_stcore/stream", headers=ORIGIN) as open_tab,
     ):
         open_tab.send_bytes(click.SerializeToString())
@@ -807,38 +687,6 @@ def test_a_tab_that_is_still_open_acts_no_more_once_its_sign_in_has_ended(
         arrived = BackMsg.FromString(open_tab.receive_bytes())
     assert arrived.WhichOneof("type") == "rerun_script"
     assert (arrived.rerun_script.fragment_id, len(arrived.rerun_script.widget_states.widgets)) == ("", 0)
-
-
-def test_the_ninth_tab_of_a_person_ends_the_first_and_nobody_elses(
-    anyone: TestClient,
-) -> None:
-    async def echo(websocket: WebSocket) -> None:
-        await websocket.accept()
-        async for message in websocket.iter_bytes():
-            await websocket.send_bytes(message)
-
-    cookies = {}
-    for name in ("anna", "ben"):
-        anyone.cookies.clear()
-        enter(anyone, name)
-        cookies[name] = "; ".join(f"{key}={value}" for key, value in anyone.cookies.items())
-    pages = Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=[Middleware(Guard)])
-    with TestClient(pages) as server, ExitStack() as opened:
-
-        def tab(name: str) -> WebSocketTestSession:
-            headers = {**ORIGIN, "Cookie": cookies[name]}
-            return opened.enter_context(server.websocket_connect("/_stcore/stream", headers=headers))
-
-        of_ben, *tabs = [tab("ben"), *(tab("anna") for _ in range(tabs_of_one.MOST))]
-        newest = tab("anna")
-        with pytest.raises(WebSocketDisconnect) as ended:
-            tabs[0].receive_bytes()
-        assert ended.value.code == tabs_of_one.CLOSED_FOR_OTHERS
-        for one in (of_ben, *tabs[1:], newest):
-            one.send_bytes(DRAW_AGAIN)
-            assert one.receive_bytes() == DRAW_AGAIN
-    assert str(tabs_of_one.CLOSED_FOR_OTHERS) in EARLY
-    assert tabs_of_one.ENDED in EARLY
 
 
 @pytest.mark.parametrize(
@@ -863,14 +711,8 @@ def test_a_refused_websocket_is_one_line_of_the_log(
 def test_what_no_page_sends_ends_its_websocket_with_one_line_of_the_log(
     anna: TestClient, caplog: pytest.LogCaptureFixture, sent: dict[str, Any]
 ) -> None:
-    async def echo(websocket: WebSocket) -> None:
-        await websocket.accept()
-        async for message in websocket.iter_bytes():
-            await websocket.send_bytes(message)
-
-    pages = Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=[Middleware(Guard)])
     with (
-        TestClient(pages, cookies=dict(anna.cookies)) as client,
+        TestClient(echoing(), cookies=dict(anna.cookies)) as client,
         client.websocket_connect("/_stcore/stream", headers=ORIGIN) as tab,
     ):
         tab.send({"type": "websocket.receive", **sent})
@@ -880,14 +722,6 @@ def test_what_no_page_sends_ends_its_websocket_with_one_line_of_the_log(
     assert [line.getMessage() for line in caplog.records] == [
         "A page's connection was ended: no page sends this"
     ]
-
-
-def test_what_a_persons_tabs_send_too_fast_waits_its_turn() -> None:
-    pace = tabs_of_one.TabPace()
-    waits = [pace.wait(100.0) for _ in range(tabs_of_one.AT_ONCE + 10)]
-    assert waits[: tabs_of_one.AT_ONCE] == [0.0] * tabs_of_one.AT_ONCE
-    assert waits[-1] == pytest.approx(9 / tabs_of_one.A_SECOND)
-    assert pace.wait(200.0) == 0.0
 
 
 def test_a_file_that_is_made_when_its_button_is_pressed_is_offered_to_who_pressed_it() -> None:
@@ -908,6 +742,7 @@ def test_a_file_that_is_made_when_its_button_is_pressed_is_offered_to_who_presse
     assert not offered.to(Annotator("anna", "annotator", False), "/media/topics.tsv")
 
 
+@pytest.mark.slow
 def test_a_question_is_asked_at_an_own_item_and_nobody_elses(anyone: TestClient, project: Store) -> None:
     enter(anyone, "anna")
     item = items(anyone)[0]["presentation_id"]
@@ -964,19 +799,6 @@ def test_the_log_has_no_words_of_a_broken_request_and_nothing_of_what_each_page_
     assert [message for message, _ in lines(caplog)] == ["the request cannot be read: line 1: it is not JSON"]
 
 
-def test_a_flood_of_people_turned_away_is_two_lines(
-    anyone: TestClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(failures, "COUNTED_FOR", 1.0)
-    monkeypatch.setattr(password_checks, "LONGEST_QUEUE", 0)
-    assert {enter(anyone, f"nobody{number}").status_code for number in range(50)} == {503}
-    time.sleep(1.1)
-    (first, one), (later, counted) = lines(caplog)
-    assert first == later
-    assert (one["path"], one["status"]) == ("/sign-in", 503)
-    assert (counted["more"], counted["seconds"]) == (49, 1)
-
-
 def test_an_unexpected_failure_says_its_id_and_nothing_else(
     anna: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -1014,7 +836,7 @@ def test_health_fails_where_the_project_cannot_be_written_or_the_disk_is_full(
     anyone: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(health, "LEAST_FREE", 1 << 62)
+        patched.setattr(health, "MIN_FREE", 1 << 62)
         failing = anyone.get("/health")
     assert (failing.status_code, failing.json()["message"]) == (503, "The disk is almost full.")
     with project.reading() as cursor:
@@ -1025,46 +847,33 @@ def test_health_fails_where_the_project_cannot_be_written_or_the_disk_is_full(
         assert read_fingerprint(cursor) == before, "no figure rests on it"
 
 
-def test_metrics_are_for_the_token_alone(anyone: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert anyone.get("/metrics").status_code == 404, "nobody has set a token"
-    monkeypatch.setenv(metrics.TOKEN, "s3cret")
-    for header in ("", "Bearer ", "Bearer S3cret", "Basic s3cret"):
-        assert anyone.get("/metrics", headers={"Authorization": header}).status_code == 401
-    answer = anyone.get("/metrics", headers={"Authorization": "Bearer s3cret"})
-    assert (answer.status_code, answer.headers["content-type"]) == (200, metrics.FORMAT)
+def test_the_ninth_tab_of_a_person_ends_the_first_and_nobody_elses(anyone: TestClient) -> None:
+    cookies = {}
+    for name in ("anna", "ben"):
+        anyone.cookies.clear()
+        enter(anyone, name)
+        cookies[name] = "; ".join(f"{key}={value}" for key, value in anyone.cookies.items())
+    with TestClient(echoing()) as server, ExitStack() as opened:
+
+        def tab(name: str) -> WebSocketTestSession:
+            headers = {**ORIGIN, "Cookie": cookies[name]}
+            return opened.enter_context(server.websocket_connect("/_stcore/stream", headers=headers))
+
+        of_ben, *of_anna = [tab("ben"), *(tab("anna") for _ in range(tabs.MAX_TABS))]
+        newest = tab("anna")
+        with pytest.raises(WebSocketDisconnect) as ended:
+            of_anna[0].receive_bytes()
+        assert ended.value.code == tabs.CLOSED_FOR_OTHERS
+        for one in (of_ben, *of_anna[1:], newest):
+            one.send_bytes(DRAW_AGAIN)
+            assert one.receive_bytes() == DRAW_AGAIN
+    assert str(tabs.CLOSED_FOR_OTHERS) in EARLY
+    assert tabs.ENDED in EARLY
 
 
-def test_metrics_count_in_the_text_format_of_prometheus(
-    anna: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(metrics.TOKEN, "s3cret")
-    monkeypatch.setattr(metrics.latencies, "_counts", metrics.Latencies()._counts)
-    send(anna, grade(items(anna)[0]))
-    text = anna.get("/metrics", headers={"Authorization": "Bearer s3cret"}).text
-    assert text.endswith("\n")
-    kinds: dict[str, str] = {}
-    samples: dict[str, float] = {}
-    for line in text.splitlines():
-        if line.startswith("# HELP "):
-            assert re.fullmatch(r"# HELP [a-z_]+ .+", line)
-        elif line.startswith("# TYPE "):
-            _, _, name, kinds[name] = line.split(" ")
-        else:
-            found = re.fullmatch(
-                r'([a-z_]+)((?:\{[a-z]+="[^"\\]*"(?:,[a-z]+="[^"\\]*")*\})?) ([0-9.e+-]+)', line
-            )
-            assert found, line
-            assert {found[1], re.sub("_(bucket|sum|count)$", "", found[1])} & set(kinds), (
-                "its type comes before"
-            )
-            assert found[1] + found[2] not in samples, "a sample comes once"
-            samples[found[1] + found[2]] = float(found[3])
-    assert set(kinds.values()) == {"histogram", "counter", "gauge"}
-    assert samples['goldgrade_judgment_events_total{kind="grade"}'] == 1
-    assert samples["goldgrade_open_presentations"] == 5
-    assert samples["goldgrade_file_bytes"] > 0
-    judged = 'goldgrade_request_seconds_{}{{path="/api/judgments"{}}}'
-    assert samples[judged.format("count", "")] == samples[judged.format("bucket", ',le="+Inf"')] == 1
-    below = [samples[judged.format("bucket", f',le="{bound}"')] for bound in metrics.BUCKETS]
-    assert below == sorted(below)
-    assert not re.search("anna|ben|what|first", text), "no person, no text, no round"
+def test_what_a_persons_tabs_send_too_fast_waits_its_turn() -> None:
+    pace = tabs.TabPace()
+    waits = [pace.wait(100.0) for _ in range(tabs.MAX_RERUNS_AT_ONCE + 10)]
+    assert waits[: tabs.MAX_RERUNS_AT_ONCE] == [0.0] * tabs.MAX_RERUNS_AT_ONCE
+    assert waits[-1] == pytest.approx(9 / tabs.RERUNS_PER_SECOND)
+    assert pace.wait(200.0) == 0.0

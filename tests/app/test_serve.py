@@ -20,32 +20,39 @@ from starlette.types import Receive, Scope, Send
 
 from app.context import PROJECT, project_name
 from app.entry import STATIC
-from app.front.assets import known_assets
-from app.front.front import Front
-from app.front.index import IndexTemplate
-from app.monitoring.heap import STEP, loaded_for_good
+from app.front.front import Front, IndexTemplate, known_assets
+from app.monitoring.heap import STEP, frozen_heap
 from app.navigation import pages_of
-from app.serve import listen
+from app.serve import listening_socket
 from curation.core.errors import RefusedError
 from curation.store import Annotator, Store
-from curation.store.on_disk.write_ahead_log import log_of
+from curation.store.write_ahead_log import log_of
 from tests.support.served import Served
 
 
+@pytest.fixture
+def held_file() -> None:
+    """Other processes wait for the file here."""
+
+
 def test_the_body_of_an_answer_does_not_wait_until_its_headers_are_acknowledged() -> None:
-    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+    with listening_socket("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
         connection, _ = listener.accept()
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_port_that_is_taken_is_refused_with_what_to_do() -> None:
-    with listen("127.0.0.1", 0) as listener, pytest.raises(RefusedError, match=r"Choose another port"):
-        listen("127.0.0.1", listener.getsockname()[1])
+    with (
+        listening_socket("127.0.0.1", 0) as listener,
+        pytest.raises(RefusedError, match=r"Choose another port"),
+    ):
+        listening_socket("127.0.0.1", listener.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_collections_of_a_serving_process_leave_out_what_was_loaded_for_good() -> None:
-    with loaded_for_good():
+    with frozen_heap():
         first = gc.get_freeze_count()
         later = [[number] for number in range(1_000)]
         gc.collect()
@@ -59,7 +66,7 @@ def test_collections_of_a_serving_process_leave_out_what_was_loaded_for_good() -
     assert gc.get_freeze_count() == 0
 
 
-@pytest.mark.slow
+@pytest.mark.costly("starts the installed server")
 def test_a_server_that_is_terminated_closes_the_file_as_an_interrupted_one_does(store: Store) -> None:
     """systemd and containers send SIGTERM, which left the file with its log."""
     served = Served(Path(store.path), installed=True)
@@ -93,8 +100,8 @@ def ask(front: TestClient, path: str, role: str = "annotator", **headers: str) -
 
 
 def test_the_index_page_has_title_names_colours_and_style_before_any_script_runs(front: TestClient) -> None:
-    answer = ask(front, "/my-consistency")
-    assert "<title>My consistency · goldgrade</title>" in answer.text
+    answer = ask(front, "/adjudicate", "reviewer")
+    assert "<title>Adjudicate · goldgrade</title>" in answer.text
     assert "<b>goldgrade</b><span>cliffs &lt;i&gt;</span>" in answer.text
     assert "color-scheme: light dark; background: light-dark(#fbfaf7, #15181b)" in answer.text
     assert ".gs-table {" in answer.text  # our style sheet
@@ -229,3 +236,20 @@ def test_a_project_is_called_after_its_file_or_a_folder_that_says_something(
 ) -> None:
     monkeypatch.setenv(PROJECT, str(tmp_path / file))
     assert project_name() == name
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("/people?person=ada", "/team?person=ada"),
+        ("/pool", "/queries?part=Pool"),
+        ("/guide?show=Edit", "/settings?part=Guide&show=Edit"),
+        ("/answers?part=Decide", "/write?part=Decide"),
+        ("/relabel?quarter=Plan", "/releases?stage=Re-label&quarter=Plan"),
+    ],
+)
+def test_an_old_address_leads_to_the_part_that_the_page_has_become(
+    front: TestClient, old: str, new: str
+) -> None:
+    answer = ask(front, old, "lead")
+    assert (answer.status_code, answer.headers["location"]) == (307, new)

@@ -49,7 +49,7 @@ def test_a_page_lets_go_of_an_upload() -> None:
 
 
 def test_a_message_asks_for_a_page_again_and_one_offers_a_file() -> None:
-    """`app.front.guard` and `app.front.offered_files`"""
+    """`app.front.guard` and `app.front.guard`"""
     assert BackMsg.FromString(DRAW_AGAIN).WhichOneof("type") == "rerun_script"
     message = ForwardMsg()
     message.delta.new_element.download_button.url = "/media/file"

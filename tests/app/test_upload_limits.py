@@ -48,10 +48,7 @@ def server() -> Iterator[TestClient]:
             manager.remove_file(session, file)
         return Response(status_code=204)
 
-    around = [
-        Middleware(NamedInHeader),
-        Middleware(UploadLimits, OF_ALL, OF_ONE, lambda: sizes(manager)),
-    ]
+    around = [Middleware(NamedInHeader), Middleware(UploadLimits, OF_ALL, OF_ONE, lambda: sizes(manager))]
     paths = [Route(UPLOADS + "{session}/{file}", keep, methods=["PUT", "DELETE"])]
     with TestClient(Starlette(routes=paths, middleware=around)) as client:
         yield client

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import shutil
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -15,20 +14,17 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from app.app_page import AppPage
 from app.navigation import all_pages
-from curation.people.annotators import add_annotator
-from curation.store import Annotator, open_store
 from docs import make_commands
 from tests.support import ROOT
 from tests.support.every_page import PEOPLE, build
-from tests.support.page import unlinked_rows
+from tests.support.page import LEE, unlinked_rows
+from tests.support.projects import add_names, new_project
 
-LEE = Annotator("lee", "lead", False)
 PARTS = {
-    "queries": ("part", ("Sample", "All queries")),
+    "queries": ("part", ("Sample", "All queries", "Pool", "Coverage")),
     "rounds": ("part", ("Progress", "Questions", "Manage", "Open a round")),
-    "relabel": ("of", ("Due", "Plan", "Report")),
-    "coverage": ("of", ("Gaps", "Map", "Written")),
-    "answers": ("part", ("Write answers", "Decide", "Tasks")),
+    "write": ("part", ("Queries", "Answers", "Decide", "Tasks")),
+    "settings": ("part", ("Guide", "Backup", "Notices")),
     "agreement": ("round", ("All rounds", "gulls")),
 }
 """The parts of pages that have them, and what the address calls them."""
@@ -60,40 +56,35 @@ NO_PAGE = (
     "evaluation/llm_judges/",
     "labeling/judged_elsewhere.py",
     "negatives/audit",
-    "operations/doctor/",
-    "releases/export/verify_export.py",
-    "releases/packing/",
-    "evaluation/scoring/baselines.py",
-    "evaluation/scoring/inputs/chunk_map.py",
+    "operations/doctor.py",
+    "releases/packed.py",
+    "evaluation/scoring/baseline",
     "evaluation/scoring/splitters.py",
 )
 """Where errors are raised that no page shows: what they do is done by commands alone."""
 FILES = (
-    "evaluation/scoring/inputs/run_",
-    "evaluation/scoring/inputs/system_runs.py",
-    "ingest/picking/",
-    "labeling/judgments/alike_annotators.py",
-    "labeling/judgments/import",
-    "ingest/importers/",
-    "operations/importing/",
-    "ingest/readers/",
+    "evaluation/scoring/run_",
+    "evaluation/scoring/system_runs.py",
+    "labeling/import",
+    "ingest/",
+    "operations/import_file.py",
+    "operations/import_collection.py",
 )
-"""Where sentences name options that a page calls by its own labels (`ingest.picking.wording`,
+"""Where sentences name options that a page calls by its own labels (`operations.import_file`,
 `submission`).
 """
 COMMAND_LINES = (
-    "operations/demo/build.py",
+    "operations/demo.py",
     "evaluation/coverage_report.py",
     "evaluation/report/answers.py",
-    "evaluation/report/candidates.py",
-    "evaluation/report/conditions.py",
-    "labeling/practice/create_practice.py",
-    "labeling/practice/practice_file.py",
-    "labeling/practice/lead_decisions.py",
+    "evaluation/report/files.py",
+    "labeling/rounds/create_practice.py",
     "operations/workflow/",
-    "releases/card/card.py",
-    "queries/sampling/tags/import_tags.py",
-    "splits/refusals.py",
+    "labeling/rounds/rounds.py",
+    "relabeling/sections.py",
+    "releases/card.py",
+    "queries/stored_tags.py",
+    "splits/groups.py",
     "operations/registry",
     "store/",
 )
@@ -106,12 +97,11 @@ def every_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def empty_with_people(empty_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = Path(shutil.copy(empty_project, tmp_path_factory.mktemp("people") / "project.duckdb"))
-    store = open_store(path)
-    add_annotator(store, "lee", "lead", "correct horse battery")
+def empty_with_people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    store = new_project(tmp_path_factory.mktemp("people") / "project.duckdb")
+    add_names(store, "lee", role="lead")
     store.close()
-    return path
+    return store.path
 
 
 def texts_of(page: AppTest) -> Iterator[tuple[str, str]]:
@@ -160,7 +150,7 @@ def run(page: AppPage, parameter: str, part: str) -> AppTest:
     return shown
 
 
-@pytest.mark.slow
+@pytest.mark.costly("draws every page and part")
 @pytest.mark.parametrize("project", ["empty_with_people", "every_page"])
 def test_pages_speak_in_sentences_without_commands(
     project: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -182,7 +172,7 @@ def test_the_check_finds_what_it_looks_for() -> None:
         ui.sentences("a fragment\nA sentence.")
         st.button("Send `Ctrl Enter`")
         st.checkbox("All", help="Or --all.")
-        st.info("Of 1 queries. Of 21 queries, 1 is.")
+        st.info("There are 1 queries. In 21 queries, 1 is.")
 
     shown = AppTest.from_function(script).run()
     assert [found.partition(": ")[2].strip() for found in faults(shown)] == [
@@ -193,10 +183,11 @@ def test_the_check_finds_what_it_looks_for() -> None:
         "goldgrade pool builds one.",
         "a fragment",
         "Or --all.",
-        "Of 1 queries. Of 21 queries, 1 is.",
+        "There are 1 queries. In 21 queries, 1 is.",
     ]
 
 
+@pytest.mark.slow
 def test_errors_that_pages_show_name_commands_apart() -> None:
     """A page shows what an error found, without its `command`; reasons have no options at all."""
     found = [
@@ -231,7 +222,7 @@ def _texts(node: ast.AST) -> Iterator[ast.Constant]:
     """The texts of a module, without docstrings, names of options, and what a `command` is made of."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Constant) and isinstance(child.value, str):
-            if not re.fullmatch(r"--[a-z-]+", child.value):
+            if not re.fullmatch(r"--[a-z0-9-]+( [a-z]+)?", child.value):
                 yield child
         elif not _is_command(child):
             yield from _texts(child)

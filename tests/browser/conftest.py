@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.requests import PracticeRequest, RoundRequest
+from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from tests.support.chromium import find_chromium
+from tests.support.projects import new_project
 from tests.support.served import (
     ANNOTATORS,
     PASSWORD,
@@ -63,14 +64,13 @@ def people(everybody: Visitors) -> Iterator[Visitors]:
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with one round in which everybody judges the same 36 pairs, three of them twice."""
-    folder = tmp_path_factory.mktemp("template")
-    store = init_project(folder / "project.duckdb").store
-    fill(store, folder)
+    store = new_project(tmp_path_factory.mktemp("template") / "project.duckdb")
+    fill(store)
     for name in ANNOTATORS:
         add_annotator(store, name, "annotator", PASSWORD)
     add_annotator(store, "idle", "annotator", PASSWORD)
     add_annotator(store, "rosa", "reviewer", PASSWORD)
-    open_round(store, "first", ANNOTATORS, overlap=len(ANNOTATORS), duplicates=0.08, seed=5)
+    open_round(store, RoundRequest("first", ANNOTATORS, overlap=len(ANNOTATORS), duplicates=0.08, seed=5))
     store.close()
     return store.path
 
@@ -91,20 +91,19 @@ def own_served(template: Path, tmp_path: Path) -> Iterator[Served]:
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A served project with 54 items for everybody; the trainees practise on five pairs first."""
     folder = tmp_path_factory.mktemp("session")
-    store = init_project(folder / "project.duckdb").store
-    fill(store, folder, (*QUERIES, "compress data", "archive of many files"))
+    store = new_project(folder / "project.duckdb")
+    fill(store, (*QUERIES, "compress data", "archive of many files"))
     for name in (*SESSION, *TRAINEES):
         add_annotator(store, name, "annotator", PASSWORD)
-    open_practice(store, "practice", TRAINEES, queries=1, pass_mark=0.5, path=known_pairs(folder))
+    open_practice(
+        store, PracticeRequest("practice", TRAINEES, queries=1, pass_mark=0.5, file=known_pairs(folder))
+    )
     everybody = (*SESSION, *TRAINEES)
-    open_round(store, "first", everybody, overlap=len(everybody), duplicates=0, seed=5)
+    open_round(store, RoundRequest("first", everybody, overlap=len(everybody), duplicates=0, seed=5))
     store.close()
     yield from _serve(store.path, tmp_path_factory.mktemp("session_served"))
 
 
 def _serve(template: Path, folder: Path) -> Iterator[Served]:
-    running = Served(Path(shutil.copy(template, folder / "project.duckdb")))
-    try:
+    with Served(Path(shutil.copy(template, folder / "project.duckdb"))) as running:
         yield running
-    finally:
-        running.stop()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, expect
 
-from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
+from curation.labeling.requests import AnswerTaskRequest
+from curation.labeling.written_answers.create_task import open_answer_task
 from curation.labeling.written_answers.writing import own_answers
 from tests.support.served import Served, settled, sign_in
 
 
 def test_a_half_written_answer_survives_a_reload_and_is_sent_by_key(browser: Browser, served: Served) -> None:
-    open_answer_task(served.store, AnswerTaskPlan("words", ["idle"], 1, most=2, show="pool", documents=3))
+    open_answer_task(served.store, AnswerTaskRequest("words", ["idle"], 1, most=2, show="pool", documents=3))
     page = sign_in(browser, served, "idle").new_page()
-    page.goto(f"{served.url}/answers")
+    page.goto(f"{served.url}/write?part=Answers")
     answer, tick = (
         page.get_by_label("Answer", exact=True),
         page.get_by_label("Document 2 supports the answer"),

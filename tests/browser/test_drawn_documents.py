@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.query_import import import_queries
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
 from tests.support import ROOT
 from tests.support.accessibility import measure, passes_in_light
 from tests.support.inert import CANARY, MARKUP, OVERRIDE, Watched
+from tests.support.projects import import_rows
 from tests.support.served import PASSWORD, Annotating, Served, Visitors
 
 TEMPLATE = """presentation:
@@ -48,15 +48,11 @@ def project(folder: Path) -> Path:
     page = {"_id": "1", "title": "Gulls", "text": BODY, "brand": f"STARTHERE {MARKUP} ENDSHERE"}
     page |= {"photo": f"https://{CANARY}/p.png", "page": ["javascript:window.ran=1", "ftp://a"]}
     others = [{"_id": f"o{number}", "title": "Tools", "text": "A saw cuts wood."} for number in range(5)]
-    lines = "\n".join(map(json.dumps, [page, *others]))
-    (folder / "corpus.jsonl").write_text(lines, encoding="utf-8")
-    (folder / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "cliff 41"}), encoding="utf-8")
-    store = init_project(folder / "project.duckdb", folder / "guide.md").store
-    import_corpus(store, folder / "corpus.jsonl")
-    import_queries(store, folder / "queries.jsonl")
-    build_pool(store, systems=["bm25"], depth=5, random_negatives=0, seed=1)
+    store = init_project(folder / "project.duckdb", folder / "guide.md")
+    import_rows(store, [page, *others], [{"_id": "q", "text": "cliff 41"}])
+    build_pool(store, PoolRequest(systems=["bm25"], depth=5, random_negatives=0, seed=1))
     add_annotator(store, "anna", "annotator", PASSWORD)
-    open_round(store, "first", ["anna"], overlap=1, duplicates=0, seed=1)
+    open_round(store, RoundRequest("first", ["anna"], overlap=1, duplicates=0, seed=1))
     store.close()
     return store.path
 

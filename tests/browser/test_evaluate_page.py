@@ -19,9 +19,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
     store = evaluated_project(tmp_path)
     add_annotator(store, "eva", "evaluator", PASSWORD)
     store.close()
-    running = Served(store.path)
-    yield running
-    running.stop()
+    with Served(store.path) as running:
+        yield running
 
 
 def test_an_evaluator_uploads_a_run_and_downloads_its_report(

@@ -5,24 +5,23 @@ A release frozen beside the running app has what was marked and decided, and sco
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.query_import import import_queries
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
 from curation.releases.verify import load_release
 from tests.support.accessibility import passes
 from tests.support.evidence_set import command
 from tests.support.marking import GUIDE
-from tests.support.projects import rows_of
+from tests.support.projects import import_rows, rows_of
 from tests.support.served import DRAWN, PASSWORD, Annotating, Served, open_tab, sign_in
 
 BODY = "Returns are <b>free</b> for 30 days. 😀 Shoes have 14 days.\nGift cards cannot be returned."
@@ -41,28 +40,20 @@ def marking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         for number in range(3)
     ]
     pages += [{"_id": f"o{number}", "title": "Tools", "text": "A saw cuts wood."} for number in range(5)]
-    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, pages)), encoding="utf-8")
-    (folder / "queries.jsonl").write_text(
-        json.dumps({"_id": "q", "text": "returns of shoes"}), encoding="utf-8"
-    )
-    store = init_project(folder / "project.duckdb", folder / "guide.md").store
-    import_corpus(store, folder / "corpus.jsonl")
-    import_queries(store, folder / "queries.jsonl")
-    build_pool(store, systems=["bm25"], depth=5, random_negatives=0, seed=1)
+    store = init_project(folder / "project.duckdb", folder / "guide.md")
+    import_rows(store, pages, [{"_id": "q", "text": "returns of shoes"}])
+    build_pool(store, PoolRequest(systems=["bm25"], depth=5, random_negatives=0, seed=1))
     (query_id,) = rows_of(store, "SELECT query_id FROM queries")[0]
     alone, together = ("anna", "ben", "cleo"), ("dora", "emil")
     for name in (*alone, *together):
         add_annotator(store, name, "annotator", PASSWORD)
     add_annotator(store, "rosa", "reviewer", PASSWORD)
     two = {(query_id, document): "" for document in ("0", "1")}
-    open_round(store, "first", alone, overlap=3, duplicates=0, seed=1, pairs=two)
-    open_round(store, "second", together, overlap=2, duplicates=0, seed=1)
+    open_round(store, RoundRequest("first", alone, overlap=3, duplicates=0, seed=1), pairs=two)
+    open_round(store, RoundRequest("second", together, overlap=2, duplicates=0, seed=1))
     store.close()
-    running = Served(store.path)
-    try:
+    with Served(store.path) as running:
         yield running
-    finally:
-        running.stop()
 
 
 def stored(served: Served, who: str) -> list[tuple[int | None, str | None]]:

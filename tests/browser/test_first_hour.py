@@ -30,9 +30,8 @@ REASON = "It is about another one"
 def served(tmp_path: Path) -> Iterator[Served]:
     project = tmp_path / "first.duckdb"
     assert invoke(["--project", str(project), "init"]).exit_code == 0
-    running = Served(project, jobs_inside=True)
-    yield running
-    running.stop()
+    with Served(project, jobs_inside=True) as running:
+        yield running
 
 
 def written(path: Path, *rows: tuple[object, ...]) -> Path:
@@ -74,7 +73,7 @@ def bring_in(lead: Leading, folder: Path) -> None:
     page = lead.page
     lead.follow("Import a corpus")
     lead.give("Corpus", corpus(folder))
-    expect(page.get_by_role("radio", name="HTML")).to_be_checked()
+    expect(page.get_by_role("combobox", name="The text is written in")).to_have_value("HTML")
     lead.bring("The guide shows documents as HTML.")
     lead.follow("See how documents are shown")
     expect(page.get_by_role("article").get_by_role("listitem").first).to_have_text("in winter")
@@ -93,7 +92,7 @@ def bring_in(lead: Leading, folder: Path) -> None:
     expect(page.get_by_role("button", name="Draw the sample")).to_be_visible()
     lead.fill("Queries to draw", str(len(QUERIES)))
     lead.press("Draw the sample", f"Drew {len(QUERIES)} queries")
-    lead.to("Data", "Pool")
+    lead.choose("Pool")
     lead.fill("Depth", "2")
     lead.fill("Random negatives for each query", "0")
     lead.press("Build the pool", "The pool has 6 candidates")
@@ -101,7 +100,7 @@ def bring_in(lead: Leading, folder: Path) -> None:
 
 def open_round(lead: Leading) -> list[str]:
     """A round of two people; the links by which they join."""
-    lead.to("Settings", "People")
+    lead.to("Settings", "Team")
     links = [lead.invite(name) for name in PEOPLE]
     lead.to("Quality", "Rounds")
     lead.fill("Name of the round", "first")

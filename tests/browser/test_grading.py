@@ -6,6 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.support import GOLDGRADE
@@ -18,7 +19,7 @@ def grades(pressed: list[tuple[str, str]]) -> list[Event]:
 
 def test_signing_in_leads_to_the_page_asked_for_and_out_again(browser: Browser, served: Served) -> None:
     page = browser.new_context().new_page()
-    page.goto(f"{served.url}/my-consistency")
+    page.goto(f"{served.url}/label?show=consistency")
     expect(page.get_by_label("Name")).to_be_focused()
     page.keyboard.type("idle")
     page.keyboard.press("Tab")
@@ -177,26 +178,13 @@ def test_the_page_says_nothing_of_ranks_systems_or_duplicates(browser: Browser, 
         assert word not in html.lower(), word
 
 
-def test_a_page_of_another_role_is_not_had_by_its_address(browser: Browser, served: Served) -> None:
-    page = sign_in(browser, served, "idle").new_page()
-    page.goto(f"{served.url}/agreement")
-    expect(page.get_by_text("Agreement is a page for reviewers and leads.")).to_be_visible()
-    page.get_by_role("link", name="Go to Label").click()
-    expect(page.locator(".grading")).to_be_visible()
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)  # nothing but Label has anything for them
-    assert page.get_by_text("All coefficients").count() == 0
-    rosa = sign_in(browser, served, "rosa").new_page()
-    rosa.goto(f"{served.url}/agreement")
-    expect(rosa.get_by_text("All coefficients and their data")).to_be_visible()
-    expect(rosa.get_by_test_id("stTopNavLink")).to_have_text(["Label", "Adjudicate", "Agreement"])
-
-
 def test_who_has_nothing_to_do_is_told_why(browser: Browser, served: Served) -> None:
     page = sign_in(browser, served, "idle").new_page()
     page.goto(served.url)
     expect(page.locator(".nothing .why")).to_contain_text("No round has items for you yet")
 
 
+@pytest.mark.costly("whole commands beside a served app")
 def test_the_command_line_works_while_somebody_grades(
     browser: Browser, own_served: Served, tmp_path: Path
 ) -> None:

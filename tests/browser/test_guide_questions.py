@@ -38,7 +38,7 @@ def test_who_asked_reads_the_leads_answer_and_the_item_stays_in_its_place(
 
     lead = sign_in(browser, own_served, "lee", browser.new_context()).new_page()
     measure(lead)
-    lead.goto(f"{own_served.url}/guide?show=Questions")
+    lead.goto(f"{own_served.url}/settings?part=Guide&show=Questions")
     expect(lead.get_by_text(WORDS)).to_be_visible()
     settled(lead)
     passes(lead, "questions")

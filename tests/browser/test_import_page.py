@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.components.refused_uploads import OF_ALL_FULL
-from curation.operations.jobs.uploads import uploads_root
+from curation.operations.jobs.files import uploads_root
 from curation.people.annotators import add_annotator
 from tests.support.accessibility import passes, passes_in_light
 from tests.support.projects import new_project, rows_of
@@ -26,9 +26,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
     store = new_project(tmp_path / "project.duckdb")
     add_annotator(store, "lee", "lead", PASSWORD)
     store.close()
-    running = Served(store.path)
-    yield running
-    running.stop()
+    with Served(store.path) as running:
+        yield running
 
 
 def send(page: Page, name: str, text: str) -> None:

@@ -25,7 +25,7 @@ from tests.support.served import DRAWN, PASSWORD, Served
 
 SEED = 7
 RATERS = ("anna", "ben", "cara")
-FIRST = ["init", "annotator add lead --role lead --password-stdin"]
+FIRST = ["init", "people add lead --role lead --password-stdin"]
 """What nobody can do in a browser: there is no project yet, and nobody who could sign in."""
 REASON, OVERRIDE, TAKEN = "The pack names it", "Few queries, a trial", "Both paths"
 DISPUTED = 9
@@ -41,9 +41,8 @@ def cut(shared: Path, tmp_path: Path) -> icecat.Cut:
 def served(tmp_path: Path) -> Iterator[Served]:
     project = tmp_path / "browser.duckdb"
     by_command(project, FIRST)
-    running = Served(project, jobs_inside=True)
-    yield running
-    running.stop()
+    with Served(project, jobs_inside=True) as running:
+        yield running
 
 
 def by_command(project: Path, commands: list[str]) -> str:
@@ -69,9 +68,12 @@ def bring_in(lead: Leading, cut: icecat.Cut) -> None:
     lead.follow("Draw a sample")
     expect(page.get_by_role("button", name="Draw the sample")).to_be_visible()
     lead.fill("Queries to draw", str(len(icecat.FEW)))
+    lead.unfold("More options")
     lead.fill("Seed", str(SEED))
     lead.press("Draw the sample", "Drew 7 queries")
-    lead.to("Data", "Pool")
+    lead.choose("Pool")
+    expect(page.get_by_role("button", name="Build the pool")).to_be_visible()  # Sample has more options, too
+    lead.unfold("More options")
     lead.fill("Seed", str(SEED))
     lead.press("Build the pool", "The pool has 95 candidates")
 
@@ -79,7 +81,7 @@ def bring_in(lead: Leading, cut: icecat.Cut) -> None:
 def judge(lead: Leading, cut: icecat.Cut) -> None:
     """Three people, their judgments, and what they disagree on decided."""
     page = lead.page
-    lead.to("Settings", "People")
+    lead.to("Settings", "Team")
     for name in RATERS:
         lead.invite(name)
     lead.to("Data", "Import")
@@ -132,7 +134,7 @@ def release(lead: Leading) -> None:
     lead.fill("Why you freeze against the gate", OVERRIDE)
     lead.press("Freeze the release", "Froze v1: 7 queries, 135 grades")
     lead.press("Open v1", "Frozen on")
-    lead.press("Verify every line", "v1 is what was frozen")
+    lead.press("Verify every line", "v1 is intact")
 
 
 def export(lead: Leading) -> Path:
@@ -148,25 +150,25 @@ def export(lead: Leading) -> Path:
 
 def the_same(cut: icecat.Cut, out: Path, decided: list[tuple[str, str, int]]) -> list[str]:
     """The commands of the same path."""
-    rated = f"{cut.ratings} --query-field query --document-field docid"
+    rated = f"{cut.ratings} --map query=query --map document=docid"
     whose = ",".join(f"{column}={name}" for column, name in zip(icecat.RATERS, RATERS, strict=True))
     return [
         *FIRST,
-        f"import corpus {cut.corpus} --id-field id --title-field title --body-field short_description",
-        f"import traffic {cut.traffic} --query-field query --count-field count",
+        f"import corpus {cut.corpus} --map id=id --map title=title --map body=short_description",
+        f"import traffic {cut.traffic} --map query=query --map count=count",
         f"sample --size {len(icecat.FEW)} --seed {SEED}",
         f"pool --systems bm25 --depth 10 --random-negatives 5 --seed {SEED}",
-        *(f"annotator add {name} --role annotator --password-stdin" for name in RATERS),
+        *(f"people add {name} --role annotator --password-stdin" for name in RATERS),
         f"import judgments {rated} --annotator-columns {whose}",
         *(
-            f"adjudicate decide {query} {document} --grade {grade} --reason '{REASON}' --by lead"
+            f"decide {query} {document} --grade {grade} --reason '{REASON}' --as lead"
             for query, document, grade in decided
         ),
         "gate --alpha 0.6",
-        f"split --dev 0.6 --test 0.4 --seed {SEED} --no-paraphrase",
-        f"freeze v1 --override '{OVERRIDE}' --by lead",
+        f"split --part dev=0.6 --part test=0.4 --seed {SEED} --no-paraphrase",
+        f"freeze v1 --override '{OVERRIDE}' --as lead",
         "verify v1",
-        f"export v1 --format beir --out {out} --reason '{TAKEN}' --by lead",
+        f"export v1 --format beir --out {out} --reason '{TAKEN}' --as lead",
     ]
 
 
@@ -201,7 +203,6 @@ def test_a_lead_goes_from_an_empty_project_to_an_exported_release_in_the_browser
     for name in written:
         assert received[name] == written[name], name
     ids = {
-        json.loads(by_command(one, ["release show v1 --json"]))["release_id"]
-        for one in (served.project, project)
+        json.loads(by_command(one, ["releases v1 --json"]))["release_id"] for one in (served.project, project)
     }
     assert len(ids) == 1

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from tests.support.accessibility import passes
+from tests.support.projects import new_project
 from tests.support.served import (
     PASSWORD,
     Annotating,
@@ -27,17 +28,15 @@ from tests.support.served import (
 
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("listed")
-    store = init_project(folder / "project.duckdb").store
-    fill(store, folder)
+    store = new_project(tmp_path_factory.mktemp("listed") / "project.duckdb")
+    fill(store)
     add_annotator(store, "lisa", "annotator", PASSWORD)
-    open_round(store, "first", ["lisa"], overlap=1, duplicates=0, seed=5, ask_from=0, lists=True)
+    open_round(
+        store, RoundRequest("first", ["lisa"], overlap=1, duplicates=0, seed=5, ask_from=0, lists=True)
+    )
     store.close()
-    running = Served(folder / "project.duckdb")
-    try:
+    with Served(store.path) as running:
         yield running
-    finally:
-        running.stop()
 
 
 def test_a_list_is_graded_by_keys_changed_and_left(browser: Browser, listed: Served) -> None:

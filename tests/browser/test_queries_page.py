@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -14,10 +13,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from curation.ingest.importers.query_import import import_queries
 from curation.people.annotators import add_annotator
-from curation.queries.sampling.tags.stored_tags import tagged_queries
+from curation.queries.stored_tags import tagged_queries
 from curation.store import open_store
+from tests.support.projects import import_rows, rows_of
 from tests.support.served import PASSWORD, SUBJECTS, Served, settled, sign_in
 
 LIST = "/queries?part=All queries"
@@ -31,19 +30,14 @@ WRITTEN = [
 @pytest.fixture(scope="module")
 def led(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A served project with two leads and 58 queries, for all tests; who kills it starts it again."""
-    folder = tmp_path_factory.mktemp("led")
-    store = open_store(Path(shutil.copy(template, folder / "project.duckdb")))
+    store = open_store(Path(shutil.copy(template, tmp_path_factory.mktemp("led") / "project.duckdb")))
     for name in ("lee", "mia"):
         add_annotator(store, name, "lead", PASSWORD)
     rows = [{"_id": f"w{number:02}", "text": text} for number, text in enumerate(WRITTEN)]
-    (folder / "more.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    import_queries(store, folder / "more.jsonl")
+    import_rows(store, [], rows)
     store.close()
-    running = Served(store.path)
-    try:
+    with Served(store.path) as running:
         yield running
-    finally:
-        running.stop()
 
 
 def opened(browser: Browser, served: Served, path: str, name: str = "lee") -> Page:
@@ -53,20 +47,15 @@ def opened(browser: Browser, served: Served, path: str, name: str = "lee") -> Pa
     return page
 
 
-def halt_job(served: Served) -> int:
-    """Halt the process of the job that is starting, while it does not hold the file; its process id."""
+def halt_next_job(served: Served) -> int:
+    """Halt the process that waits for the next job, so that this job stays at work; its process id."""
     deadline = time.monotonic() + 20
     while not (workers := workers_of(served)):
-        assert time.monotonic() < deadline, "no job was started"
+        assert time.monotonic() < deadline, "no process waits for a job"
         time.sleep(0.01)
-    worker, *waiting = sorted(workers)
-    assert len(waiting) <= 1, "one process for one job, and perhaps one that waits for the next"
-    while True:
-        os.kill(worker, signal.SIGSTOP)
-        if not any(link.readlink() == served.project for link in Path(f"/proc/{worker}/fd").iterdir()):
-            return worker
-        os.kill(worker, signal.SIGCONT)
-        time.sleep(0.02)
+    (worker,) = workers
+    os.kill(worker, signal.SIGSTOP)
+    return worker
 
 
 def workers_of(served: Served) -> list[int]:
@@ -109,24 +98,22 @@ def tag_button(page: Page, queries: str) -> Locator:
 
 
 def jobs(served: Served) -> list[tuple[str, str | None]]:
-    with served.store.reading() as cursor:
-        return cursor.execute(
-            "SELECT kind, outcome FROM jobs LEFT JOIN job_endings USING (job_id) ORDER BY started_at"
-        ).fetchall()
+    sql = "SELECT kind, outcome FROM jobs LEFT JOIN job_endings USING (job_id) ORDER BY started_at"
+    return rows_of(served.store, sql)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds the job's process in /proc")
 def test_a_job_outlives_a_reload_and_a_killed_server_is_told(browser: Browser, led: Served) -> None:
     page = opened(browser, led, LIST)
     before = jobs(led)
+    worker = halt_next_job(led)
     look_for_tags(page, clicks=2)
-    worker = halt_job(led)
     expect(page.get_by_text("Tags are being looked for:")).to_be_visible()
     page.reload()
     expect(page.get_by_text("Tags are being looked for:")).to_be_visible()
     expect(page.get_by_role("button", name="Look for tags")).to_be_disabled()
-    other = opened(browser, led, "/pool", "mia")
-    expect(other.get_by_text("Started by lee")).to_be_visible()
+    other = opened(browser, led, "/queries?part=Pool", "mia")
+    expect(other.get_by_text("Started by lee at")).to_be_visible()
     expect(other.get_by_role("button", name="Build the pool")).to_be_disabled()
     assert jobs(led) == [*before, ("tags", None)], "a double click starts one job"
 
@@ -145,8 +132,8 @@ def test_a_job_outlives_a_reload_and_a_killed_server_is_told(browser: Browser, l
 def test_another_lead_can_stop_a_job(browser: Browser, led: Served) -> None:
     page = opened(browser, led, LIST)
     before = jobs(led)
+    worker = halt_next_job(led)
     look_for_tags(page)
-    worker = halt_job(led)
     other = opened(browser, led, LIST, "mia")
     other.get_by_role("button", name="Stop").click()
     wait_for_end_asked(worker)
@@ -193,8 +180,7 @@ def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
     expect(page.get_by_text("None is chosen.")).to_be_visible()
     tagged = {query.text for query in tagged_queries(led.store, "adversarial")}
     assert tagged == {"csv open files", "csv close files", "gzip merge files"}
-    with led.store.reading() as cursor:
-        said = cursor.execute("SELECT actor FROM events WHERE action = 'tags set'").fetchall()
+    said = rows_of(led.store, "SELECT actor FROM events WHERE action = 'tags set'")
     assert said == [("lee",)], "one click, one act, whose it was"
 
 
@@ -209,22 +195,3 @@ def test_a_range_of_rows_is_chosen_with_shift_and_taken_back(browser: Browser, l
     expect(tag_button(page, "the chosen queries")).to_be_disabled()
     page.get_by_role("checkbox", name="All that are shown").click()
     expect(tag_button(page, "58 queries")).to_be_enabled()
-
-
-def test_a_round_opens_once(browser: Browser, led: Served) -> None:
-    name = "round of a double click"
-    page = opened(browser, led, "/rounds?part=Open a round")
-    page.get_by_label("Name of the round").fill(name)
-    page.get_by_text("Show candidates again").click()
-    settled(page)  # before the names above are drawn, the button is not yet where it will be
-    where = page.get_by_role("button", name="Open the round").bounding_box()
-    assert where is not None
-    for count in (1, 2):  # on whatever is there by then
-        page.mouse.click(where["x"] + 20, where["y"] + 20, click_count=count)
-    expect(page.get_by_role("table", name=f"Round {name}")).to_be_visible()
-    settled(page)
-    expect(page.get_by_text("Annotators find them under Label")).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_count(0)
-    with led.store.reading() as cursor:
-        found = cursor.execute("SELECT count(*) FROM rounds WHERE name = ?", [name]).fetchall()
-    assert found == [(1,)]

@@ -20,17 +20,18 @@ from playwright.sync_api import Browser, Page, Response, WebSocket, expect
 
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.imported import add_judgments
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.rounds import set_round
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
-from curation.releases.freeze.freeze import freeze
-from curation.splits.rules import Rules
+from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
 from tests.support.accessibility import measure, passes, passes_in_both_schemes, passes_in_light
+from tests.support.freezing import freeze
 from tests.support.projects import rows_of
 from tests.support.relabeled import answer_round
 from tests.support.served import PASSWORD, Annotating, Served, settled, sign_in
@@ -81,7 +82,7 @@ def grade_then(document: str) -> int:
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     """A release of the spring, judged by ada and grace, and a corpus with other texts for half."""
-    store = init_project(tmp_path / "project.duckdb").store
+    store = init_project(tmp_path / "project.duckdb")
     write_documents(store, tmp_path, rewritten=0)
     for name, role in (("ada", "annotator"), ("lee", "lead")):
         add_annotator(store, name, role, PASSWORD)
@@ -100,18 +101,15 @@ def served(tmp_path: Path) -> Iterator[Served]:
         for who in ("ada", "grace")
     ]
     add_judgments(store, given, "spring.csv", queries)
-    open_round(store, "winter", ["ada"], overlap=1, duplicates=0, again=True)
+    open_round(store, RoundRequest("winter", ["ada"], overlap=1, duplicates=0, again=True))
     answer_round(store, "winter", lambda _, __, document: grade_then(document), datetime(2026, 2, 3, 9, 0))
-    close_round(store, "winter")
-    make_split(store, {"dev": 1.0}, 1, Rules(query=None, paraphrase=None, document=None))
+    set_round(store, "winter", "closed")
+    make_split(store, SplitRequest((("dev", 1.0),), 1, Rules(query=None, paraphrase=None, document=None)))
     freeze(store, "v1", override="judged outside of goldgrade")
     write_documents(store, tmp_path, rewritten=TOPICS // 2)
     store.close()
-    running = Served(store.path)
-    try:
+    with Served(store.path) as running:
         yield running
-    finally:
-        running.stop()
 
 
 class Heard:
@@ -242,14 +240,14 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
 ) -> None:
     page = sign_in(browser, served, "lee").new_page()
     measure(page)
-    page.goto(f"{served.url}/relabel")
+    page.goto(f"{served.url}/releases?stage=Re-label")
     expect(page.get_by_text("20 pairs whose document changed")).to_be_visible()
     expect(page.locator(".gs-difference del").first).to_be_visible()
     settled(page)
     passes_in_both_schemes(page, "text difference")
     plan_and_open(page)
     grade_blind(browser, served)
-    page.goto(f"{served.url}/relabel?of=Report")
+    page.goto(f"{served.url}/releases?stage=Re-label&quarter=Report")
     expect(page.get_by_text(re.compile("done: 8 of 8 pairs"))).to_be_visible()
     expect(page.get_by_text("8 of 8 pairs have another grade")).to_be_visible()
     settled(page)

@@ -10,16 +10,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from curation.guides.parse_guide import read_guide
+from curation.guides.guide_text import read_guide
 from curation.guides.questions import guide_questions
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.consensus.disputes import dispute, disputes
 from curation.labeling.consensus.queue import pair_id
 from curation.labeling.consensus.second_opinions import awaited_opinions
-from curation.labeling.judgments.judging import Submission
+from curation.labeling.judging import Submission
 from curation.labeling.rounds.guide_in_force import put_in_force
-from curation.labeling.rounds.lifecycle import append_round_event
-from curation.labeling.rounds.rounds import find_round
+from curation.labeling.rounds.rounds import append_round_event, find_round
 from curation.labeling.session.submit import submit
 from curation.store import Store, open_store
 from tests.support import ROOT
@@ -33,13 +32,13 @@ def disagree(store: Store) -> None:
     with store.transaction() as cursor:
         round_id = find_round(cursor, "first").round_id
         append_round_event(cursor, round_id, "extend", {"annotators": ["idle"]}, "rosa")
-    with store.reading() as cursor:
-        rows = cursor.execute(
-            """
-            SELECT annotator, presentation_id, row_number() OVER (ORDER BY query_id, document_id)
-            FROM presentations WHERE annotator IN ('anna', 'ben') AND duplicate_of IS NULL
-            """
-        ).fetchall()
+    rows = rows_of(
+        store,
+        """
+        SELECT annotator, presentation_id, row_number() OVER (ORDER BY query_id, document_id)
+        FROM presentations WHERE annotator IN ('anna', 'ben') AND duplicate_of IS NULL
+        """,
+    )
     for who in ("anna", "ben"):
         mine = [
             Submission(one, 0, "grade", f"key {one}", 3 if who == "ben" and place % 4 < 2 else 0)
@@ -56,11 +55,8 @@ def reviewed(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     store = open_store(project)
     disagree(store)
     store.close()
-    running = Served(project)
-    try:
+    with Served(project) as running:
         yield running
-    finally:
-        running.stop()
 
 
 class Reviewing:
@@ -99,7 +95,7 @@ class Reviewing:
 
     def leave_by(self, key: str) -> None:
         """Press a key after which another pair is on screen."""
-        expect(self.root).not_to_have_attribute("data-paused", re.compile(""))  # five unsent: keys wait
+        expect(self.root).not_to_have_attribute("data-paused", re.compile(".*"))  # five unsent: keys wait
         shown = self.shown
         self.press(key)
         expect(self.root).not_to_have_attribute("data-pair", shown)
@@ -265,6 +261,30 @@ def test_a_count_from_before_a_decision_does_not_take_it_back(browser: Browser, 
             route.fulfill(response=answer)
     rosa.look()
     expect(rosa.root.locator(".count")).to_have_text(left)
+
+
+def test_a_reason_typed_before_the_pair_counts_as_seen_is_a_reason_and_no_keys(
+    browser: Browser, fresh: Served
+) -> None:
+    rosa = adjudicating(browser, fresh)
+    with fresh.store.reading() as cursor:
+        awaited = awaited_opinions(cursor)
+    rosa.page.evaluate("window.requestAnimationFrame = () => 0")  # the next pair is never drawn
+    first = rosa.shown
+    rosa.press("1")
+    rosa.page.keyboard.type("A part")
+    rosa.press("Enter")
+    expect(rosa.root).not_to_have_attribute("data-pair", first)
+    shown = rosa.shown
+    rosa.press("2")
+    rosa.page.keyboard.type("A later part")
+    rosa.press("Enter")
+    expect(rosa.reason).to_have_value("A later part")
+    expect(rosa.root).to_have_attribute("data-pair", shown)
+    rosa.saved()
+    assert [reason for _, reason, _, _ in rosa.decisions] == ["A part"]
+    with fresh.store.reading() as cursor:
+        assert awaited_opinions(cursor) == awaited
 
 
 def test_a_queue_that_cannot_be_fetched_is_asked_for_after_a_pause_though_few_pairs_are_held(

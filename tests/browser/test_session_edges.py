@@ -1,4 +1,4 @@
-"""Moments between a key press and the server's answer, and what is said of them."""
+"""Moments between a key press and the server's answer, and what the page says then."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Route, expect
 
-from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.rounds import set_round
 from curation.labeling.rounds.status import round_status
 from tests.support.served import Annotating, Event, Served, open_tab, sign_in
 
@@ -78,7 +78,7 @@ def test_who_answers_after_the_close_is_told_and_shown_no_more_of_the_round(
     anna = open_tab(sign_in(browser, own_served, "anna"), own_served)
     anna.press("1")
     anna.saved()
-    close_round(own_served.store, "first")
+    set_round(own_served.store, "first", "closed")
     anna.press("2")
     expect(anna.trouble()).to_contain_text("the round was closed before it came, so it is marked as late")
     expect(anna.root).to_have_attribute("data-phase", "nothing")

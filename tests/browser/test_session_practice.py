@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, BrowserContext, Locator, expect
 
+from tests.support.projects import rows_of
 from tests.support.served import Annotating, Event, Served, lost_answers, sign_in
 
 
@@ -22,8 +23,7 @@ def expected_grade(session: Served, presentation: str) -> int:
         SELECT grade FROM presentations JOIN known_answers USING (round_id, query_id, document_id)
         WHERE presentation_id = ?
         """
-    with session.store.reading() as cursor:
-        return int(cursor.execute(sql, [presentation]).fetchall()[0][0])
+    return int(rows_of(session.store, sql, presentation)[0][0])
 
 
 def feedback(tab: Annotating) -> Locator:

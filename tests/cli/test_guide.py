@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from curation.guides.questions import ask_at_item, readable_questions
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.store import Store
 from tests.support import ROOT
@@ -19,12 +22,13 @@ SHIPPED = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding=
 def working(store: Store) -> Store:
     add_pairs(store, grid(2, 2))
     add_names(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    open_round(store, RoundRequest("first", ["ada"], overlap=1, duplicates=0))
     grade_next(store, "ada", grade=3)
     ask_at_item(store, "ada", "Do parts count?")
     return store
 
 
+@pytest.mark.slow
 def test_a_revision_is_compared_tried_and_put_in_force_with_its_reason(
     working: Store, goldgrade: Any, tmp_path: Path
 ) -> None:
@@ -32,13 +36,15 @@ def test_a_revision_is_compared_tried_and_put_in_force_with_its_reason(
     path = tmp_path / "revised.md"
     path.write_text(goldgrade("guide", "show", "--source").replace("name: Useful", "name: In part"))
     assert path.read_text() == SHIPPED.replace("name: Useful", "name: In part")
-    assert "Grade 2, “Useful”, is “In part” now." in goldgrade("guide", "diff", old[:8], str(path))
+    assert "Grade 2, “Useful”, is “In part” now." in goldgrade(
+        "guide", "show", str(path), "--against", old[:8]
+    )
     tried = json.loads(goldgrade("guide", "use", str(path), "--dry-run", "--json"))
     assert [(one["round"], one["open_items"]) for one in tried["rounds"]] == [("first", 3)]
     assert "keep: Annotators notice nothing" in goldgrade("guide", "use", str(path), "--dry-run")
     assert json.loads(goldgrade("guide", "show", "--json"))["guide_hash"] == old
     goldgrade("guide", "use", str(path), "--open-rounds", "keep", "--reason", "Clearer")
-    now, before = json.loads(goldgrade("guide", "versions", "--json"))["versions"]
+    now, before = json.loads(goldgrade("guide", "show", "--versions", "--json"))["versions"]
     assert (now["in_force"], now["reason"], before["guide_hash"], before["answers"]) == (
         True,
         "Clearer",
@@ -49,7 +55,7 @@ def test_a_revision_is_compared_tried_and_put_in_force_with_its_reason(
 
 
 def test_an_answer_by_command_is_read_by_annotators(working: Store, goldgrade: Any) -> None:
-    (question,) = json.loads(goldgrade("guide", "questions", "--json"))["questions"]
+    (question,) = json.loads(goldgrade("guide", "show", "--questions", "--json"))["questions"]
     assert "Everyone reads the answer" in goldgrade("guide", "answer", question["question_id"][:8], "Yes.")
-    assert "Yes." in goldgrade("guide", "questions")
+    assert "Yes." in goldgrade("guide", "show", "--questions")
     assert [one.answer for one in readable_questions(working, "ada")] == ["Yes."]

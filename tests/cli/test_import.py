@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
+from curation.ingest.importers.traffic.stored_logs import stored_logs
 from curation.store import Store
-from tests.support.projects import all_rows
+from tests.support.projects import add_names, all_rows, rows_of
+
+pytestmark = pytest.mark.slow
 
 
-def test_the_whole_way_in_with_json(goldgrade: Any, write: Any) -> None:
-    documents = write("c.jsonl", [{"id": "a", "text": "A"}, {"title": "lost"}])
-    corpus = json.loads(goldgrade("import", "corpus", documents, "--json"))
-    assert (corpus["documents"], corpus["left_out"]) == (1, {"no id": 1})
+def test_options_say_how_logs_and_ratings_are_read(goldgrade: Any, write: Any) -> None:
+    goldgrade("import", "corpus", write("c.jsonl", [{"id": "a", "text": "A"}]))
     log = write("t.log", "u1\t970916105432\tshoes\n")
     traffic = json.loads(
         goldgrade("import", "traffic", log, "--no-header", "--columns", "user,time,query", "--json")
     )
     assert (traffic["rows"], traffic["first"]) == (1, "1997-09-16T10:54:32")
-    queries = json.loads(goldgrade("import", "queries", write("q.csv", "id,query\n1,shoes\n"), "--json"))
-    assert (queries["added"], queries["fields"]["id"]) == (1, "id")
+    goldgrade("import", "queries", write("q.csv", "id,query\n1,shoes\n"))
     ratings = write("j.csv", "query,docid,r1,r2\nshoes,a,10,0\n")
     options = ("--annotator-columns", "r1=ada,r2=bo", "--grade-map", "10=3,0=0", "--json")
     judgments = json.loads(goldgrade("import", "judgments", ratings, *options))
@@ -41,7 +41,7 @@ def test_people_are_told_what_was_counted_left_out_and_used(goldgrade: Any, writ
     assert "1 row has no time that could be read, such as 'soon' on line 4." in told
     assert "Left out: 1 row: empty query." in told
     assert "1 earlier import of a file of this name counts as well." in goldgrade(
-        "import", "traffic", log, "--count-field", "n"
+        "import", "traffic", log, "--map", "count=n"
     )
     assert "1 query: 1 added" in goldgrade("import", "queries", write("q.csv", "query\nshoes\n"))
     assert "Nothing changed" in goldgrade("import", "queries", write("q.csv", "query\nshoes\n"))
@@ -50,10 +50,13 @@ def test_people_are_told_what_was_counted_left_out_and_used(goldgrade: Any, writ
     assert "Nothing changed" in goldgrade("import", "judgments", ratings)
 
 
-@pytest.mark.parametrize("command", ["corpus", "traffic", "queries", "judgments"])
-def test_help_shows_examples(goldgrade: Any, command: str) -> None:
-    told = goldgrade("import", command, "--help")
-    assert f"goldgrade import {command} " in told.partition("Examples:")[2]
+def test_a_log_is_deleted_under_the_name_that_as_gives(goldgrade: Any, store: Store, write: Any) -> None:
+    add_names(store, "lee", role="lead")
+    goldgrade("import", "traffic", write("t.csv", "query\nshoes\n"))
+    with store.reading() as cursor:
+        [log] = stored_logs(cursor)
+    goldgrade("import", "traffic", "--delete", log.import_id, "--as", "lee", "--reason", "exported twice")
+    assert rows_of(store, "SELECT actor FROM events WHERE action = 'delete traffic'") == [("lee",)]
 
 
 FILES = {
@@ -97,7 +100,7 @@ def test_decisions_of_a_file_are_rehearsed(goldgrade: Any, write: Any, project: 
     rows = "query,document,annotator,grade\nshoes,a,ada,3\nshoes,a,ben,0\n"
     goldgrade("import", "judgments", write("j.csv", rows))
     final = write("final.csv", "query,document,grade\nshoes,a,2\n")
-    command = ("adjudicate", "decide", "--file", final, "--reason", "final")
+    command = ("decide", "--file", final, "--reason", "final")
     before = all_rows(project)
     assert "1 pair decided." in goldgrade(*command, "--dry-run")
     assert all_rows(project) == before

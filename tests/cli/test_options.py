@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from curation.cli.output import LONG_WORK, SECONDS, progress_bar, progress_lines
+from curation.cli import program
+from curation.cli.output import LONG_WORK, SECONDS, progress_bar, progress_lines, show
 from curation.cli.program import kept
 from curation.core.errors import InputError
+from curation.core.operation import PlainResult
+from curation.core.reports.page import Table
 from curation.ingest.importers.corpus import import_corpus
 from curation.operations.registry import OPERATIONS
 from tests.support.command_line import invoke
@@ -49,52 +52,38 @@ def one_document(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-LOGGED = (
-    *("agreement", "negatives", "negatives audit", "consensus --pairs", "adjudicate list", "round pilot p"),
-    *("judge gpt", "diff v1 v2"),
-)
-"""Commands that name somebody only where they say why they want sealed grades."""
-
-
 @pytest.mark.parametrize(
     ("command", "named", "why"),
     [
-        ("round open first --annotators ada --queries 3", "--queries", "--pilot"),
+        ("round open first --annotators ada --queries 3", "--queries", "only a pilot"),
         ("negatives --limit 3 audit", "--limit", "after it"),
         ("negatives audit --size 10 --depth 5", "--size, --depth", "--annotators"),
         ("judge --part dev --seed 3", "--part, --seed", "name one"),
         ("consensus --reason why", "--reason", "--pairs"),
-        ("practice open first --annotators ada --grade-field rating", "--grade-field", "--file"),
-        ("run v1 --out runs --model other", "--model", "dense"),
-        ("adjudicate decide q d --grade 1 --all --reason-field why", "--reason-field, --all", "--file"),
-        ("import judgments {} --annotator ada --duration-unit ms", "--duration-unit", "--duration-field"),
+        ("practice first --annotators ada --map grade=rating", "--map", "--file"),
+        ("baseline v1 --out runs --model other", "--model", "dense"),
+        ("decide q d --grade 1 --all --map reason=why", "--map, --all", "--file"),
         ("export v1 --out out --format csv --negatives 3", "--negatives", "triplets"),
-        ("demo --files data --port 80", "--port", "--files"),
-        ("demo --build-only --no-browser", "--browser", "--build-only"),
-        ("split --undated dev", "--undated", "by time"),
-        ("split --no-paraphrase --model other", "--model", "paraphrases"),
+        ("init --demo data --guide binary", "--guide", "--demo"),
+        ("split --certificate --seed 3", "--seed", "shown"),
+        ("split --release v1", "--release", "--certificate"),
+        ("releases v1 --license mine", "--license", "--card"),
         ("split --no-paraphrase --paraphrase-threshold 0.99", "--paraphrase-threshold", "--no-paraphrase"),
-        ("relabel open --annotators ada --depth 5", "--depth", "systems"),
-        ("relabel open --annotators ada --budget 5", "--budget", "systems"),
-        ("relabel report --reason why --by ada", "--reason, --by", "--run"),
+        ("relabel plan --due --seed 3", "--seed", "--due"),
         ("pool --systems bm25 --model other", "--model", "dense and hybrid"),
-        ("sample --size 3 --model other", "--model", "strata by cluster"),
-        ("sample --size 3 --strata segment --head 0.5", "--head", "by band"),
-        ("sample --size 3 --strata segment --torso 0.5", "--torso", "by band"),
-        ("sample --size 3 --imported-run bm25", "--imported-run", "release"),
-        ("coverage --calls 3 --parallel 2", "--calls, --parallel", "--extractor llm"),
-        ("coverage --seed 3 gaps", "--seed", "after it"),
+        ("coverage --run a.trec", "--run", "--html"),
+        ("coverage write --calls 3", "--calls", "--share"),
+        ("coverage write --queries 3", "--queries", "--annotators or --share"),
+        ("coverage --seed 3 write", "--seed", "after it"),
         ("guide use graded --dry-run --reason why", "--reason", "dry run"),
         ("pool --text excerpt", "--text", "--out"),
-        ("leakage groups --no-paraphrase --model other", "--model", "paraphrases"),
         ("judge gpt --reason why", "--reason", "--release"),
-        *((f"{command} --by ada", "--by", "--reason") for command in LOGGED),
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(
     command: str, named: str, why: str, one_document: Path
 ) -> None:
-    before = [] if command.startswith("demo") else ["--project", str(one_document / "project.duckdb")]
+    before = ["--project", str(one_document / "project.duckdb")]
     refused = invoke([*before, *command.format(one_document / "rated.csv").split()])
     assert isinstance(refused.exception, InputError)
     said = str(refused.exception)
@@ -102,15 +91,31 @@ def test_an_option_that_would_change_nothing_is_refused(
     assert why in said
 
 
-def test_json_has_all_rows_and_a_limit_of_0_lists_all(tmp_path: Path) -> None:
-    project = ["--project", str(tmp_path / "project.duckdb")]
-    invoke([*project, "init"])
-    lines = [json.dumps({"id": f"d{n}", "title": f"{n // 2}", "body": f"kettle {n // 2}"}) for n in range(6)]
-    (corpus := tmp_path / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    invoke([*project, "import", "corpus", str(corpus)])
-    assert len(json.loads(invoke([*project, "duplicates", "--limit", "1", "--json"]).stdout)["groups"]) == 3
-    shown = [invoke([*project, "duplicates", "--limit", limit]).stdout.count("identical ") for limit in "10"]
-    assert shown[1] - shown[0] == 2
+def test_who_and_why_are_asked_of_goldgrade_itself_and_may_be_anywhere(one_document: Path) -> None:
+    project = ["--project", str(one_document / "project.duckdb")]
+    for line in (["--as", "cy", "releases", "--sealed-limit=3"], ["releases", "--sealed-limit=3", "--as=cy"]):
+        assert str(invoke([*project, *line]).exception).startswith(
+            "The project does not know the annotator cy."
+        )
+
+
+def test_an_author_whom_a_command_does_not_log_is_named(one_document: Path) -> None:
+    done = invoke(["--project", str(one_document / "project.duckdb"), "people", "list", "--reason", "why"])
+    assert done.exit_code == 0
+    assert done.stderr == "goldgrade: --reason changed nothing: this command logs none.\n"
+
+
+def test_json_has_all_rows_and_a_limit_cuts_tables_and_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = tuple((number,) for number in range(3))
+    result = PlainResult(("Three kettles.",), (Table("Kettles", ("number",), rows),))
+    for limit, said in ((0, False), (2, True), (3, False)):
+        show(result, limit=limit)
+        assert ("2 of 3 rows are shown; --limit 0 shows all." in capsys.readouterr().out) is said
+    monkeypatch.setattr(program, "is_json", lambda: True)
+    show(result, limit=1)
+    assert len(json.loads(capsys.readouterr().out)["tables"][0]["rows"]) == 3
 
 
 def test_long_work_in_a_pipe_says_a_line_now_and_then_and_short_work_none() -> None:
@@ -138,7 +143,7 @@ main()
 
 def test_whoever_presses_ctrl_c_reads_what_was_kept(tmp_path: Path) -> None:
     project = ["--project", str(tmp_path / "project.duckdb")]
-    command = [sys.executable, "-c", PRESSED, *project, "annotator", "add", "ada", "--password-stdin"]
+    command = [sys.executable, "-c", PRESSED, *project, "people", "add", "ada", "--password-stdin"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 130
     assert "Nothing is half-written. What the project holds is as it was before.\n" in done.stderr

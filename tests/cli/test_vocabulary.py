@@ -17,123 +17,80 @@ from tests.support import ROOT
 
 SHARED = {
     "--add": ("add to the current corpus", "bool"),
+    "--address": ("address of the app", "str"),
     "--again": ("also", "bool"),
     "--annotator": ("annotator", "str"),
     "--annotators": ("annotators", "str"),
     "--answers": ("file of answers", "str"),
     "--breakdown": ("broken down by", "str"),
-    "--browser": ("open the page in this machine's browser", "bool"),
     "--budget": ("pairs", "int"),
-    "--by": ("who does it", "str"),
     "--calls": ("requests to send", "int"),
     "--columns": ("names of the columns", "str"),
-    "--cut": ("whose direct ties do not count", "str"),
     "--date-order": ("how to read dates", "str"),
     "--depth": ("documents", "int"),
-    "--document-field": ("field with", "str"),
-    "--document-threshold": ("ties relevant documents", "float"),
     "--dry-run": ("say what", "bool"),
     "--duplicates": ("blind duplicates", "float"),
     "--encoding": ("encoding of text files", "str"),
-    "--end-field": ("field with where it ends", "str"),
+    "--email": ("address", "str"),
     "--engine": ("engine to ask", "str"),
     "--file": ("file", "Path"),
-    "--fill": ("few queries", "bool"),
     "--folder": ("folder", "Path"),
     "--format": ("format", "str"),
     "--grade": ("one of the guide's scale", "int"),
-    "--grade-field": ("field with the", "str"),
     "--grade-map": ("grades of another scale", "str"),
-    "--half-width": ("half-width of", "float"),
     "--html": ("as one html file", "Path"),
-    "--id-field": ("field with the", "str"),
-    "--json": ("one json object", "bool"),
     "--judge": ("judge", "str"),
     "--license": ("licence of the data set", "str"),
+    "--link": ("a link by which they choose a password", "bool"),
     "--limit": ("rows to show; 0: all. --json has all.", "int"),
+    "--map": ("column of a field", "str"),
     "--model": ("model", "str"),
     "--negatives": ("hard negatives", "int"),
     "--no-header": ("no header line", "bool"),
-    "--no-near-duplicates": ("make no ties", "bool"),
-    "--no-paraphrase": ("paraphrases make no ties", "bool"),
-    "--no-query-text": ("query texts make no ties", "bool"),
-    "--no-shared-documents": ("makes no tie", "bool"),
-    "--numbers": ("numbers and model names in queries", "str"),
     "--out": ("write", "Path"),
     "--overlap": ("how many different annotators", "int"),
-    "--paraphrase-threshold": ("cosine of embeddings that ties two queries", "float"),
-    "--parallel": ("calls that are under way at once", "int"),
     "--part": ("part", "str"),
     "--per-day": ("answers expected of an annotator per day", "int"),
-    "--port": ("port to listen on", "int"),
     "--queries": ("queries", "int"),
     "--query": ("a query, by id or text", "str"),
-    "--query-field": ("field with", "str"),
-    "--query-threshold": ("ties two query texts", "float"),
-    "--rank-field": ("field with the rank", "str"),
     "--rate": ("requests a second", "float"),
-    "--reason": ("why", "str"),
-    "--reference-field": ("field with reference answers", "str"),
     "--release": ("release", "str"),
-    "--remove": ("instead", "bool"),
     "--relevant-grade": ("lowest grade of a relevant document", "int"),
     "--role": ("what they may do", "str"),
     "--round": ("round", "str"),
     "--run": ("a run file, or name=file", "str"),
-    "--same": ("tie queries with the same", "str"),
-    "--score-field": ("field with the score", "str"),
     "--seed": ("seed of the random steps", "int"),
     "--send": ("send texts to the language model", "bool"),
     "--share": ("share of", "float"),
     "--size": ("number of", "int"),
     "--skip-repeated": ("keep the best rank of a document", "bool"),
     "--skip-unknown": ("leave out", "bool"),
-    "--start-field": ("field with where a chunk starts", "str"),
     "--systems": ("systems", "str"),
     "--tag": ("tag", "str"),
-    "--tag-field": ("tag", "str"),
-    "--text-field": ("field with", "str"),
     "--threshold": ("similarity", "float"),
-    "--time-field": ("field with the time", "str"),
-    "--today": ("the day whose quarter it is", "datetime"),
-    "--unanswerable": ("the corpus", "bool"),
 }
 ALONE = set(
     """
-    --about --address --kind
-    --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
-    --annotator-map
-    --answer-field --ask-from --asker-only --backup-to --baseline --body-field --bot-per-day
-    --chunk-field --chunk-map --chunks --citation-field
-    --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
-    --context-field --control-items --correctness --count-field --date-field --design
-    --dev --difference --documents --duration-field --duration-unit --email --end --evidence --evidence-field
-    --exclude-judged --importance-field --nugget-field --support
-    --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
-    --filter-field --first-stage --for --fresh --from --group-field --group-spellings --guide
-    --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need
-    --information-need-field --keep --known-rows --largest-group --leave --log-json
-    --lists
-    --markup --matching --max-characters --max-words --measures --merged --metadata-field --min-count
-    --min-documents --min-f1 --min-probability
-    --name --new-release --new-round --no-candidates --no-overlap --no-tag
-    --note-field --old-release --old-round --only-complete --open-rounds --override --overwrite
-    --pair-field --pairs
-    --pass-mark --password-stdin --per --per-query --personal-data --pick --pilot --pool
-    --print-sql
-    --query-text-field --question --quota --random-negatives --reason-field --refresh --region
-    --rehearse --repeat --repeat-minutes --replace --resolution --rule
-    --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled
-    --share-grades --show
-    --significance-test --since --single-annotator --smoothing --source
-    --splitter --stemmer --strata --subtopics
-    --summary --table
-    --test --text --title-field --titles-only --to --to-pool --top-up --topics
-    --torso
-    --traffic --undated --unjudgeable --unjudged --until --url-field
-    --valid-from-field --valid-to-field
-    --verify-bm25 --with-sealed
-    --within --without-grades
+    --about --activate --against --all --allocation --allow-changed --allow-disputed --alpha
+    --annotator-columns --annotator-map --ask-from --asker-only --backup-to --baseline --bot-per-day
+    --bot-per-minute --browser --by-time --card --certificate --chunks --clean --consistency
+    --contributions --control-items --cut --deactivate --decided --declare --delete --demo --demo-files
+    --design --document-threshold --documents --draw --due --end-sign-ins
+    --evidence --exclude-judged --exclude-released --fail-if --find
+    --for --fresh --from --gaps --graded --group-spellings --guide --hard-negatives --host --id
+    --ids --images-from --in-place --information-need --join --kind
+    --known-rows --largest-group --list --lists --log-json --markup --max-characters --max-words
+    --measures --merged --min-count --min-f1 --min-probability --name --new --no-email --no-link
+    --no-near-duplicates --no-paraphrase --no-query-text --no-shared-documents --notify --nuggets
+    --only-complete --open-rounds --override --overwrite --pairs --parallel
+    --paraphrase-threshold --pass --pass-mark --password-stdin --personal-data --pick --pilot --port
+    --proposed --purpose --query-threshold --questions --quota --random-negatives --reference-answers
+    --refresh --region --rename --reopen --repeat-minutes --replace --retry --rounds --rule
+    --same --same-grades --seal --sealed-limit --second-opinion --set
+    --share-grades --show --sign-ins --significance-test --since --single-annotator --smoothing --source
+    --splitter --stemmer --stored --strata --task --text --titles-only --to --today --top-up
+    --topics --try --unanswerable --unclear --unjudgeable --unjudged --unset
+    --until --versions --within --without-grades
     """.split()
 )
 SENTENCE = re.compile(r"[A-Z“'].*[.)]", re.DOTALL)
@@ -160,7 +117,7 @@ def _options() -> dict[str, list[Named]]:
 
 
 def _kind(annotation: Any) -> str:
-    """The type of a value: that of its items for a list, text for one of several words."""
+    """The type of a value: for a list the type of its items, text for one of several words."""
     name = re.sub(r"^list\[(.*)\]$", r"\1", getattr(annotation, "__name__", ""))
     name = str(annotation).partition("[")[2].rstrip("]") if name == "list" else name
     name = name.rpartition(".")[2]
@@ -210,7 +167,7 @@ def test_the_help_of_a_group_has_a_whole_sentence_of_60_characters_for_each_comm
 
 
 def test_documents_show_no_option_that_no_command_has() -> None:
-    known = OPTIONS.keys() | {"--project", "--quiet", "--version", "--help"}
+    known = OPTIONS.keys() | {"--project", "--as", "--reason", "--json", "--quiet", "--version", "--help"}
     for _, about in make_commands.commands():
         known |= {name for one in about.params for name in getattr(one, "secondary_opts", ())}
     written = set((ROOT / "docs").glob("*.md")) - {make_commands.TARGET}

@@ -5,7 +5,6 @@ They are heavy and have an environment of their own: `make test-consumers`. Noth
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import socket
@@ -36,17 +35,9 @@ from mteb.abstasks.task_metadata import TaskMetadata  # noqa: E402
 from mteb.models.model_meta import ModelMeta  # noqa: E402
 
 from curation.labeling.consensus.adjudication import decide  # noqa: E402
-from curation.releases.export.export import export  # noqa: E402
-from curation.releases.freeze.freeze import freeze  # noqa: E402
-from tests.support.consumed_project import (  # noqa: E402
-    TOPICS,
-    Qrels,
-    consumed_project,
-    expected,
-    fixed_run,
-    query_id,
-    write_all,
-)
+from tests.support.consumed_project import TOPICS, consumed_project, expected, fixed_run, query_id  # noqa: E402
+from tests.support.freezing import export, freeze  # noqa: E402
+from tests.support.gold_project import Qrels  # noqa: E402
 
 PARTS = ("dev", "test")
 TEXTS = {query_id(topic): f"{topic} that {does}" for topic, does in TOPICS.items()}
@@ -74,7 +65,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folders]:
     patch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "cache")
     patch.setenv("IR_DATASETS_HOME", str(folder / "ir_datasets"))
     store = consumed_project(folder)
-    yield write_all(store, folder / "out")
+    for format in ("beir", "trec", "hf", "triplets"):
+        parts = PARTS if format == "triplets" else ()
+        export(store, "v1", format, folder / format, reason="round trips through other tools", parts=parts)
+    yield {format: folder / format for format in ("beir", "trec", "hf", "triplets")}
     store.close()
     patch.undo()
 
@@ -100,7 +94,7 @@ def mean(qrels: Qrels) -> float:
 
 
 def weighed(parts: Mapping[str, tuple[Qrels, float]]) -> float:
-    """The figure over all queries from those of the parts."""
+    """The figure over all queries, computed from the figures of the parts."""
     counts = sum(len(qrels) for qrels, _ in parts.values())
     return sum(len(qrels) * figure for qrels, figure in parts.values()) / counts
 
@@ -127,13 +121,6 @@ def test_beir_loads_its_folder_and_comes_to_the_same_figure(folders: Folders) ->
     assert weighed(parts) == pytest.approx(ndcg10(), abs=1e-5)  # BEIR rounds to five places
 
 
-def test_pytrec_eval_reads_the_trec_qrels(folders: Folders) -> None:
-    with (folders["trec"] / "qrels.txt").open() as file:
-        qrels = pytrec_eval.parse_qrel(file)
-    assert qrels == expected()
-    assert mean(qrels) == pytest.approx(ndcg10(), abs=1e-6)
-
-
 def test_ranx_reads_the_trec_qrels(folders: Folders) -> None:
     qrels = ranx.Qrels.from_file(str(folders["trec"] / "qrels.txt"), kind="trec")
     assert qrels.to_dict() == expected()
@@ -152,23 +139,6 @@ def test_ir_datasets_reads_the_topics_and_qrels(folders: Folders) -> None:
 
 def _local(path: Path) -> Any:
     return ir_datasets.util.LocalDownload(path)
-
-
-def test_datasets_loads_the_hugging_face_folder_by_its_card(folders: Folders) -> None:
-    folder = str(folders["hf"])
-    assert datasets.get_dataset_config_names(folder) == ["corpus", "default", "queries"]
-    (corpus,) = datasets.load_dataset(folder, "corpus").values()
-    (queries,) = datasets.load_dataset(folder, "queries").values()
-    assert len(corpus) == len(TOPICS) * 6
-    assert dict(zip(queries["_id"], queries["text"], strict=True)) == TEXTS
-    qrels: Qrels = {}
-    loaded = datasets.load_dataset(folder)
-    assert set(loaded) == set(PARTS)
-    for part in PARTS:
-        for row in loaded[part]:
-            qrels.setdefault(row["query-id"], {})[row["corpus-id"]] = row["score"]
-    assert qrels == expected()
-    assert mean(qrels) == pytest.approx(ndcg10(), abs=1e-6)
 
 
 def test_datasets_tells_two_releases_apart_in_folders_of_one_name(
@@ -248,25 +218,6 @@ def test_the_loader_of_mteb_takes_the_beir_folder(folders: Folders) -> None:
         qrels |= held["relevant_docs"]
     assert qrels == expected()
     assert mean(qrels) == pytest.approx(ndcg10(), abs=1e-6)
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def test_triplets_hold_the_grades_that_were_given(folders: Folders) -> None:
-    folder = folders["triplets"]
-    seen = set()
-    for part in PARTS:
-        for row, ids in zip(
-            lines(folder / f"{part}.jsonl"), lines(folder / "ids" / f"{part}.jsonl"), strict=True
-        ):
-            grades = expected()[ids["query_id"]]
-            assert row["anchor"] == TEXTS[ids["query_id"]]
-            assert grades[ids["positive_id"]] > 0
-            assert [grades[name] for name in ids["negative_ids"]] == [0]
-            seen.add(ids["query_id"])
-    assert seen == set(TEXTS)
 
 
 def test_sentence_transformers_computes_a_loss_over_the_triplets(folders: Folders) -> None:

@@ -10,9 +10,8 @@ import pytest
 datasets = pytest.importorskip("datasets", reason="make test-consumers", exc_type=ImportError)
 
 from curation.releases.export.formats import FORMATS  # noqa: E402
-from curation.releases.export.request import ExportOptions  # noqa: E402
-from tests.support.consumed_project import TOPICS, Qrels, consumed_project, expected  # noqa: E402
-from tests.support.gold_project import export  # noqa: E402
+from tests.support.consumed_project import TOPICS, consumed_project, expected  # noqa: E402
+from tests.support.gold_project import Qrels, export  # noqa: E402
 
 PARTS = ("dev", "test")
 COLUMNS = {
@@ -30,10 +29,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, P
         patch.setattr(datasets.config, name, True)
     patch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "cache")
     store = consumed_project(folder)
-    one = ExportOptions(negatives=1)
     for format, record in FORMATS.items():
         parts = ("dev",) if record.never_sealed else PARTS
-        export(store, "v1", format, folder / "out" / format, parts=parts, options=one)
+        export(store, "v1", format, folder / "out" / format, parts=parts, negatives=1)
     yield {format: folder / "out" / format for format in FORMATS}
     store.close()
     patch.undo()

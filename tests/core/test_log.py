@@ -38,9 +38,9 @@ def test_signs_that_turn_the_direction_are_seen(
         monkeypatch.setenv(log.FORM, form)
         log.set_up()
         log.write(logging.WARNING, "ann\u202e\u200b", path="/\u2066a")
-        said = capsys.readouterr().err
-        assert said.strip().isprintable()
-        assert r"ann\u202e\u200b" in said
+        line = capsys.readouterr().err
+        assert line.strip().isprintable()
+        assert r"ann\u202e\u200b" in line
 
 
 def test_the_log_gets_neither_grades_nor_words() -> None:
@@ -59,6 +59,6 @@ def test_json_lines_have_the_fields_and_the_traceback(
     monkeypatch.setenv(log.FORM, "json")
     log.set_up()
     log.write(logging.ERROR, "failed", error=ValueError("why"), request="1a2b")
-    found = json.loads(capsys.readouterr().err)
-    assert (found["level"], found["message"], found["request"]) == ("error", "failed", "1a2b")
-    assert found["traceback"].endswith("ValueError: why")
+    line = json.loads(capsys.readouterr().err)
+    assert (line["level"], line["message"], line["request"]) == ("error", "failed", "1a2b")
+    assert line["traceback"].endswith("ValueError: why")

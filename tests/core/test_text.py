@@ -4,7 +4,6 @@ import re
 
 from curation.core.similarity.shingles import character_shingles
 from curation.core.text import (
-    amount,
     counted,
     decimal,
     isolated,
@@ -12,9 +11,10 @@ from curation.core.text import (
     p_cell,
     p_text,
     percent,
+    pluralize,
     printable,
 )
-from curation.splits.certificate.shingles import character_shingles as certified_shingles
+from curation.splits.comparison import character_shingles as certified_shingles
 from tests.support import ROOT
 
 
@@ -51,16 +51,12 @@ def test_shares_and_decimals_are_written_in_one_way() -> None:
 
 
 def test_one_thing_is_not_called_by_a_plural() -> None:
-    assert [amount(1, "query", "queries"), amount(1200, "pair")] == ["1 query", "1,200 pairs"]
-    labels = ["queries asked", "new judgments", "pairs outside pools", "unchanged", "×", ""]
-    assert [counted(1, label) for label in labels] == [
-        "1 query asked",
-        "1 new judgment",
-        "1 pair outside pools",
-        "1 unchanged",
-        "1 ×",
-        "1 ",
-    ]
+    assert [pluralize(1, "query", "queries"), pluralize(1200, "pair")] == ["1 query", "1,200 pairs"]
+    labels = {
+        **{"queries asked": "1 query asked", "new judgments": "1 new judgment"},
+        **{"pairs outside pools": "1 pair outside pools", "unchanged": "1 unchanged", "×": "1 ×", "": "1 "},
+    }
+    assert {label: counted(1, label) for label in labels} == labels
     assert [counted(number, "rows of traffic") for number in (0, 2)] == [
         "0 rows of traffic",
         "2 rows of traffic",
@@ -70,28 +66,28 @@ def test_one_thing_is_not_called_by_a_plural() -> None:
 def test_no_module_writes_a_count_before_a_plural_of_its_own() -> None:
     """What a release or a report keeps stays as it was written: its id depends on it."""
     written = re.compile(r"\{[a-z_.()]+:,\} (queries|pairs|documents|judgments|annotators|items|rounds)\b")
-    kept = ("card", "export", "freeze", "frame", "demo")
+    kept = ("card", "export", "freeze", "frame", "demo", "limits")
     own = {
         f"{path.relative_to(ROOT)}: {found[0]}"
         for room in ("app", "curation")
         for path in sorted((ROOT / room).rglob("*.py"))
-        if not set(kept).intersection(path.parts)
+        if not set(kept).intersection((*path.parts, path.stem))
         for found in written.finditer(path.read_text(encoding="utf-8"))
     }
     assert own == {
-        "curation/evaluation/submission.py: {found.depth:,} documents",
+        "curation/evaluation/evaluate.py: {depth:,} documents",
         "curation/releases/coverage.py: {coverage.least_documents:,} documents",
     }
 
 
 def test_no_module_writes_shares_of_its_own() -> None:
-    """A width of a style sheet is none, and a card's bytes stay those of the exports that are out."""
+    """Widths in style sheets are not shares, and a card keeps the bytes of earlier exports."""
     own = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for room in ("app", "curation")
         for path in sorted((ROOT / room).rglob("*.py"))
         for line in path.read_text(encoding="utf-8").splitlines()
-        if re.search(r":\.\d%\}", line) and "inline-size" not in line and "card" not in path.parts
+        if re.search(r":\.\d%\}", line) and "inline-size" not in line and path.stem not in ("card", "limits")
     ]
     assert own == ['app/views/releases/bars.py: return f"{_inside(value):.2%}"']
 

@@ -52,8 +52,8 @@ def test_text_without_marks_and_in_scripts_with_spaces_is_cut_as_ever(text: str)
 
 @given(st.text())
 def test_located_words_are_words_where_they_are(text: str) -> None:
-    for found in located_words(text):
-        assert 0 <= found.start < found.end <= len(text)
+    for located in located_words(text):
+        assert 0 <= located.start < located.end <= len(text)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_located_words_hold_all_that_words_gives(text: str) -> None:
 
 @given(st.text(st.sampled_from("aBcé ज़ि电热 水\u0301ｶﾞ")))
 def test_located_words_that_are_not_wanted_are_left_out(text: str) -> None:
-    wanted = [found for found in located_words(text) if found.word > "b"]
+    wanted = [located for located in located_words(text) if located.word > "b"]
     assert list(located_words(text, lambda word: word > "b")) == wanted
 
 

@@ -9,9 +9,12 @@ import pytest
 from docs import make_architecture
 from tests.support import ROOT
 
+pytestmark = pytest.mark.slow
+
 TEXT = make_architecture.TARGET.read_text(encoding="utf-8")
 
 
+@pytest.mark.costly("a process that imports every room")
 def test_the_table_is_what_make_docs_writes() -> None:
     assert make_architecture.page(TEXT) == TEXT, "run `make docs`"
 

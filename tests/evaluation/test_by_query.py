@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.evaluation.by_query import (
-    EvaluatedRun,
-    Passage,
-    by_query,
-    chunk_lists,
-    kinds_of_queries,
-    side_by_side,
-)
-from curation.evaluation.report.query_by_query import QueryValues
+from curation.evaluation.by_query import Passage, by_query, chunk_lists, kinds_of_queries, side_by_side
+from curation.evaluation.evaluate import submit
+from curation.evaluation.leaderboard import histories
+from curation.evaluation.report.systems import QueryValues
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.submission import submit
-from curation.evaluation.submitted import histories
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.imported import add_judgments
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.releases.freeze.freeze import freeze
 from curation.store import Annotator, Store
 from tests.evaluation.answers.test_evaluate_answers import part
 from tests.support.evaluated_project import (
@@ -34,7 +26,11 @@ from tests.support.evaluated_project import (
     sealed_queries,
     write_run,
 )
+from tests.support.freezing import freeze
 from tests.support.marking import CHUNKS, evaluated_chunks
+from tests.support.projects import per_test
+
+pytestmark = pytest.mark.slow
 
 VERA, WALT, LEE = (
     Annotator("vera", "evaluator", False),
@@ -43,20 +39,16 @@ VERA, WALT, LEE = (
 )
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Iterator[Store]:
-    store = evaluated_project(tmp_path)
-    yield store
-    store.close()
+project = per_test(evaluated_project)
 
 
 def evaluated(
     store: Store, folder: Path, *names: str, part: str = "dev", by: str = "vera", release: str = "v1"
 ) -> str:
     runs = tuple((name, str(write_run(folder / f"{name}.trec", ranked(name)))) for name in names)
-    found = submit(store, EvaluateRequest(release, part, runs=runs, reason="May"), by).evaluation_id
-    assert found is not None
-    return found
+    evaluation_id = submit(store, EvaluateRequest(release, part, runs=runs, reason="May"), by).evaluation_id
+    assert evaluation_id is not None
+    return evaluation_id
 
 
 def test_queries_are_in_the_order_of_their_difference_with_what_became_of_them(
@@ -65,13 +57,13 @@ def test_queries_are_in_the_order_of_their_difference_with_what_became_of_them(
     one = evaluated(project, tmp_path, "a", "b")
     other = evaluated(project, tmp_path, "b")
     with project.reading() as cursor:
-        found = by_query(cursor, [EvaluatedRun(one, "a"), EvaluatedRun(one, "b")], VERA)
-        across = by_query(cursor, [EvaluatedRun(one, "a"), EvaluatedRun(other, "b")], VERA)
-        kinds = kinds_of_queries(cursor, found.release_id)
-    assert found == across, "of two evaluations as of one"
-    assert len(found.rows) == 30
-    assert [row.difference for row in found.rows] == sorted(row.difference for row in found.rows)
-    assert {row.result for row in found.rows} <= {"won", "lost", "tied"}
+        compared = by_query(cursor, [(one, "a"), (one, "b")], VERA)
+        across = by_query(cursor, [(one, "a"), (other, "b")], VERA)
+        kinds = kinds_of_queries(cursor, compared.release_id)
+    assert compared == across, "of two evaluations as of one"
+    assert len(compared.rows) == 30
+    assert [row.difference for row in compared.rows] == sorted(row.difference for row in compared.rows)
+    assert {row.result for row in compared.rows} <= {"won", "lost", "tied"}
     assert QueryValues("q", "text", 0.0, 0.0).result == "zero"
     assert {"source: imported", "source: written"} <= set(kinds)
 
@@ -80,7 +72,7 @@ def test_two_lists_of_a_query_have_grades_and_say_where_the_other_list_has_a_doc
     project: Store, tmp_path: Path
 ) -> None:
     one = evaluated(project, tmp_path, "a", "b")
-    runs = [EvaluatedRun(one, "a"), EvaluatedRun(one, "b")]
+    runs = [(one, "a"), (one, "b")]
     with project.reading() as cursor:
         query = by_query(cursor, runs, VERA).rows[0]
         lists = side_by_side(cursor, runs, query, VERA)
@@ -93,7 +85,6 @@ def test_two_lists_of_a_query_have_grades_and_say_where_the_other_list_has_a_doc
         assert {place.document_id: place.grade for place in found} == {
             f"d{number}.{place}": (3, 2, 1, 0, None, None)[place] for place in range(6)
         }
-        assert {place.shares_word for place in found} == {False}
     assert {place.elsewhere for place in alone[0]} == {0}
 
 
@@ -101,7 +92,7 @@ def test_chunks_of_a_query_say_which_evidence_they_hold_and_what_no_chunk_brough
     """In each TOPIC-1, "All about the TOPIC.", the characters 4 to 9 are evidence."""
     store, evaluation_id = evaluated_chunks(tmp_path)
     dev, test = part(store, "dev"), part(store, "test")
-    asked = [EvaluatedRun(evaluation_id, name) for name in CHUNKS]
+    asked = [(evaluation_id, name) for name in CHUNKS]
     query = QueryValues(f"q-{dev[0]}", f"best {dev[0]}", 0.0, 1.0)
     secret = query._replace(query_id=f"q-{test[0]}")
     with store.reading() as cursor:
@@ -112,21 +103,19 @@ def test_chunks_of_a_query_say_which_evidence_they_hold_and_what_no_chunk_brough
             chunk_lists(cursor, asked, secret, LEE)
     store.close()
     near, far, whole = found
-    assert [(one.evidence, one.recall, one.words) for one in near.chunks] == [
-        (((4, 6),), 0.4, 2),
-        (((6, 9),), 1.0, 2),
-    ]
-    assert near.chunks[0].passage == Passage(f"{dev[0]}-1", f"{dev[0].title()} number 1", 0, 6, "All ab")
-    assert near.missing == whole.missing == ()
-    assert [(one.evidence, one.recall) for one in far.chunks] == [((), 0.0), ((), 0.0)]
-    assert [(one.start, one.end, one.text) for one in far.missing] == [(4, 9, "about")]
-    assert whole.chunks[0].recall == 1
+    title = f"{dev[0].title()} number 1"
+    assert near[0] == Passage(f"{dev[0]}-1", title, 0, 6, "All ab", ((4, 6),), 1, 0.4, 2)
+    assert [(one.rank, one.evidence, one.recall, one.words) for one in near[1:]] == [(2, ((6, 9),), 1.0, 2)]
+    assert [(one.rank, one.evidence, one.recall) for one in far[:2]] == [(1, (), 0.0), (2, (), 0.0)]
+    assert [(one.rank, one.start, one.end, one.text) for one in far[2:]] == [(None, 4, 9, "about")]
+    assert whole[0].recall == 1
+    assert None not in {one.rank for one in whole}
 
 
 def test_a_document_that_was_judged_says_why_it_has_no_grade_but_not_to_who_has_it_to_grade(
     project: Store, tmp_path: Path
 ) -> None:
-    runs = [EvaluatedRun(evaluated(project, tmp_path, "a", by="lee"), "a")]
+    runs = [(evaluated(project, tmp_path, "a", by="lee"), "a")]
     with project.reading() as cursor:
         first = by_query(cursor, runs, LEE).rows[0]
     *_, disputed, unjudged = document_ids(int(first.query_id[1:]))
@@ -142,7 +131,7 @@ def test_a_document_that_was_judged_says_why_it_has_no_grade_but_not_to_who_has_
 
     assert lacking() == {disputed: ("disputed", False), unjudged: ("not judged", True)}
     pairs = {(first.query_id, disputed): ""}
-    open_round(project, "own", ["lee"], overlap=1, duplicates=0.0, again=True, pairs=pairs)
+    open_round(project, RoundRequest("own", ["lee"], overlap=1, duplicates=0.0, again=True), pairs=pairs)
     assert lacking()[disputed] == ("not judged", True)
 
 
@@ -155,7 +144,7 @@ def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_seal
     secret = QueryValues(sealed_queries(project)[0], "text", 0.0, 0.0)
     with project.reading() as cursor:
         for evaluation in (sealed, everything):
-            runs = [EvaluatedRun(evaluation, "a")]
+            runs = [(evaluation, "a")]
             with pytest.raises(RefusedError, match="nothing by query of a sealed part"):
                 by_query(cursor, runs, LEE)
             with pytest.raises(RefusedError):
@@ -163,17 +152,17 @@ def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_seal
         rows = cursor.execute("SELECT DISTINCT evaluation_id FROM evaluation_lists").fetchall()
         assert rows == [(open_part,)], "not even stored"
         with pytest.raises(RefusedError, match="seals what people said"):
-            side_by_side(cursor, [EvaluatedRun(open_part, "a")], secret, LEE)
+            side_by_side(cursor, [(open_part, "a")], secret, LEE)
         with pytest.raises(NotFoundError):
-            by_query(cursor, [EvaluatedRun(open_part, "a")], WALT)
+            by_query(cursor, [(open_part, "a")], WALT)
     with project.transaction() as cursor:  # as a release would that seals all of v1's queries
         cursor.execute(
             "INSERT INTO releases SELECT 'v2', 'broken', manifest, frozen_at, frozen_by FROM releases"
         )
     with project.reading() as cursor:
-        found = by_query(cursor, [EvaluatedRun(open_part, "a")], VERA)
-    assert found.rows == ()
-    assert found.remark.startswith("30 queries are of parts that a release seals")
+        compared = by_query(cursor, [(open_part, "a")], VERA)
+    assert compared.rows == ()
+    assert compared.remark.startswith("30 queries are of parts that a release seals")
 
 
 def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store, tmp_path: Path) -> None:
@@ -188,6 +177,6 @@ def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store
         (marks,) = histories(cursor, "dev", "ndcg_exp@10", VERA).values()
         assert [mark.size.partition(",")[0] for mark in marks] == ["v1", "v1", "v2"]
         assert [mark.name[10:] for mark in marks] == ["", " (2)", " (3)"], "of one day"
-        assert all(mark.has_interval for mark in marks)
+        assert all(mark.estimate.has_interval for mark in marks)
         assert len(histories(cursor, "test", "ndcg_exp@10", LEE)["a"]) == 1
         assert histories(cursor, "test", "ndcg_exp@10", VERA) == {}, "evaluators see rounded figures alone"

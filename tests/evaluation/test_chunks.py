@@ -8,26 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.leaderboard import board
+from curation.evaluation.leaderboard import ranked as ranked_runs
 from curation.evaluation.report.page import report_sections
-from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.inputs.run_sources import RunSource
-from curation.evaluation.scoring.inputs.system_runs import SystemRun, read_run
-from curation.evaluation.scoring.metrics.evidence import evidence_ranges
-from curation.evaluation.scoring.metrics.measures import CHUNK_MEASURES
-from curation.evaluation.submitted import board, store_submitted
-from curation.evaluation.submitted import ranked as ranked_runs
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.evidence import evidence_ranges
+from curation.evaluation.scoring.measure_names import CHUNK_MEASURES
+from curation.evaluation.scoring.release import EvaluatedRelease, read_release
+from curation.evaluation.scoring.system_runs import RunSource, SystemRun, read_run
+from curation.evaluation.stored_evaluations import store_submitted
 from curation.people.annotators import add_annotator
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, ranked
 from tests.support.evaluated_runs import evaluate_read
+from tests.support.projects import per_test
 
 SIZES = {"small": 10, "large": 39}
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return evaluated_project(tmp_path)
+store = per_test(evaluated_project)
 
 
 def marked(release: EvaluatedRelease) -> EvaluatedRelease:
@@ -56,32 +56,26 @@ def chunked(release: EvaluatedRelease, folder: Path, name: str, size: int) -> Sy
 def evaluation(store: Store, tmp_path: Path) -> Evaluation:
     release = marked(read_release(store, "v1"))
     read = {name: [chunked(release, tmp_path, name, size)] for name, size in SIZES.items()}
-    return evaluate_read(release, read, EvaluationOptions(measures=CHUNK_MEASURES))
+    return evaluate_read(release, read, EvaluateRequest(measures=CHUNK_MEASURES))
 
 
 def test_measures_of_chunks_have_intervals_strata_comparisons_and_a_curve(evaluation: Evaluation) -> None:
     small, large = evaluation.runs
     recall = large.overall["evidence_recall@5"]
-    assert recall.value is not None
-    assert recall.low is not None
     assert recall.low < recall.value
     assert recall.best is None
     assert recall.if_all is None
     assert "evidence_iou@5" in large.strata["stratum"]["imported"].figures
     assert {one.measure for one in evaluation.comparisons} >= {"evidence_within@1000", "evidence_ndcg@5"}
     assert "context_words@5" not in {one.measure for one in evaluation.comparisons}
-    first, *_, last = evaluation.context["large"]
-    assert first.k == 1
-    assert first.words == 3
-    assert last.recall is not None
-    assert last.recall == max(point.recall or 0 for point in evaluation.context["large"])
-    assert small.files[0].chunks is not None
+    (k, words, _), *_, (*_, last) = evaluation.context["large"]
+    assert (k, words) == (1, 3)
+    assert last.value == max(recall.value or 0 for *_, recall in evaluation.context["large"])
     assert small.files[0].chunks.chunks == 4 * large.files[0].chunks.chunks  # type: ignore[union-attr]
     sections = {one.heading: one for one in report_sections(evaluation)}
     section, systems = sections["Recall against context"], sections["Systems"]
-    words = large.overall["context_words@5"].value
-    assert words is not None
-    assert f"{words:.0f} (" in str({row[0]: row[2] for row in systems.tables[1].rows}["context_words@5"])
+    mean = large.overall["context_words@5"].value
+    assert f"{mean:.0f} (" in str({row[0]: row[2] for row in systems.tables[1].rows}["context_words@5"])
     assert systems.tables[2].columns[2:4] == ("chunks", "documents")
     assert {row[2] for row in systems.tables[2].rows} == {
         one.files[0].chunks.chunks for one in (small, large)
@@ -102,12 +96,12 @@ def test_a_chunk_of_an_unknown_document_leaves_no_query_out_and_is_said(store: S
     path.write_text(f"{json.dumps(line)}\n{path.read_text()}")
     game = read_run(RunSource("game", path), release)
     read = {"honest": [honest], "game": [game]}
-    found = evaluate_read(release, read, EvaluationOptions(measures=CHUNK_MEASURES))
-    figures = [one.overall["evidence_within@1000"] for one in found.runs]
+    evaluation = evaluate_read(release, read, EvaluateRequest(measures=CHUNK_MEASURES))
+    figures = [one.overall["evidence_within@1000"] for one in evaluation.runs]
     assert figures[0].n == figures[1].n
     assert (figures[1].value or 0) < (figures[0].value or 0)
-    assert found.runs[1].overall["context_words@5"].n == figures[1].n - 1
-    sections = {one.heading: one for one in report_sections(found)}
+    assert evaluation.runs[1].overall["context_words@5"].n == figures[1].n - 1
+    sections = {one.heading: one for one in report_sections(evaluation)}
     assert "large.jsonl: 1 query has a chunk whose words are not known" in sections["Systems"].sentence
 
 
@@ -126,17 +120,16 @@ def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_u
         "places": [chunked(release, tmp_path, "large", 39)],
         "texts": [read_run(RunSource("texts", path), release)],
     }
-    found = evaluate_read(release, read, EvaluationOptions(measures=CHUNK_MEASURES))
-    sections = {one.heading: one.sentence for one in report_sections(found)}
+    evaluation = evaluate_read(release, read, EvaluateRequest(measures=CHUNK_MEASURES))
+    sections = {one.heading: one.sentence for one in report_sections(evaluation)}
     queries = len(release.qrels.query_ids)
     assert f"{queries} chunks have a text that the document has several times" in sections["Systems"]
-    assert "Wherever these texts are, evidence_within@1000 is at least 0.000." in sections["Systems"]
     said = "texts: chunks are given by texts that their documents have several times."
     assert said in sections["Comparison"]
     add_annotator(store, "lea", "lead", None, "lea@example.org")
-    store_submitted(store, found, None, "lea")
+    store_submitted(store, evaluation, None, "lea")
     with store.reading() as cursor:
-        runs = board(cursor, found.release_id, found.parts, sealed=False)
-    assert ranked_runs(runs, found.measures[0]).remark.startswith(said)
+        runs = board(cursor, evaluation.release_id, evaluation.parts, sealed=False)
+    assert ranked_runs(runs, evaluation.measures[0])[1].startswith(said)
     [alone] = [run for run in runs if run.by_text]
-    assert not ranked_runs([alone], found.measures[0]).remark  # nothing to compare it with
+    assert not ranked_runs([alone], evaluation.measures[0])[1]  # nothing to compare it with

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from curation.core.errors import InputError
-from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.fail_if import (
     CheckedCondition,
     CheckedFigure,
@@ -17,14 +15,10 @@ from curation.evaluation.fail_if import (
     checked_conditions,
     read_conditions,
 )
-from curation.evaluation.scoring.inputs.facets import facets_of
-from curation.evaluation.scoring.inputs.pooled import PooledPairs
-from curation.evaluation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
-from curation.evaluation.scoring.inputs.system_runs import SystemRun
-from curation.evaluation.scoring.metrics.qrels import qrels_from, run_rows
-from curation.ingest.importers.queries import KnownQueries
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.qrels import qrels_from
 from tests.support.command_line import invoke
-from tests.support.evaluated_runs import evaluate_read
+from tests.support.evaluated_runs import evaluate_lists
 from tests.support.gold_project import TOPICS, frozen_project
 
 QUERIES = [f"q{number:03}" for number in range(60)]
@@ -32,29 +26,20 @@ QUERIES = [f"q{number:03}" for number in range(60)]
 
 @pytest.fixture(scope="module")
 def evaluation() -> Evaluation:
-    """Of 40 queries of the head and 20 of the tail, `new` loses 10 of the tail and wins 10 of the head."""
+    """`new` loses 10 of 20 queries of the tail, and wins 10 of 40 queries of the head."""
     grades = {query: {"good": 1, "bad": 0} for query in QUERIES}
     bands = ["head"] * 40 + ["tail"] * 20
     rows = [
         {"stratum": band, "source": "sampled", "part": "dev", "inclusion_probability": 0.5, "segment": "s"}
         for band in bands
     ]
-    nothing = np.full(60, np.nan)
-    release = EvaluatedRelease(
-        *("v1", "0" * 64, ("dev",), (), qrels_from(grades), {query: query for query in QUERIES}),
-        facets_of(rows, ["band"]),
-        DrawnQueries(tuple(bands), nothing, nothing, {}, {}, None),
-        *(KnownQueries([], {}), frozenset(), PooledPairs({})),
-    )
-    found = {"old": range(10, 60), "new": range(50)}
-    read = {}
-    for name, hits in found.items():
-        run = {query: {"good" if place in hits else "bad": 1.0} for place, query in enumerate(QUERIES)}
-        rows_of_run = run_rows(run, release.qrels)
-        read[name] = [SystemRun(name, f"{name}.trec", rows_of_run, 60, 0, 0, {})]
-    return evaluate_read(
-        release, read, EvaluationOptions(measures=["success@1", "map"], by=["stratum", "band"])
-    )
+    hits = {"old": range(10, 60), "new": range(50)}
+    systems = {
+        name: {query: {"good" if place in found else "bad": 1.0} for place, query in enumerate(QUERIES)}
+        for name, found in hits.items()
+    }
+    options = EvaluateRequest(measures=["success@1", "map"], by=["stratum", "band"])
+    return evaluate_lists(qrels_from(grades), rows, ["band"], systems, options)
 
 
 def checked(evaluation: Evaluation, *texts: str, baseline: str | None = None) -> tuple[CheckedCondition, ...]:
@@ -66,26 +51,22 @@ def failed(evaluation: Evaluation, *texts: str, baseline: str | None = None) -> 
 
 
 def test_a_condition_is_a_measure_a_number_and_where() -> None:
-    found = read_conditions(
+    conditions = read_conditions(
         [
             *("ndcg_exp@10 drops 0.02 in any stratum with n>=30", "MRR@10 below .5"),
             *("map drops 0.1 in band tail", "NumRelRet below 250"),
-            *(
-                "map drops",
-                "map DROPS significantly overall",
-                "map drops by more than 0.02 in tag multi hop with n>=9",
-            ),
+            *("map drops", "map DROPS significantly overall", "map drops by 0.02 in tag multi hop with n>=9"),
             "map drops by 0.5",
         ]
     )
-    assert [one[1:] for one in found] == [
+    assert [one[1:] for one in conditions] == [
         FailCondition("", "ndcg_exp@10", "drops", 0.02, "stratum", None, 30)[1:],
         FailCondition("", "mrr@10", "below", 0.5, None, None, 1)[1:],
         FailCondition("", "map", "drops", 0.1, "band", "tail", 1)[1:],
         FailCondition("", "num_rel_ret", "below", 250, None, None, 1)[1:],
         FailCondition("", "map", "drops", 0, None, None, 1, more=True)[1:],
         FailCondition("", "map", "drops", 0, None, None, 1, more=True, significant=True)[1:],
-        FailCondition("", "map", "drops", 0.02, "tag", "multi hop", 9, more=True)[1:],
+        FailCondition("", "map", "drops", 0.02, "tag", "multi hop", 9)[1:],
         FailCondition("", "map", "drops", 0.5, None, None, 1)[1:],
     ]
 
@@ -100,7 +81,7 @@ def test_texts_that_say_no_condition_are_refused_together() -> None:
         "1",
         "--fail-if 'map drops 0.1 in any': 'map drops 0.1' was understood, 'in any' was not",
     ]
-    assert "drops by more than X" in caught.value.way_out
+    assert "drops by X" in caught.value.way_out
 
 
 def test_a_drop_in_one_stratum_fails_where_the_whole_does_not(evaluation: Evaluation) -> None:
@@ -136,9 +117,7 @@ def test_a_drop_is_paired_and_significant_only_where_the_test_that_decides_finds
     [turned] = failed(evaluation, "map drops significantly in any band", baseline="new")
     assert (turned.system, turned.where) == ("old", "band head")
     assert turned.low < turned.change < turned.high < 0
-    assert [
-        one.outcome for one in checked(evaluation, "map drops", "map drops by more than 0.5 in band tail")
-    ] == ["passed", "passed"]
+    assert [one.outcome for one in checked(evaluation, "map drops")] == ["passed"]
     few = checked(evaluation, "map drops significantly in any stratum with n>=61")
     assert few[0].outcome == "not checked"
 
@@ -172,31 +151,11 @@ def test_what_means_nothing_here_is_refused(evaluation: Evaluation) -> None:
         failed(evaluation, "map drops 0.1", baseline="base")
 
 
-def test_the_command_exits_with_1_and_prints_the_rows(tmp_path: Path) -> None:
-    store = frozen_project(tmp_path)
-    for name, number in (("old", 1), ("new", 2)):
-        lines = [f"q-{topic} Q0 {topic}-{number} 1 1.0 x\n" for topic in TOPICS]
-        (tmp_path / f"{name}.trec").write_text("".join(lines), encoding="utf-8")
-    runs = [part for name in ("old", "new") for part in ("--run", str(tmp_path / f"{name}.trec"))]
-    command = ["--project", str(store.path), "evaluate", "v1", *runs, "--fail-if", "success@1 drops 0.1"]
-    done = invoke([*command, "--measures", "success@1"])
-    assert done.exit_code == 1
-    assert "Failed: success@1 drops 0.1" in done.stdout
-    done = invoke([*command, "--measures", "success@1", "--json"])
-    assert done.exit_code == 1
-    [row] = json.loads(done.stdout)["failed"]
-    assert (row["system"], row["where"], row["reference"]) == ("new", "overall", 1.0)
-    done = invoke([*command[:-1], "success@1 drops 1", "--measures", "success@1"])
-    assert done.exit_code == 0, done.output
-    assert "No condition of --fail-if holds." in done.stdout
-
-
 @pytest.mark.parametrize(
     ("run", "condition", "said"),
     [
         ("old.trec", "success@1 sinks 0.1", "'sinks 0.1' was not"),
         ("old.trec", "success@1 below 0.5 with n>=99", ""),
-        ("old.trec", "success@1 drops 0.1", "there is nothing to compare"),
         ("old.trec", "success@1 below 0.5 in colour red", "'colour' is no facet"),
         ("absent.trec", "success@1 below 0.5", "absent.trec"),
     ],

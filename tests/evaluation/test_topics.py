@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.evaluation.evaluation import EvaluationOptions
-from curation.evaluation.scoring.inputs.run_sources import RunSource
-from curation.evaluation.scoring.inputs.system_runs import ReadingOptions
-from curation.evaluation.to_pool import pool_runs
+from curation.evaluation.pool_runs import pool_runs
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import QUERIES, evaluated_project, query, ranked, write_run
+from tests.support.projects import per_test
 
-OWN = EvaluationOptions("dev")
+OWN = EvaluateRequest("v1", "dev")
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Iterator[Store]:
-    store = evaluated_project(tmp_path)
-    yield store
-    store.close()
+project = per_test(evaluated_project)
 
 
 @pytest.fixture
@@ -51,10 +47,8 @@ def test_a_table_of_topics_names_the_queries_of_a_run(
     topics.write_text(rows("999\tnobody asks this", heading=heading))
     with_ids = RunSource("foreign", write_run(tmp_path / "own.trec", ranked("a")))
     expected = evaluate_runs(project, "v1", [with_ids], OWN).runs[0]
-    found = evaluate_runs(project, "v1", [foreign], OWN._replace(reading=ReadingOptions(topics=topics))).runs[
-        0
-    ]
-    assert found.per_query == expected.per_query
+    evaluation = evaluate_runs(project, "v1", [foreign], OWN, reading=ReadingOptions(topics=topics)).runs[0]
+    assert evaluation.per_query == expected.per_query
 
 
 def test_a_run_of_unknown_ids_is_refused_with_the_ways_to_name_its_queries(
@@ -77,7 +71,7 @@ def test_bad_rows_of_topics_are_named_by_their_lines(
     wrong = (f"\t{query(1).text}", "300\t", f"q2\t{query(3).text}", f"101\t{query(4).text}")
     topics.write_text(rows(*wrong))
     with pytest.raises(InputError) as refused:
-        evaluate_runs(project, "v1", [foreign], OWN._replace(reading=ReadingOptions(topics=topics)))
+        evaluate_runs(project, "v1", [foreign], OWN, reading=ReadingOptions(topics=topics))
     first = QUERIES + 2
     assert refused.value.problems == [
         f"line {first}: no id",
@@ -86,8 +80,8 @@ def test_bad_rows_of_topics_are_named_by_their_lines(
         f"line {first + 3}: '101' was the id of another text before",
     ]
     topics.write_text("id\ttext\n1\tnobody asks this\n")
-    with pytest.raises(InputError, match="no topic could be taken from it: 1 with a text that is none"):
-        evaluate_runs(project, "v1", [foreign], OWN._replace(reading=ReadingOptions(topics=topics)))
+    with pytest.raises(InputError, match="no topic could be taken from it: 1 with a text"):
+        evaluate_runs(project, "v1", [foreign], OWN, reading=ReadingOptions(topics=topics))
 
 
 def test_documents_of_such_a_run_become_candidates_of_the_release_s_queries(
@@ -95,6 +89,8 @@ def test_documents_of_such_a_run_become_candidates_of_the_release_s_queries(
 ) -> None:
     topics = tmp_path / "topics.csv"
     topics.write_text(rows().replace("\t", ","))
-    found = pool_runs(project, "v1", [foreign], 6, split="dev", reading=ReadingOptions(topics=topics))
-    assert found.pairs == 2 * QUERIES / 2
-    assert found.pool.added > 0
+    pool, unjudged, _ = pool_runs(
+        project, "v1", [foreign], replace(OWN, to_pool=6), reading=ReadingOptions(topics=topics)
+    )
+    assert unjudged == 2 * QUERIES / 2
+    assert pool.added > 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, NotFoundError
 from curation.guides.questions import answer_question, ask_at_item, guide_questions, readable_questions
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.store import Store
@@ -18,7 +19,7 @@ def asked(store: Store) -> Store:
     add_pairs(store, grid(2, 3))
     add_names(store, "ada", "ben")
     add_names(store, "lee", role="lead")
-    open_round(store, "first", ["ada", "ben"], overlap=2, duplicates=0)
+    open_round(store, RoundRequest("first", ["ada", "ben"], overlap=2, duplicates=0))
     ask_at_item(store, "ada", " Do parts  count? ", next_showings(store, "ada").showings[0].presentation_id)
     ask_at_item(store, "ben", "What of old models?")
     return store
@@ -26,7 +27,7 @@ def asked(store: Store) -> Store:
 
 def ids(store: Store) -> dict[str, str]:
     with store.reading() as cursor:
-        return {one.author: one.question_id for one in guide_questions(cursor)}
+        return {question.author: question.question_id for question in guide_questions(cursor)}
 
 
 def test_a_question_at_an_item_names_its_pair_to_the_lead_and_one_of_the_whole_guide_none(
@@ -34,12 +35,8 @@ def test_a_question_at_an_item_names_its_pair_to_the_lead_and_one_of_the_whole_g
 ) -> None:
     with asked.reading() as cursor:
         general, at_item = guide_questions(cursor)
-    assert (general.author, general.words, general.query, general.title) == (
-        "ben",
-        "What of old models?",
-        None,
-        None,
-    )
+    assert (general.author, general.words) == ("ben", "What of old models?")
+    assert general.query is general.title is None
     assert (at_item.author, at_item.words) == ("ada", "Do parts count?")
     assert at_item.query is not None
     assert at_item.title is not None
@@ -54,8 +51,8 @@ def test_the_same_question_sent_twice_is_one(asked: Store) -> None:
 def test_everyone_reads_an_answer_for_everyone_without_who_asked(asked: Store) -> None:
     assert readable_questions(asked, "lee") == []
     answer_question(asked, ids(asked)["ben"][:8], "Grade them as new ones.", "lee")
-    (found,) = readable_questions(asked, "lee")
-    assert found._asdict() == {
+    (question,) = readable_questions(asked, "lee")
+    assert question._asdict() == {
         "question_id": ids(asked)["ben"],
         "revision": 0,
         "words": "What of old models?",
@@ -73,7 +70,7 @@ def test_an_answer_for_who_asked_alone_is_nobody_elses(asked: Store) -> None:
     answer_question(asked, ids(asked)["ada"], "Yes.", "lee", everyone=False)
     (mine,) = readable_questions(asked, "ada")
     assert (mine.answer, mine.mine, mine.query is not None) == ("Yes.", True, True)
-    assert [one.answer for one in readable_questions(asked, "ben")] == [None]
+    assert [question.answer for question in readable_questions(asked, "ben")] == [None]
 
 
 def test_a_changed_answer_takes_the_place_of_the_first_and_both_are_kept(asked: Store) -> None:
@@ -82,8 +79,8 @@ def test_a_changed_answer_takes_the_place_of_the_first_and_both_are_kept(asked: 
         answer_question(asked, question, words, "lee")
     (mine,) = readable_questions(asked, "ada")
     assert (mine.answer, mine.revision) == ("No:\nonly whole ones.", 1)
-    told = rows_of(asked, "SELECT actor FROM events WHERE action = 'answer guide question'")
-    assert told == [("lee",), ("lee",)]
+    rows = rows_of(asked, "SELECT actor FROM events WHERE action = 'answer guide question'")
+    assert rows == [("lee",), ("lee",)]
 
 
 def test_what_is_not_theirs_is_refused(asked: Store) -> None:
@@ -92,8 +89,6 @@ def test_what_is_not_theirs_is_refused(asked: Store) -> None:
         ask_at_item(asked, "ada", "And this?", item)
     with pytest.raises(InputError, match="say in a few words"):
         ask_at_item(asked, "ada", " ")
-    with pytest.raises(RefusedError, match="This is for the lead"):
-        answer_question(asked, ids(asked)["ada"], "Yes.", "ben")
     with pytest.raises(NotFoundError, match="no question 'zz'"):
         answer_question(asked, "zz", "Yes.", "lee")
     with pytest.raises(InputError, match="write the answer"):

@@ -11,10 +11,8 @@ import pytest
 from curation.core.errors import InputError
 from curation.core.operation import filled, flat, options_of, read_request, written
 from curation.operations.registry import OPERATIONS
-from curation.queries.sampling.frame.limits import Limits
-from curation.queries.sampling.request import DrawRequest
-from curation.splits.request import NewSplit
-from curation.splits.rules import Rules
+from curation.queries.requests import DrawRequest
+from curation.splits.request import Rules, SplitRequest
 from tests.support.command_line import invoke
 
 REQUESTS = [step.request for step in OPERATIONS.values() if is_dataclass(step.request)]
@@ -30,39 +28,35 @@ def test_a_request_is_the_same_after_it_was_written_and_filled(request_type: Any
 
 
 def test_what_people_chose_comes_back_with_its_type() -> None:
-    asked = DrawRequest(9, limits=Limits(since=datetime(2026, 3, 1, 8, 15), exclude_releases=["v1"]))
+    asked = DrawRequest(9, since=datetime(2026, 3, 1, 8, 15))
     back = read_request(DrawRequest, written(asked))
-    assert (back.size, back.limits) == (9, asked.limits)
-    split = NewSplit(rules=Rules(query=None, keys=("session",), cut=(("a", "b"),)))
-    assert read_request(NewSplit, written(split)) == split
-    assert filled(NewSplit, flat(split) | {"seed": 3}) == replace(split, seed=3)
+    assert (back.size, back.since) == (9, asked.since)
+    split = SplitRequest(rules=Rules(query=None, keys=("session",), cut=(("a", "b"),)))
+    assert read_request(SplitRequest, written(split)) == split
+    assert filled(SplitRequest, flat(split) | {"seed": 3}) == replace(split, seed=3)
 
 
 WITHOUT: dict[str, Any] = {
     "budget": {},
     "depth": {},
-    "head": {"strata": ["segment"]},
     "model": {"systems": ["bm25"], "strata": ["segment"], "dense": False, "paraphrase": None},
     "rate": {"systems": ["bm25"]},
-    "run": {},
-    "torso": {"strata": ["segment"]},
-    "undated": {},
 }
 """Fields that need something → values of others without which they change nothing."""
 
 
 @pytest.mark.parametrize("request_type", REQUESTS, ids=lambda found: found.__name__)
 def test_a_field_without_what_it_needs_is_refused_in_a_job(request_type: Any) -> None:
-    for found in options_of(request_type):
-        if found.option.needs is not None:
-            other = {str: "other", int: 3, float: 0.4}[found.kind]
-            asked = filled(request_type, flat(request_type()) | WITHOUT[found.name] | {found.name: other})
-            with pytest.raises(InputError, match=f"“{found.option.label}” would change nothing: "):
+    for option in options_of(request_type):
+        if option.needs is not None:
+            other = {str: "other", int: 3, float: 0.4}[option.kind]
+            asked = filled(request_type, flat(request_type()) | WITHOUT[option.name] | {option.name: other})
+            with pytest.raises(InputError, match=f"“{option.label}” would change nothing: "):
                 read_request(request_type, written(asked))
 
 
 def test_a_job_of_before_an_option_has_its_default_and_another_type_is_refused() -> None:
-    before = {"size": 4, "plan": {}, "limits": {"since": None}}
+    before = {"size": 4, "since": None}
     assert read_request(DrawRequest, before) == DrawRequest(4)
     with pytest.raises(InputError, match="size"):
         read_request(DrawRequest, {"size": "many"})
@@ -83,4 +77,4 @@ def test_numbers_out_of_bounds_are_refused_by_the_command_and_of_a_job(command: 
     with pytest.raises(
         InputError, match=r"“Asked at least this often”: 0 is out of range; expected 1 or more"
     ):
-        read_request(DrawRequest, {"limits": {"min_count": 0}})
+        read_request(DrawRequest, {"min_count": 0})

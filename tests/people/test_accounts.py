@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.people.accounts import activate, deactivate, list_accounts, set_role
-from curation.people.annotators import able_to_judge, add_annotator, add_imported, require_author
-from curation.people.identities import add_identity, remove_identity
-from curation.people.invitations import accept, invite, withdraw
-from curation.people.passwords import authenticate
+from curation.people.accounts import accept, activate, deactivate, invite, list_accounts, set_role
+from curation.people.annotators import able_to_judge, add_imported, require_author
+from curation.people.sign_ins import authenticate
 from curation.store import Store
 from tests.support.projects import add_names, rows_of
 
@@ -55,10 +51,10 @@ def test_a_role_counts_at_once_and_is_in_the_audit_trail(project: Store) -> None
     assert set_role(project, "ada", "reviewer", "lee").role == "reviewer"
     with project.reading() as cursor:
         require_author(cursor, "ada", "reviewer")
-    found = rows_of(
+    rows = rows_of(
         project, "SELECT actor, detail->>'from', detail->>'to' FROM events WHERE action = 'change role'"
     )
-    assert found == [("lee", "annotator", "reviewer")]
+    assert rows == [("lee", "annotator", "reviewer")]
     with pytest.raises(RefusedError, match="ada has the role reviewer already"):
         set_role(project, "ada", "reviewer")
     with pytest.raises(InputError, match="the role 'boss'"):
@@ -78,21 +74,3 @@ def test_who_is_known_from_imports_has_no_account_to_change(project: Store) -> N
         add_imported(cursor, "rater 1")
     with pytest.raises(RefusedError, match="only from imported judgments"):
         deactivate(project, "rater 1")
-
-
-DEEDS: list[Callable[[Store], object]] = [
-    lambda store: add_annotator(store, "eve", "lead", None, "eve@example.org", author="ada"),
-    lambda store: invite(store, "lee", None, "ada"),
-    lambda store: withdraw(store, "lee", "ada"),
-    lambda store: deactivate(store, "lee", "ada"),
-    lambda store: activate(store, "lee", "ada"),
-    lambda store: set_role(store, "ada", "lead", "ada"),
-    lambda store: add_identity(store, "ada", "ada@example.org", "ada"),
-    lambda store: remove_identity(store, "lee", "lee@example.org", "ada"),
-]
-
-
-@pytest.mark.parametrize("deed", DEEDS)
-def test_accounts_are_the_lead_s(project: Store, deed: Callable[[Store], object]) -> None:
-    with pytest.raises(RefusedError, match="This is for the lead; ada is annotator"):
-        deed(project)

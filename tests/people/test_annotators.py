@@ -6,13 +6,10 @@ import argon2
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.people import passwords
-from curation.people.annotators import add_annotator, add_imported, require_annotators, require_role
-from curation.people.email_addresses import find_identity
-from curation.people.identities import add_identity, sign_in_as
-from curation.people.invitations import invite
-from curation.people.passwords import authenticate, change_password
-from curation.people.sign_ins import UNKNOWN
+from curation.people import sign_ins
+from curation.people.accounts import add_identity, invite, sign_in_as
+from curation.people.annotators import add_annotator, add_imported, owner_of_address, require_annotators
+from curation.people.sign_ins import UNKNOWN, authenticate, change_password
 from curation.store import Store
 
 PASSWORD = "correct horse"
@@ -50,16 +47,11 @@ def test_all_that_is_wrong_is_said_at_once(store: Store) -> None:
     assert len(caught.value.problems) == 3
 
 
-def test_a_role_is_required_by_name(store: Store) -> None:
-    ada = add_annotator(store, "ada", "annotator", PASSWORD)
-    with pytest.raises(RefusedError, match="for the reviewer or lead; ada is annotator"):
-        require_role(ada, "reviewer", "lead")
-
-
+@pytest.mark.slow
 def test_a_password_costs_whoever_guesses_what_argon2_recommends(
     store: Store, cheap_passwords: argon2.PasswordHasher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passwords, "_hasher", cheap_passwords)
+    monkeypatch.setattr(sign_ins, "_hasher", cheap_passwords)
     add_annotator(store, "ada", "annotator", PASSWORD)
     with store.reading() as cursor:
         ((stored,),) = cursor.execute("SELECT hash FROM passwords").fetchall()
@@ -82,7 +74,7 @@ def test_a_password_hashed_as_it_was_typed_still_fits(store: Store) -> None:
     """So were all before passwords were normalised."""
     add_annotator(store, "ada", "annotator", PASSWORD)
     with store.transaction() as cursor:
-        cursor.execute("UPDATE passwords SET hash = ?", [passwords._hasher.hash(DECOMPOSED)])
+        cursor.execute("UPDATE passwords SET hash = ?", [sign_ins._hasher.hash(DECOMPOSED)])
     assert authenticate(store, "ada", DECOMPOSED)
     assert authenticate(store, "ada", COMPOSED) is None
 
@@ -91,8 +83,8 @@ def test_addresses_differ_by_more_than_the_case_of_ascii_letters(store: Store) -
     """The Kelvin sign is K in lower case, and another mailbox than k."""
     add_annotator(store, "kay", "lead", None, "Kay@Example.org")
     with store.reading() as cursor:
-        assert find_identity(cursor, "kay@EXAMPLE.org") is not None
-        assert find_identity(cursor, "\u212aay@example.org") is None
+        assert owner_of_address(cursor, "kay@EXAMPLE.org") is not None
+        assert owner_of_address(cursor, "\u212aay@example.org") is None
     add_annotator(store, "eve", "annotator", None, "\u212aay@example.org")
     with pytest.raises(RefusedError, match=r"kay@example\.org is kay's already"):
         add_identity(store, "eve", "KAY@example.org")

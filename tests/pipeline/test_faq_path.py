@@ -22,6 +22,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return faq.walk(tmp_path_factory.mktemp("faq"))
 
 
+@pytest.mark.slow
 def test_50_queries_are_drawn_half_from_the_head_and_half_from_the_tail(answers: dict[str, Any]) -> None:
     drawn = {row["name"]: row["drawn"] for row in answers["sample"]["strata"]}
     assert drawn == {"head": 25, "torso": 0, "tail": 25}

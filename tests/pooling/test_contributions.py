@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.labeling.consensus.relevance import read_relevance
-from curation.pooling.contributions import Contribution, contributions, contributions_of, twins_of
+from curation.labeling.consensus.consensus import read_relevance
+from curation.pooling.contributions import (
+    Contribution,
+    Ranked,
+    Relevance,
+    contributions,
+    contributions_of,
+    twins_of,
+)
 from curation.pooling.pool import build_pool
-from curation.pooling.relevance import Ranked, Relevance
+from curation.pooling.request import PoolRequest
 from curation.store import Store
-from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts
-from tests.support.projects import built_once
+from tests.support.projects import built_once, rows_of
 
 TEXTS = {f"d{number:02}": f"thing number{number}" for number in range(1, 31)}
-LISTS = {
-    "a": {"q1": ["d01", "d02", "d03"], "q2": ["d01"]},
-    "b": {"q1": ["d02", "d04"], "q2": ["d01", "d05"]},
-}
+LISTS = {"a": {"q1": ["d01", "d02", "d03"], "q2": ["d01"]}, "b": {"q1": ["d02", "d04"], "q2": ["d01", "d05"]}}
 
 
 @built_once
@@ -31,7 +35,7 @@ def pooled(store: Store) -> Store:
     put_texts(store, store.path.parent, TEXTS, {"q1": "one", "q2": "two"})
     for name, lists in LISTS.items():
         put_run(store, store.path.parent, name, lists)
-    build_pool(store, ["run:a", "run:b"], depth=10, random_negatives=2, seed=1)
+    build_pool(store, PoolRequest(["run:a", "run:b"], depth=10, random_negatives=2, seed=1))
     return store
 
 
@@ -67,11 +71,11 @@ def test_a_disputed_pair_has_no_grade_and_is_counted_as_such(pooled: Store, tmp_
     }
 
 
+@pytest.mark.slow
 def test_relevant_documents_that_only_chance_found_are_told(pooled: Store, tmp_path: Path) -> None:
-    with pooled.reading() as cursor:
-        random = cursor.execute(
-            "SELECT query_id, document_id FROM candidate_sources WHERE system = 'random' ORDER BY ALL"
-        ).fetchall()
+    random = rows_of(
+        pooled, "SELECT query_id, document_id FROM candidate_sources WHERE system = 'random' ORDER BY ALL"
+    )
     judge(pooled, tmp_path, {random[0]: 2, random[1]: 0})
     report = contributions(pooled, read_relevance(pooled))
     assert (report.random_graded, report.relevant_at_random, report.graded) == (2, 1, 0)
@@ -80,14 +84,14 @@ def test_relevant_documents_that_only_chance_found_are_told(pooled: Store, tmp_p
 def test_the_judged_share_counts_the_first_ten_places_only(store: Store, tmp_path: Path) -> None:
     put_texts(store, tmp_path, TEXTS, {"q1": "one"})
     put_run(store, tmp_path, "a", {"q1": [f"d{number:02}" for number in range(1, 21)]})
-    build_pool(store, ["run:a"], depth=20, random_negatives=0, seed=1)
+    build_pool(store, PoolRequest(["run:a"], depth=20, random_negatives=0, seed=1))
     judge(store, tmp_path, {("q1", f"d{number:02}"): 1 for number in (1, 10, 11, 12)})
     line = contributions(store, read_relevance(store)).systems[0]
     assert (line.graded, line.top_graded, line.top, line.judged_at_10) == (4, 2, 10, 0.2)
 
 
 def test_places_over_the_budget_still_count_as_places(pooled: Store, tmp_path: Path) -> None:
-    build_pool(pooled, ["run:a", "run:b"], depth=10, random_negatives=0, seed=1, budget=2)
+    build_pool(pooled, PoolRequest(["run:a", "run:b"], depth=10, random_negatives=0, seed=1, budget=2))
     judge(pooled, tmp_path, {("q2", "d01"): 1})
     lines = contributions(pooled, read_relevance(pooled)).systems
     assert [line.top for line in lines] == [4, 4]
@@ -96,7 +100,7 @@ def test_places_over_the_budget_still_count_as_places(pooled: Store, tmp_path: P
 
 def test_twins_cover_for_each_other_and_are_named(pooled: Store, tmp_path: Path) -> None:
     put_run(pooled, tmp_path, "c", LISTS["a"])
-    build_pool(pooled, ["run:a", "run:b", "run:c"], depth=10, random_negatives=0, seed=1)
+    build_pool(pooled, PoolRequest(["run:a", "run:b", "run:c"], depth=10, random_negatives=0, seed=1))
     judge(pooled, tmp_path, {("q1", "d01"): 3, ("q1", "d03"): 1, ("q1", "d02"): 1})
     report = contributions(pooled, read_relevance(pooled))
     assert [line.lost for line in report.systems] == [0, 0, 0]
@@ -105,7 +109,7 @@ def test_twins_cover_for_each_other_and_are_named(pooled: Store, tmp_path: Path)
 
 def test_a_pool_is_found_by_the_beginning_of_its_id(pooled: Store) -> None:
     first = contributions(pooled, read_relevance(pooled)).pool_id
-    other = build_pool(pooled, ["run:a"], depth=10, random_negatives=0, seed=1).pool_id
+    other = build_pool(pooled, PoolRequest(["run:a"], depth=10, random_negatives=0, seed=1)).pool_id
     assert contributions(pooled, read_relevance(pooled)).pool_id == other
     assert contributions(pooled, read_relevance(pooled), first[:12]).pool_id == first
     with pytest.raises(NotFoundError, match="begins with 'xyz'"):
@@ -145,22 +149,15 @@ def test_what_is_lost_is_what_a_pool_without_the_system_lacks(
         assert line.relevant == len(relevant([row for row in ranked if row.system == line.system]))
         assert line.lost <= min(line.alone, line.relevant)
         assert line.judged_at_10 is None or 0 <= line.judged_at_10 <= 1
-    for twins in twins_of(ranked, relevance):
-        without = [row for row in ranked if row.system not in twins.systems]
-        assert twins.lost == len(relevant(ranked)) - len(relevant(without))
+    for systems, lost in twins_of(ranked, relevance):
+        without = [row for row in ranked if row.system not in systems]
+        assert lost == len(relevant(ranked)) - len(relevant(without))
 
 
-def test_the_command_shows_a_table_or_one_object(pooled: Store, tmp_path: Path) -> None:
+def test_the_command_shows_a_table_or_one_object(pooled: Store, tmp_path: Path, goldgrade: Any) -> None:
     judge(pooled, tmp_path, {("q1", "d01"): 3, ("q1", "d02"): 0})
-
-    def run(*options: str) -> str:
-        arguments = ["--project", str(pooled.path), "contributions", *options]
-        result = invoke(arguments, catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-        return result.stdout
-
-    shown = run()
+    shown = goldgrade("pool", "--contributions", "last")
     assert "2 of 6 candidates have a grade; 1 are relevant" in shown
     assert "4 candidates: not judged yet" in shown
-    found = json.loads(run("--json"))
+    found = json.loads(goldgrade("pool", "--contributions", "last", "--json"))
     assert (found["systems"][0]["system"], found["systems"][0]["lost_share"]) == ("run:a", 1.0)

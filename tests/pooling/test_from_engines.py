@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import CurationError, InputError, RefusedError
-from curation.pooling.from_engines import notices
-from curation.pooling.operations import OPERATIONS
-from curation.pooling.pool import build_pool
-from curation.pooling.pool_report import PoolReport
+from curation.pooling.pool import OPERATIONS, build_pool
+from curation.pooling.random_negatives import notices
 from curation.pooling.request import PoolRequest
-from curation.queries.coverage.coverage_map import MapSettings
+from curation.pooling.stored_pool import PoolReport
 from curation.queries.coverage.report import find_coverage
-from curation.retrieval.engines.stored import add_engine
-from curation.store import Store, append
+from curation.queries.requests import CoverageRequest
+from curation.retrieval.engines.template import add_engine
+from curation.store import COMMAND_LINE, Store
 from curation.store.documents import current_corpus, is_held
+from tests.support.http_server import HttpAnswer
+from tests.support.pool_project import put_queries
 from tests.support.projects import rows_of
-from tests.support.search_server import TEMPLATE, SearchServer, Served, engine, template_file
+from tests.support.search_server import TEMPLATE, SearchServer, engine, template_file
 
 __all__ = ["engine"]
 WITHOUT_RANDOM = TEMPLATE.partition("random:")[0]
@@ -32,15 +33,14 @@ def project(store: Store, engine: SearchServer, tmp_path: Path, monkeypatch: pyt
     engine.documents = {f"shoe {n}": {"title": f"shoes number {n}"} for n in range(4)}
     engine.documents |= {f"thing {n}": {"title": f"thing number {n}"} for n in range(30)}
     add_engine(store, "shop", "http", template_file(tmp_path))
-    texts = ["red shoes", "shoes"]
-    columns = {"query_id": ["q1", "q2"], "text": texts, "normalised": texts, "metadata": ["{}"] * 2}
-    with store.transaction() as cursor:
-        append(cursor, "queries", {**columns, "source": ["written"] * 2})
+    put_queries(store, {"q1": "red shoes", "q2": "shoes"})
     return store
 
 
-def pool(store: Store, system: str = "engine:shop", negatives: int = 3, **more: str) -> PoolReport:
-    return build_pool(store, [system], 10, negatives, 7, **more)
+def pool(
+    store: Store, system: str = "engine:shop", negatives: int = 3, author: str = COMMAND_LINE, **more: str
+) -> PoolReport:
+    return build_pool(store, PoolRequest([system], 10, negatives, 7, **more), author=author)
 
 
 def test_an_engine_is_pooled_by_its_stored_run_and_the_same_pool_again_asks_nothing(
@@ -68,7 +68,7 @@ def test_what_is_asked_where_is_said_before_and_only_what_is_missing(project: St
 
 
 def test_queries_without_a_list_are_counted_by_the_pool(project: Store, engine: SearchServer) -> None:
-    engine.faults = [Served(400)]
+    engine.faults = [HttpAnswer(400)]
     assert pool(project).left_out["queries that the engine rejected (engine:shop)"] == 1
     assert pool(project, negatives=0).left_out["queries that the engine rejected (engine:shop)"] == 1
 
@@ -80,10 +80,9 @@ def test_random_negatives_are_the_engines_and_not_of_what_it_ranked(project: Sto
     with project.reading() as cursor:
         assert is_held(cursor)
         assert {*current_corpus(cursor).ids} >= {document_id for _, document_id in drawn}
-    other = build_pool(project, ["engine:shop"], 10, 3, 8)
+    other = build_pool(project, PoolRequest(["engine:shop"], 10, 3, 8))
     sql = "SELECT document_id FROM candidate_sources WHERE system = 'random' AND pool_id = ?"
-    with project.reading() as cursor:
-        assert set(cursor.execute(sql, [other.pool_id]).fetchall()) != {(one,) for _, one in drawn}
+    assert set(rows_of(project, sql, other.pool_id)) != {(document_id,) for _, document_id in drawn}
 
 
 def test_they_are_drawn_from_a_file_of_all_ids_by_seed(
@@ -112,11 +111,11 @@ def test_what_needs_the_whole_corpus_is_refused_on_a_held_one(project: Store) ->
     pool(project, negatives=0)
     for system in ("bm25", "dense", "hybrid"):
         with pytest.raises(RefusedError, match=f"{system} would take them for the whole corpus"):
-            build_pool(project, [system], 10, 0, 1)
+            build_pool(project, PoolRequest([system], 10, 0, 1))
     with project.reading() as cursor, pytest.raises(RefusedError, match="whole corpus"):
         OPERATIONS["pool"].check(cursor, PoolRequest())
     with pytest.raises(RefusedError, match="coverage would take them"):
-        find_coverage(project, MapSettings())
+        find_coverage(project, CoverageRequest())
 
 
 def test_an_unknown_engine_is_refused_before_anything_is_done(project: Store) -> None:

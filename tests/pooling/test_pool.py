@@ -2,56 +2,34 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
 
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.similarity.identical import Identical, StandIns
-from curation.core.text import digest, normalise_query
-from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.readers.fields import CorpusFields
+from curation.core.text import digest
 from curation.pooling.pool import build_pool, embedding_forecast
-from curation.pooling.random_negatives import REACH, Draw, draw_negatives, negative_order
-from curation.pooling.systems import MOST, SystemHits
-from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages, verify_bm25
+from curation.pooling.random_negatives import REACH, draw_negatives, negative_order
+from curation.pooling.request import PoolRequest
+from curation.pooling.systems import MAX_DOCUMENTS, CandidateSource, SystemLists
+from curation.retrieval import DEFAULT_MODEL, Hit, bm25_check, passages
 from curation.retrieval.embeddings import minutes_to_embed
 from curation.retrieval.passages import find_cutter
-from curation.store import Store, all_settings, append, put_setting
+from curation.store import Store, all_settings, put_setting
 from curation.store.rows import Document, Query
 from curation.store.settings import MEASURED
-from tests.support.pool_project import break_index, put_texts
+from tests.support.pool_project import put_queries, put_texts, put_vectors
 from tests.support.projects import built_once, new_project, rows_of
 
 Source = tuple[str, str, str, int | None, float | None]
-
-
-def put_corpus(store: Store, folder: Path, documents: dict[str, str]) -> None:
-    lines = [json.dumps({"id": name, "text": text}) for name, text in documents.items()]
-    path = folder / "corpus.jsonl"
-    path.write_text("\n".join(lines))
-    import_corpus(store, path)
-
-
-def put_queries(store: Store, queries: dict[str, str]) -> None:
-    with store.transaction() as cursor:
-        append(
-            cursor,
-            "queries",
-            {
-                "query_id": list(queries),
-                "text": list(queries.values()),
-                "normalised": [normalise_query(text) for text in queries.values()],
-                "source": ["imported"] * len(queries),
-                "metadata": ["{}"] * len(queries),
-            },
-        )
 
 
 def put_candidate(store: Store, query_id: str, document_id: str, system: str) -> None:
@@ -64,19 +42,17 @@ def put_candidate(store: Store, query_id: str, document_id: str, system: str) ->
 
 
 def sources(store: Store, pool_id: str) -> list[Source]:
-    with store.reading() as cursor:
-        return cursor.execute(
-            "SELECT query_id, document_id, system, rank, score FROM candidate_sources "
-            "WHERE pool_id = ? ORDER BY query_id, system, rank, document_id",
-            [pool_id],
-        ).fetchall()
+    sql = (
+        "SELECT query_id, document_id, system, rank, score FROM candidate_sources "
+        "WHERE pool_id = ? ORDER BY query_id, system, rank, document_id"
+    )
+    return rows_of(store, sql, pool_id)
 
 
 def pairs(store: Store) -> set[tuple[str, str]]:
-    with store.reading() as cursor:
-        found = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-    assert len(found) == len(set(found))
-    return set(found)
+    rows = rows_of(store, "SELECT query_id, document_id FROM candidates")
+    assert len(rows) == len(set(rows))
+    return set(rows)
 
 
 SHOP = {
@@ -87,24 +63,10 @@ SHOP = {
 }
 
 
-def put_vectors(store: Store, kind: str, texts: dict[str, list[float]]) -> None:
-    with store.transaction() as cursor:
-        append(
-            cursor,
-            "embeddings",
-            {
-                "model": [DEFAULT_MODEL] * len(texts),
-                "text_hash": [digest(kind, text) for text in texts],
-                "vector": list(texts.values()),
-            },
-        )
-
-
 @built_once
 def shop(store: Store) -> Store:
     """43 documents and two queries; stored vectors that place thing-00 and hat-1 beside the first query."""
-    put_corpus(store, store.path.parent, SHOP)
-    put_queries(store, {"q1": "red shoes", "q2": "zebra"})
+    put_texts(store, store.path.parent, SHOP, {"q1": "red shoes", "q2": "zebra"})
     near = {"thing number 0": [0.8, 0.6], "red hat": [0.6, 0.8]}
     put_vectors(store, "document", {text: near.get(text, [-1.0, 0.0]) for text in SHOP.values()})
     put_vectors(store, "query", {"red shoes": [1.0, 0.0], "zebra": [0.0, -1.0]})
@@ -112,7 +74,7 @@ def shop(store: Store) -> Store:
 
 
 def test_candidates_are_the_union_and_keep_every_system_rank_and_score(shop: Store) -> None:
-    report = build_pool(shop, ["hybrid", "bm25", "dense"], depth=3, random_negatives=0, seed=1)
+    report = build_pool(shop, PoolRequest(["hybrid", "bm25", "dense"], depth=3, random_negatives=0, seed=1))
     rows = sources(shop, report.pool_id)
     by_system = defaultdict(list)
     for query_id, document_id, system, rank, _ in rows:
@@ -136,20 +98,16 @@ def test_the_passage_that_dense_matched_goes_with_its_candidates_and_with_the_hy
     store: Store, tmp_path: Path
 ) -> None:
     long = "first part " * 30 + "second part " * 30
-    put_corpus(store, tmp_path, {"long": long, "twin": long, "short": "red hat"})
-    put_queries(store, {"q1": "red shoes"})
+    put_texts(store, tmp_path, {"long": long, "twin": long, "short": "red hat"}, {"q1": "red shoes"})
     document = Document("long", "", "", long)
     cutter, spans = find_cutter(DEFAULT_MODEL), [(0, 329), (330, len(document.text))]
     passages._keep(store, cutter, [digest("", long)], [spans])
     parts = [passages.passage_text(document, span) for span in spans]
     put_vectors(store, "document", {parts[0]: [0.0, 1.0], parts[1]: [0.8, 0.6], "red hat": [0.6, 0.8]})
     put_vectors(store, "query", {"red shoes": [1.0, 0.0]})
-    report = build_pool(store, ["bm25", "dense", "hybrid"], depth=3, random_negatives=1, seed=1)
-    with store.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT system, document_id, passage_start, passage_end FROM candidate_sources WHERE pool_id = ?",
-            [report.pool_id],
-        ).fetchall()
+    report = build_pool(store, PoolRequest(["bm25", "dense", "hybrid"], depth=3, random_negatives=1, seed=1))
+    sql = "SELECT system, document_id, passage_start, passage_end FROM candidate_sources WHERE pool_id = ?"
+    rows = rows_of(store, sql, report.pool_id)
     assert sorted(rows, key=str) == [
         ("bm25", "short", None, None),
         ("dense", "long", 330, 689),
@@ -160,16 +118,18 @@ def test_the_passage_that_dense_matched_goes_with_its_candidates_and_with_the_hy
 
 
 def test_a_changed_corpus_counts_only_the_documents_that_changed(shop: Store, tmp_path: Path) -> None:
-    build_pool(shop, ["bm25"], depth=3, random_negatives=0, seed=1)
-    put_corpus(shop, tmp_path, SHOP | {"hat-1": "red shoes hat"})
+    build_pool(shop, PoolRequest(["bm25"], depth=3, random_negatives=0, seed=1))
+    put_texts(shop, tmp_path, SHOP | {"hat-1": "red shoes hat"}, {"q1": "red shoes"})
     steps: dict[str, int] = {}
-    report = build_pool(shop, ["bm25"], 3, 0, 1, progress=lambda step, _, total: steps.update({step: total}))
+    report = build_pool(
+        shop, PoolRequest(["bm25"], 3, 0, 1), progress=lambda step, _, total: steps.update({step: total})
+    )
     assert steps["bm25: count words"] == 1
     assert ("q1", "hat-1") in {row[:2] for row in sources(shop, report.pool_id)}
 
 
 def test_nothing_without_a_score_enters_and_the_report_says_so(shop: Store) -> None:
-    report = build_pool(shop, ["bm25", "dense"], depth=5, random_negatives=0, seed=1)
+    report = build_pool(shop, PoolRequest(["bm25", "dense"], depth=5, random_negatives=0, seed=1))
     assert all(score > 0 for *_, score in sources(shop, report.pool_id) if score is not None)
     assert [system.no_hit for system in report.systems] == [
         {"no word of the query occurs in the corpus": 1},
@@ -177,45 +137,41 @@ def test_nothing_without_a_score_enters_and_the_report_says_so(shop: Store) -> N
     ]
     assert [system.unfilled for system in report.systems] == [5 + 2, 5 + 3]
     assert any(one.startswith("bm25 found nothing for 1 query (“zebra”): no word") for one in report.gaps)
-    assert report.left_out == {"places stayed empty, because no further document scored above zero": 15}
+    assert report.left_out == {"results are missing, because no further document scored above zero": 15}
 
 
 def test_what_embeds_says_minutes_before_until_a_pool_has_embedded_the_corpus(shop: Store) -> None:
     with shop.reading() as cursor:
-        assert str(embedding_forecast(cursor)) == "about 1 minute, by what other machines took"
-        long = minutes_to_embed(cursor, 9_600_000)
-    assert (long.low, long.high, long.measured) == (3, 20, False)
+        assert embedding_forecast(cursor) == "about 1 minute, by what other machines took"
+        assert minutes_to_embed(cursor, 9_600_000) == "about 3 to 20 minutes, by what other machines took"
     with shop.transaction() as cursor:
         put_setting(cursor, f"{MEASURED}{DEFAULT_MODEL}", "40000")
-        assert str(minutes_to_embed(cursor, 24_000_000)) == "about 8 to 15 minutes, by what it took last"
+        assert minutes_to_embed(cursor, 24_000_000) == "about 8 to 15 minutes, by what it took last"
         assert (MEASURED + DEFAULT_MODEL) not in dict(all_settings(cursor)), "no result rests on it"
-    build_pool(shop, ["dense"], depth=3, random_negatives=0, seed=1)
+    build_pool(shop, PoolRequest(["dense"], depth=3, random_negatives=0, seed=1))
     with shop.reading() as cursor:
         assert embedding_forecast(cursor) is None
 
 
 def test_the_same_call_adds_nothing_and_says_so(shop: Store) -> None:
-    first = build_pool(shop, ["bm25"], depth=3, random_negatives=2, seed=1)
-    again = build_pool(shop, ["bm25", "bm25"], depth=3, random_negatives=2, seed=1)
+    first = build_pool(shop, PoolRequest(["bm25"], depth=3, random_negatives=2, seed=1))
+    again = build_pool(shop, PoolRequest(["bm25", "bm25"], depth=3, random_negatives=2, seed=1))
     assert (again.pool_id, again.built_before, again.added) == (first.pool_id, True, 0)
     assert (again.systems, again.left_out) == (first.systems, first.left_out)
-    with shop.reading() as cursor:
-        counts = cursor.execute(
-            "SELECT (SELECT count(*) FROM pools), (SELECT count(*) FROM events WHERE action = 'pool')"
-        ).fetchall()
-    assert counts == [(1, 1)]
-    other = build_pool(shop, ["bm25"], depth=2, random_negatives=2, seed=1)
+    sql = "SELECT (SELECT count(*) FROM pools), (SELECT count(*) FROM events WHERE action = 'pool')"
+    assert rows_of(shop, sql) == [(1, 1)]
+    other = build_pool(shop, PoolRequest(["bm25"], depth=2, random_negatives=2, seed=1))
     assert not other.built_before
 
 
 def test_a_second_pool_adds_only_what_is_new(shop: Store) -> None:
-    shallow = build_pool(shop, ["bm25"], depth=1, random_negatives=3, seed=1)
-    deep = build_pool(shop, ["bm25"], depth=3, random_negatives=3, seed=1)
+    shallow = build_pool(shop, PoolRequest(["bm25"], depth=1, random_negatives=3, seed=1))
+    deep = build_pool(shop, PoolRequest(["bm25"], depth=3, random_negatives=3, seed=1))
     assert (shallow.added, deep.candidates, deep.added) == (7, 9, 2)
 
 
 def test_random_negatives_are_exactly_as_many_and_outside_every_systems_reach(shop: Store) -> None:
-    report = build_pool(shop, ["bm25", "dense"], depth=3, random_negatives=4, seed=1)
+    report = build_pool(shop, PoolRequest(["bm25", "dense"], depth=3, random_negatives=4, seed=1))
     random = [row for row in sources(shop, report.pool_id) if row[2] == "random"]
     assert Counter(row[0] for row in random) == {"q1": 4, "q2": 4}
     assert all((rank, score) == (None, None) for *_, rank, score in random)
@@ -223,23 +179,25 @@ def test_random_negatives_are_exactly_as_many_and_outside_every_systems_reach(sh
     assert report.random_negatives == 8
 
 
+@pytest.mark.slow
 def test_another_seed_draws_other_negatives_and_the_same_seed_the_same(shop: Store, tmp_path: Path) -> None:
     other = new_project(tmp_path / "other.duckdb")
-    put_queries(other, {"q2": "zebra", "q1": "red shoes"})
-    put_corpus(other, tmp_path, dict(reversed(SHOP.items())))
-    one, same = (build_pool(s, ["bm25"], depth=3, random_negatives=4, seed=1) for s in (shop, other))
+    put_texts(other, tmp_path, dict(reversed(SHOP.items())), {"q2": "zebra", "q1": "red shoes"})
+    one, same = (
+        build_pool(s, PoolRequest(["bm25"], depth=3, random_negatives=4, seed=1)) for s in (shop, other)
+    )
     assert one == same
     assert sources(shop, one.pool_id) == sources(other, one.pool_id)
-    second = build_pool(shop, ["bm25"], depth=3, random_negatives=4, seed=2)
+    second = build_pool(shop, PoolRequest(["bm25"], depth=3, random_negatives=4, seed=2))
     assert sources(shop, second.pool_id) != sources(shop, one.pool_id)
 
 
 def test_identical_documents_are_pooled_once_and_counted(store: Store, tmp_path: Path) -> None:
     corpus = {"b": "red shoes", "a": "red shoes", "c": "red shoes", "d": "red hat"}
-    put_corpus(store, tmp_path, corpus | {f"x{number}": f"other {number}" for number in range(9)})
-    put_queries(store, {"q1": "red shoes", "q2": "shoes"})
+    corpus |= {f"x{number}": f"other {number}" for number in range(9)}
+    put_texts(store, tmp_path, corpus, {"q1": "red shoes", "q2": "shoes"})
     put_candidate(store, "q2", "b", "imported")
-    report = build_pool(store, ["bm25"], depth=4, random_negatives=9, seed=0)
+    report = build_pool(store, PoolRequest(["bm25"], depth=4, random_negatives=9, seed=0))
     found = {row[:2]: row[3] for row in sources(store, report.pool_id) if row[2] == "bm25"}
     assert found == {("q1", "a"): 1, ("q1", "d"): 4, ("q2", "b"): 1}
     assert report.left_out["candidates are judged under the id of an identical document"] == 4
@@ -248,8 +206,7 @@ def test_identical_documents_are_pooled_once_and_counted(store: Store, tmp_path:
 
 def twins(store: Store, tmp_path: Path) -> Store:
     corpus = {"a": "red shoes", "b": "red shoes"} | {f"x{number}": f"other {number}" for number in range(9)}
-    put_corpus(store, tmp_path, corpus)
-    put_queries(store, {"q1": "red shoes"})
+    put_texts(store, tmp_path, corpus, {"q1": "red shoes"})
     return store
 
 
@@ -259,14 +216,14 @@ def test_judgments_that_decide_which_twin_is_pooled_are_part_of_the_pool_id(
     (tmp_path / "after").mkdir()
     before, after = twins(store, tmp_path), twins(new_project(tmp_path / "after" / "p"), tmp_path)
     put_candidate(before, "q1", "b", "imported")
-    first = build_pool(before, ["bm25"], depth=3, random_negatives=2, seed=0)
-    second = build_pool(after, ["bm25"], depth=3, random_negatives=2, seed=0)
+    first = build_pool(before, PoolRequest(["bm25"], depth=3, random_negatives=2, seed=0))
+    second = build_pool(after, PoolRequest(["bm25"], depth=3, random_negatives=2, seed=0))
     put_candidate(after, "q1", "b", "imported")
     assert [row[1] for row in sources(before, first.pool_id) if row[2] == "bm25"] == ["b"]
     assert [row[1] for row in sources(after, second.pool_id) if row[2] == "bm25"] == ["a"]
     assert first.pool_id != second.pool_id
     for project, pool in ((before, first), (after, second)):
-        again = build_pool(project, ["bm25"], depth=3, random_negatives=2, seed=0)
+        again = build_pool(project, PoolRequest(["bm25"], depth=3, random_negatives=2, seed=0))
         assert (again.pool_id, again.built_before) == (pool.pool_id, True)
 
 
@@ -278,7 +235,8 @@ def test_what_is_held_without_a_twin_changes_neither_the_pool_nor_its_id(
     for number in range(5):
         put_candidate(before, "q1", f"x{number}", "imported")
     first, second = (
-        build_pool(project, ["bm25"], depth=3, random_negatives=3, seed=0) for project in (before, after)
+        build_pool(project, PoolRequest(["bm25"], depth=3, random_negatives=3, seed=0))
+        for project in (before, after)
     )
     assert first.pool_id == second.pool_id
     assert sources(before, first.pool_id) == sources(after, second.pool_id)
@@ -286,9 +244,9 @@ def test_what_is_held_without_a_twin_changes_neither_the_pool_nor_its_id(
 
 
 def test_a_corpus_too_small_for_the_negatives_gives_a_counted_reason(store: Store, tmp_path: Path) -> None:
-    put_corpus(store, tmp_path, {"a": "red shoes", "b": "blue hat", "c": "old coat", "d": "new bag"})
-    put_queries(store, {"q1": "red shoes"})
-    report = build_pool(store, ["bm25"], depth=2, random_negatives=5, seed=0)
+    corpus = {"a": "red shoes", "b": "blue hat", "c": "old coat", "d": "new bag"}
+    put_texts(store, tmp_path, corpus, {"q1": "red shoes"})
+    report = build_pool(store, PoolRequest(["bm25"], depth=2, random_negatives=5, seed=0))
     assert report.random_negatives == 3
     assert (
         report.left_out["random negatives are missing: no more documents lie outside the systems' reach"] == 2
@@ -298,7 +256,9 @@ def test_a_corpus_too_small_for_the_negatives_gives_a_counted_reason(store: Stor
 def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, tmp_path: Path) -> None:
     def refused(kind: type[CurationError], message: str, *systems: str, **numbers: int) -> None:
         with pytest.raises(kind, match=message):
-            build_pool(store, systems, **{"depth": 3, "random_negatives": 1, "seed": 0} | numbers)
+            build_pool(
+                store, PoolRequest(systems, **{"depth": 3, "random_negatives": 1, "seed": 0} | numbers)
+            )
 
     refused(InputError, r"(?s)'bm52' is no system.*'run' is no system.*one or more of bm25", "bm52", "run")
     refused(InputError, "No system was named")
@@ -318,11 +278,13 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
 # ── Random negatives ────────────────────────────────────────────────────────────────────────────────
 
 
-def negatives(found: list[SystemHits], queries: list[Query], documents: list[Document], number: int) -> Draw:
+def negatives(
+    lists: SystemLists, queries: list[Query], documents: list[Document], number: int
+) -> tuple[list[CandidateSource], dict[str, int]]:
     """Drawn by seed 5 outside the first 10, where nothing is held yet."""
-    identical = Identical((one.document_id, one.title, one.body) for one in documents)
-    order = negative_order([one.document_id for one in documents], 5, identical)
-    return draw_negatives(found, queries, order, number, 10, identical, StandIns(identical, []))
+    identical = Identical((document.document_id, document.title, document.body) for document in documents)
+    order = negative_order([document.document_id for document in documents], 5, identical)
+    return draw_negatives(lists, queries, order, number, 10, identical, StandIns(identical, []))
 
 
 def query(number: int) -> Query:
@@ -343,53 +305,50 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
 ) -> None:
     documents = [Document(f"d{n:02}", "", "", f"text {n // 2}") for n in range(corpus)]  # in identical twos
     identical = Identical((one.document_id, one.title, one.body) for one in documents)
-    found = [
-        SystemHits(f"s{place}", [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]])
+    hits = {
+        f"s{place}": [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]]
         for place, ranked in enumerate(lists)
-    ]
+    }
     judged = {f"d{n:02}" for n in held if n < corpus}
     stand_ins = StandIns(identical, [("q0", name) for name in judged])
     order = negative_order([one.document_id for one in documents], seed, identical)
-    draw = draw_negatives(found, [query(0)], order, number, depth, identical, stand_ins)
-    ids = [proposal.document_id for proposal in draw.proposals]
-    near = {hit.document_id for system in found for hit in system.hits[0][:depth]}
+    proposals, left_out = draw_negatives(hits, [query(0)], order, number, depth, identical, stand_ins)
+    ids = [proposal.document_id for proposal in proposals]
+    near = {hit.document_id for [ranked] in hits.values() for hit in ranked[:depth]}
     excluded = identical.all_ids(near)
     assert all(name in judged or not identical.all_ids([name]) & judged for name in ids)
     assert not excluded & set(ids)
     assert len({identical.first(document_id) for document_id in ids}) == len(ids)
     possible = len({identical.first(d.document_id) for d in documents if d.document_id not in excluded})
     assert len(ids) == min(number, possible)
-    missing = sum(count for reason, count in draw.left_out.items() if "missing" in reason)
+    missing = sum(count for reason, count in left_out.items() if "missing" in reason)
     assert missing == number - len(ids)
 
 
 def test_beyond_one_machine_the_engine_is_named(shop: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MOST, "bm25", 2)
+    monkeypatch.setitem(MAX_DOCUMENTS, "bm25", 2)
     with pytest.raises(RefusedError, match=r"up to 2 with bm25; beyond that .* engine:NAME"):
-        build_pool(shop, ["bm25"], 3, 0, 1)
+        build_pool(shop, PoolRequest(["bm25"], 3, 0, 1))
 
 
 def test_the_reach_shrinks_only_as_far_as_it_must() -> None:
     documents = [Document(f"d{n:04}", "", "", f"text {n}") for n in range(1100)]
     hits = [Hit(document.document_id, 1.0) for document in documents[:REACH]]
-    found = [SystemHits("bm25", [hits, hits[:0]])]
-    draw = negatives(found, [query(0), query(1)], documents, 100)
-    assert draw.left_out == {}
-    assert {p.document_id for p in draw.proposals if p.query_id == "q0"} == {
-        f"d{n}" for n in range(1000, 1100)
-    }
-    draw = negatives(found, [query(0), query(1)], documents, 101)
-    assert draw.left_out == {"queries have random negatives from outside the first 500 only, not 1,000": 1}
-    assert min(p.document_id for p in draw.proposals if p.query_id == "q0") >= "d0500"
+    found = {"bm25": [hits, hits[:0]]}
+    proposals, left_out = negatives(found, [query(0), query(1)], documents, 100)
+    assert left_out == {}
+    assert {p.document_id for p in proposals if p.query_id == "q0"} == {f"d{n}" for n in range(1000, 1100)}
+    proposals, left_out = negatives(found, [query(0), query(1)], documents, 101)
+    assert left_out == {"queries have random negatives from outside the first 500 only, not 1,000": 1}
+    assert min(p.document_id for p in proposals if p.query_id == "q0") >= "d0500"
 
 
 def test_each_document_is_drawn_equally_often() -> None:
     """3,000 queries, 4 of 30 documents each: every document within 5 standard errors of its share."""
     documents = [Document(f"d{n:02}", "", "", f"text {n}") for n in range(30)]
     queries = [query(number) for number in range(3000)]
-    found = [SystemHits("none", [[] for _ in queries])]
-    draw = negatives(found, queries, documents, 4)
-    times = Counter(proposal.document_id for proposal in draw.proposals)
+    proposals, _ = negatives({"none": [[] for _ in queries]}, queries, documents, 4)
+    times = Counter(proposal.document_id for proposal in proposals)
     share = 4 / 30
     error = np.sqrt(share * (1 - share) * len(queries))
     assert len(times) == 30
@@ -398,10 +357,10 @@ def test_each_document_is_drawn_equally_often() -> None:
 
 def test_a_grown_corpus_keeps_most_of_an_earlier_draw() -> None:
     documents = [Document(f"d{n:04}", "", "", f"text {n}") for n in range(1000)]
-    found = [SystemHits("none", [[] for _ in range(50)])]
+    lists: SystemLists = {"none": [[] for _ in range(50)]}
     queries = [query(number) for number in range(50)]
     before, after = (
-        {p[:2] for p in negatives(found, queries, part, 5).proposals} for part in (documents[:900], documents)
+        {p[:2] for p in negatives(lists, queries, part, 5)[0]} for part in (documents[:900], documents)
     )
     assert len(before & after) > 0.8 * len(before)
 
@@ -410,78 +369,48 @@ def test_a_grown_corpus_keeps_most_of_an_earlier_draw() -> None:
 
 
 @pytest.mark.slow
-def test_a_pool_over_real_products_is_what_bm25_finds(store: Store, shared: Path, tmp_path: Path) -> None:
-    """2,000 products, 40 queries of people: every candidate has a source, every hit is a candidate."""
-    with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as lines:
-        part = [line for line, _ in zip(lines, range(2000), strict=False)]
-    path = tmp_path / "products.jsonl"
-    path.write_text("".join(part), encoding="utf-8")
-    import_corpus(store, path, CorpusFields(id="id", title="title", body=("short_description",)))
-    ratings = (
-        (shared / "chorus_icecat" / "Broad_Query_Set_rated.csv").read_text(encoding="utf-8").splitlines()
-    )
-    texts = sorted({line.split(",")[0].strip('"') for line in ratings[1:]})[:40]
-    put_queries(store, {f"q{number:02}": text for number, text in enumerate(texts)})
-    report = build_pool(store, ["bm25"], depth=10, random_negatives=5, seed=7)
-    rows = sources(store, report.pool_id)
-    assert {row[:2] for row in rows} == pairs(store)
-    assert report.candidates == report.added == len(pairs(store))
-    assert report.random_negatives == 5 * len(texts)
-    products = [
-        Document(p["id"], "", p["title"], p.get("short_description") or "") for p in map(json.loads, part)
-    ]
-    queries = [Query(f"q{number:02}", text, text, "imported") for number, text in enumerate(texts)]
-    reached = {
-        (query.query_id, hit.document_id)
-        for query, hits in zip(queries, Bm25(products).search(queries, REACH), strict=True)
-        for hit in hits
-    }
-    assert {row[:2] for row in rows if row[2] == "bm25"} <= reached
-    assert not {row[:2] for row in rows if row[2] == "random"} & reached
-
-
 def test_a_chinese_project_is_pooled_again_and_one_that_nothing_changes_for_keeps_its_id(
     store: Store, tmp_path: Path
 ) -> None:
     """The pool names the way of cutting words only where an older goldgrade could have found others."""
-    put_corpus(
-        store, tmp_path, {"plain": "HP 高效能系列 disk", "coat": "a coat", "hat": "café hat", "x": "y"}
-    )
-    put_queries(store, {"q1": "coat"})
-    build_pool(store, ["bm25"], 3, 0, seed=1)
+    corpus = {"plain": "HP 高效能系列 disk", "coat": "a coat", "hat": "café hat", "x": "y"}
+    put_texts(store, tmp_path, corpus, {"q1": "coat"})
+    build_pool(store, PoolRequest(["bm25"], 3, 0, seed=1))
     put_queries(store, {"q2": "效能"})
-    build_pool(store, ["bm25"], 3, 0, seed=1)
-    with store.reading() as cursor:
-        parameters = [json.loads(row[0]) for row in cursor.execute("SELECT parameters FROM pools").fetchall()]
-    assert sorted("words" in found for found in parameters) == [False, True]
+    build_pool(store, PoolRequest(["bm25"], 3, 0, seed=1))
+    pools = rows_of(store, "SELECT parameters FROM pools")
+    assert sorted("words" in json.loads(parameters) for (parameters,) in pools) == [False, True]
     assert ("q2", "plain") in pairs(store)
 
 
+@pytest.mark.slow
 def test_the_stemmer_is_kept_for_the_project_and_told_in_the_pool(shop: Store) -> None:
-    plain = build_pool(shop, ["bm25"], 3, 0, seed=1)
-    stemmed = build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="english")
-    assert build_pool(shop, ["bm25"], 3, 0, seed=1).pool_id == stemmed.pool_id != plain.pool_id
-    assert build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="none").pool_id == plain.pool_id
+    plain = build_pool(shop, PoolRequest(["bm25"], 3, 0, seed=1))
+    stemmed = build_pool(shop, PoolRequest(["bm25"], 3, 0, seed=1, stemmer="english"))
+    assert build_pool(shop, PoolRequest(["bm25"], 3, 0, seed=1)).pool_id == stemmed.pool_id != plain.pool_id
+    assert build_pool(shop, PoolRequest(["bm25"], 3, 0, seed=1, stemmer="none")).pool_id == plain.pool_id
     with pytest.raises(InputError, match="There is no stemmer 'klingon'; expected none or one"):
-        build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="klingon")
+        build_pool(shop, PoolRequest(["bm25"], 3, 0, seed=1, stemmer="klingon"))
 
 
 def test_a_pool_compares_bm25_with_rank_bm25_and_none_is_stored_where_they_differ(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = {f"d{number}": f"{word} hat" for number, word in enumerate("red blue green black white".split())}
+    texts = {
+        f"d{number}": f"{word} {word} hat" for number, word in enumerate("red blue green black white".split())
+    }
     put_texts(store, tmp_path, texts, {"q1": "red", "q2": "blue", "q3": "the of"})
-    monkeypatch.setattr(verify_bm25, "DOCUMENTS", 4)
-    report = build_pool(store, ["bm25"], 2, 0, seed=1)
-    assert report.rank_bm25 == (2, 4, 5)
+    monkeypatch.setattr(bm25_check, "MAX_DOCUMENTS", 4)
+    request = PoolRequest(systems=("bm25",), depth=2, random_negatives=0, seed=1)
+    report = build_pool(store, request)
+    assert report.rank_bm25 == {"queries": 2, "documents": 4, "corpus": 5}
     assert (
-        "Checked: BM25 ranks 2 queries as the library rank-bm25 does, in 4 documents of 5, drawn at random."
+        "BM25 ranks 2 queries as the library rank-bm25 does, in 4 documents of 5, drawn at random."
         in report.sentences
     )
-    again = build_pool(store, ["bm25"], 2, 0, seed=1)
+    again = build_pool(store, request)
     assert (again.built_before, again.rank_bm25) == (True, report.rank_bm25)
-    monkeypatch.undo()
-    break_index(store)
-    with pytest.raises(RefusedError, match=r"for the query 'red' \(q1\) it has d0 .*, and rank-bm25 d0 "):
-        build_pool(store, ["bm25"], 3, 0, seed=1)
+    monkeypatch.setattr("rank_bm25.BM25Okapi", lambda *field, **more: BM25Okapi(*field, **more | {"k1": 1.4}))
+    with pytest.raises(RefusedError, match=r"for the query '\w+' \(q\d\) it has d\d .*, and rank-bm25 d\d "):
+        build_pool(store, replace(request, depth=3))
     assert rows_of(store, "SELECT count(*) FROM pools") == [(1,)]

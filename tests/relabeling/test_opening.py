@@ -12,23 +12,25 @@ import pytest
 from curation.core.errors import RefusedError
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.queries import active_queries
-from curation.labeling.consensus.consensus import consensus, query_consensus
+from curation.labeling.consensus.consensus import query_consensus, read_consensus
 from curation.labeling.consensus.disputes import disputes
 from curation.labeling.consensus.votes import read_query_votes
-from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.lifecycle import close_round, reopen_round
+from curation.labeling.imported import add_judgments
+from curation.labeling.rounds.rounds import set_round
 from curation.labeling.session.queue import next_showings
-from curation.queries.sampling.sample import draw_sample
-from curation.relabeling.opening import NO_POOL, QuarterOpened, open_plan, preview_opening
-from curation.relabeling.plan.plan import make_plan
-from curation.relabeling.plan.stored import plan_pairs
-from curation.relabeling.request import QuarterRequest
-from curation.relabeling.staleness.retired import retired_queries
-from curation.relabeling.staleness.staleness import staleness
-from curation.relabeling.staleness.tables import due_sentences
+from curation.queries.requests import DrawRequest
+from curation.queries.sampling.draw import draw_sample
+from curation.relabeling.open_quarter import NO_POOL, QuarterOpened, open_plan, preview_opening
+from curation.relabeling.plan import make_plan
+from curation.relabeling.request import PlanRequest, QuarterRequest
+from curation.relabeling.retired_queries import retired_queries
+from curation.relabeling.sections import due_sentences
+from curation.relabeling.staleness import staleness
+from curation.relabeling.stored_plans import plan_pairs
 from curation.releases.freeze.checklist import checklist
-from curation.releases.freeze.content import draft_of
+from curation.releases.freeze.draft import draft_of
 from curation.releases.freeze.reading import read_rows
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -38,13 +40,14 @@ from tests.support.relabeled import (
     FIRST,
     PEOPLE,
     answer_round,
-    first_grade,
     judged_project,
     open_quarter,
     texts_of,
     write_corpus,
     write_log,
 )
+
+pytestmark = pytest.mark.slow
 
 AUTUMN, WINTER = date(2026, 11, 22), date(2027, 2, 1)
 SHOWN_IN_Q4 = """
@@ -60,18 +63,18 @@ Grades = dict[tuple[str, str], int | None]
 
 def grades(store: Store) -> Grades:
     with store.reading() as cursor:
-        return {(one.query_id, one.document_id): one.grade for one in consensus(cursor).pairs}
+        return {(pair.query_id, pair.document_id): pair.grade for pair in read_consensus(cursor).pairs}
 
 
 def planned(store: Store, plan_id: str) -> set[tuple[str, str]]:
     with store.reading() as cursor:
-        return {(one.query_id, one.document_id) for one in plan_pairs(cursor, plan_id)}
+        return {(pair.query_id, pair.document_id) for pair in plan_pairs(cursor, plan_id)}
 
 
 def opened(
     store: Store, today: date = AUTUMN, people: tuple[str, ...] = PEOPLE, **more: object
 ) -> QuarterOpened:
-    plan = make_plan(store, 0.2, 7, today)
+    plan = make_plan(store, PlanRequest(0.2, 7), today)
     return open_quarter(store, people, plan.plan_id, **more)
 
 
@@ -80,6 +83,7 @@ def project(store: Store) -> Store:
     return judged_project(store, store.path.parent)
 
 
+@pytest.mark.costly("a quarter from plan to report")
 def test_a_whole_pair_has_its_new_grade_and_all_others_keep_theirs(project: Store) -> None:
     before = grades(project)
     done = opened(project)
@@ -101,30 +105,28 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     first = min(who for who, *_ in items)
     answer_round(project, "2026-Q4", lambda *_: 3, most=sum(who == first for who, *_ in items))
     assert grades(project) == before
-    work = staleness(project, AUTUMN).calendar.quarters[-1].work
-    assert work is not None
+    work = staleness(project, AUTUMN).calendar.quarters[-1][2]
     assert (work.state, work.whole) == ("open", 0)
     with pytest.raises(RefusedError, match="Two quarters are never open at once"):
-        make_plan(project, 0.15, 1, WINTER)
-    close_round(project, "2026-Q4")
-    status = ["--project", str(project.path), "relabel", "status", "--today", f"{AUTUMN}"]
+        make_plan(project, PlanRequest(0.15, 1), WINTER)
+    set_round(project, "2026-Q4", "closed")
+    status = ["--project", str(project.path), "relabel", "plan", "--due", "--today", f"{AUTUMN}"]
     assert invoke(status).exit_code == 3, "closed is not done"
     left = staleness(project, AUTUMN).calendar
-    assert left.quarters[-1].work is not None
-    assert left.quarters[-1].work.state == "left half done"
+    assert left.work.state == "left half done"
     assert grades(project) == before
-    assert left.due.is_due
+    assert left.is_due
     assert "What was not judged stays due: reopen the round." in " ".join(due_sentences(left))
     with pytest.raises(RefusedError, match="is not finished") as refused:
-        make_plan(project, 0.15, 1, AUTUMN)
-    assert "goldgrade round reopen 2026-Q4" in str(refused.value)
-    reopen_round(project, "2026-Q4")
+        make_plan(project, PlanRequest(0.15, 1), AUTUMN)
+    assert "goldgrade round set 2026-Q4 open" in str(refused.value)
+    set_round(project, "2026-Q4", "open")
     answer_round(project, "2026-Q4", lambda *_: 3)
-    done = staleness(project, AUTUMN).calendar.due
+    done = staleness(project, AUTUMN).calendar
     assert (done.state, done.is_due, invoke(status).exit_code) == ("done", False, 0)
     with pytest.raises(RefusedError, match="was re-labeled already"):
-        make_plan(project, 0.15, 1, AUTUMN)
-    assert make_plan(project, 0.15, 1, WINTER).quarter == "2027-Q1"
+        make_plan(project, PlanRequest(0.15, 1), AUTUMN)
+    assert make_plan(project, PlanRequest(0.15, 1), WINTER).quarter == "2027-Q1"
 
 
 def test_a_new_vote_on_a_changed_text_counts_at_once(project: Store, tmp_path: Path) -> None:
@@ -158,7 +160,7 @@ def differing(who: str, _query: str, _document: str) -> int:
 
 
 def disputed(store: Store) -> set[tuple[str, str]]:
-    return {(one.query_id, one.document_id) for one in disputes(store)}
+    return {(dispute.query_id, dispute.document_id) for dispute in disputes(store)}
 
 
 def test_the_old_grade_counts_while_new_votes_disagree_until_the_pair_is_decided(project: Store) -> None:
@@ -170,7 +172,9 @@ def test_the_old_grade_counts_while_new_votes_disagree_until_the_pair_is_decided
     pair = min(again)
     with project.reading() as cursor:
         shown = query_consensus(cursor, read_query_votes(cursor, pair[0]), pair[0])
-    assert {(one.grade, one.how) for one in shown if one[:2] == pair} == {(before[pair], "disputed")}
+    assert {(showing.grade, showing.how) for showing in shown if showing[:2] == pair} == {
+        (before[pair], "disputed")
+    }
     decide_pairs(project, {pair: 1, max(again): None})
     assert grades(project) == before | {pair: 1, max(again): None}
     assert disputed(project) == again - {pair, max(again)}
@@ -182,13 +186,13 @@ def test_a_release_has_the_old_grade_while_new_votes_disagree_and_the_checklist_
     before = grades(project)
     again = planned(project, opened(project).plan_id)
     answer_round(project, "2026-Q4", differing)
-    make_split(project, {"dev": 1.0}, 1, LEXICAL)
+    make_split(project, SplitRequest((("dev", 1.0),), 1, LEXICAL))
     with project.reading() as cursor:
         content = draft_of(read_rows(cursor))
     rows = {(row["query_id"], row["document_id"]): row for row in content.tables["qrels"]}
     assert {pair for pair, row in rows.items() if row["how"] == "kept"} == again
     assert {pair: row["grade"] for pair, row in rows.items()} == before
-    check = next(one for one in checklist(content, []) if one.name == "disputes")
+    check = next(check for check in checklist(content) if check.name == "disputes")
     assert (check.state, check.figure, content.disputed) == ("warn", "6", 0)
     assert check.sentence.startswith("6 disputed pairs have the grade from before the re-labeling")
 
@@ -207,29 +211,26 @@ def test_a_grade_that_is_kept_is_about_the_text_it_was_given_for(project: Store,
     again = planned(project, opened(project).plan_id)
     answer_round(project, "2026-Q4", differing)
     with project.reading() as cursor:
-        found = [one for one in consensus(cursor).pairs if one[:2] in again]
-    assert {(one.grade == before[one[:2]], one.how, one.changed) for one in found} == {
+        found = [pair for pair in read_consensus(cursor).pairs if pair[:2] in again]
+    assert {(row.grade == before[row[:2]], row.how, row.changed) for row in found} == {
         (True, "disputed", True)
     }
 
 
-def test_two_quarters_are_never_open_at_once(project: Store) -> None:
-    done = opened(project)
-    with pytest.raises(RefusedError, match="is open already"):
-        open_quarter(project, PEOPLE, done.plan_id)
-    with pytest.raises(RefusedError, match="never open at once"):
-        make_plan(project, 0.2, 8, WINTER)
-
-
 def test_two_plans_made_before_either_is_opened_are_not_opened_both(project: Store) -> None:
-    first, second = make_plan(project, 0.2, 1, AUTUMN), make_plan(project, 0.2, 2, WINTER)
+    first, second = (
+        make_plan(project, PlanRequest(0.2, 1), AUTUMN),
+        make_plan(project, PlanRequest(0.2, 2), WINTER),
+    )
     open_quarter(project, PEOPLE, first.plan_id)
+    with pytest.raises(RefusedError, match="is open already"):
+        open_quarter(project, PEOPLE, first.plan_id)
     with pytest.raises(RefusedError, match="never open at once"):
         open_quarter(project, PEOPLE, second.plan_id)
 
 
 def test_a_plan_whose_pairs_were_judged_meanwhile_is_refused(project: Store) -> None:
-    plan = make_plan(project, 0.2, 1, AUTUMN)
+    plan = make_plan(project, PlanRequest(0.2, 1), AUTUMN)
     pair = sorted(planned(project, plan.plan_id))[0]
     decide_pairs(project, {pair: 1})
     with pytest.raises(RefusedError, match="1 pair of the plan was judged or decided"):
@@ -244,7 +245,7 @@ def test_no_screen_of_an_annotator_has_a_word_of_the_past(project: Store) -> Non
     assert queue.showings
     names = set(queue.showings[0]._fields)
     assert not names & {"grade", "old_grade", "part", "plan", "votes", "round"}
-    said = json.dumps([{name: str(getattr(one, name)) for name in names} for one in queue.showings])
+    said = json.dumps([{name: str(getattr(showing, name)) for name in names} for showing in queue.showings])
     for word in ("relabel", "2026-Q", "control", "stale", "majority", "quarter"):
         assert word not in said
 
@@ -267,7 +268,7 @@ def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: St
     write_corpus(store, tmp_path, texts_of(4, 3))
     add_names(store, *PEOPLE)
     write_log(store, tmp_path, "spring", {f"topic {n}": 50 for n in range(4)})
-    draw_sample(store, 4, 1)
+    draw_sample(store, DrawRequest(4, 1))
     ids = dict(rows_of(store, "SELECT text, query_id FROM queries"))
     given = [
         ImportedJudgment(ids[f"topic {n}"], f"q{n}-d{d}", who, 1, submitted_at=FIRST)
@@ -276,14 +277,10 @@ def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: St
         for who in ("ada", "ben")
     ]
     add_judgments(store, given, "first.csv", [])
-    write_log(
-        store,
-        tmp_path,
-        "autumn",
-        {"topic 2": 60, "topic 3": 50, "kettle": 40, "violin": 30},
-    )
+    autumn = {"topic 2": 60, "topic 3": 50, "kettle": 40, "violin": 30}
+    write_log(store, tmp_path, "autumn", autumn)
     write_corpus(store, tmp_path, texts_of(4, 3) | {"fresh": "topic 2 topic 3 kettle", "other": "a violin"})
-    lonely = make_plan(store, 0.2, 1, AUTUMN)
+    lonely = make_plan(store, PlanRequest(0.2, 1), AUTUMN)
     done = open_quarter(store, PEOPLE, lonely.plan_id, systems=("bm25",))
     assert (done.added, done.retired) == (2, 2)
     assert done.new_pairs > 0
@@ -294,38 +291,21 @@ def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: St
     with store.reading() as cursor:
         texts = {query.text for query in active_queries(cursor)}
         gone = retired_queries(cursor)
-    assert texts == {"topic 2", "topic 3", "kettle", "violin"}
+    assert texts == set(autumn)
     assert sorted(gone) == ["topic 0", "topic 1"]
     assert "the traffic has left it" in gone["topic 0"]
-    expected = {("topic 2", 60), ("topic 3", 50), ("kettle", 40), ("violin", 30)}
-    assert set(rows_of(store, CURRENT_SAMPLE)) == expected
+    assert dict(rows_of(store, CURRENT_SAMPLE)) == autumn
 
 
 def test_what_a_preview_promises_is_what_people_are_asked(store: Store, tmp_path: Path) -> None:
     judged_project(store, tmp_path, queries=20, documents=8)
     fresh = {f"fresh-{n}": f"topic {n} and nothing else" for n in range(20)}
     write_corpus(store, tmp_path, texts_of(20, 8) | fresh)
-    plan = make_plan(store, 0.2, 7, AUTUMN)
+    plan = make_plan(store, PlanRequest(0.2, 7), AUTUMN)
     asked = QuarterRequest(PEOPLE[:2], plan.plan_id, systems=("bm25",), depth=2)
     preview = preview_opening(store, asked)
     assert rows_of(store, "SELECT (SELECT count(*) FROM relabeling_rounds), count(*) FROM pools") == [(0, 0)]
     done = open_plan(store, asked)
-    assert preview == replace(done, pool=preview.pool)
+    assert preview == replace(done, pool=preview.pool, dry_run=True)
     assert (done.pairs, done.new_pairs > 0) == (plan.pairs, True)
     assert len(rows_of(store, SHOWN_IN_Q4)) == preview.round.presentations
-
-
-def test_the_commands_open_and_say_so(project: Store) -> None:
-    command = ["--project", str(project.path), "relabel"]
-    assert invoke([*command, "open", "--annotators", "ada,cyd"]).exit_code == 1, "nothing is planned"
-    invoke([*command, "plan", "--today", "2026-11-22"])
-    gone = invoke([*command, "open", "--annotators", "ada,cyd", "--same-annotators", "0.3"])
-    assert "get even shares, also of what they judged before" in str(gone.exception)
-    preview = invoke([*command, "open", "--annotators", "ada,cyd", "--dry-run"])
-    assert "nothing was opened" in preview.stdout
-    done = invoke([*command, "open", "--annotators", "ada,cyd", "--json"])
-    assert json.loads(done.stdout)["round"]["round"] == "2026-Q4"
-    answer_round(project, "2026-Q4", first_grade)
-    quiet = invoke([*command, "status", "--today", "2026-12-01"])
-    assert quiet.exit_code == 0, quiet.stdout
-    assert "Nothing is due" in quiet.stdout

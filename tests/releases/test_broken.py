@@ -5,31 +5,35 @@ from __future__ import annotations
 import ast
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from curation.core.errors import CurationError, RefusedError, StoreError, StoreVersionError
+from curation.core.errors import CurationError, RefusedError, StoreError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide
-from curation.labeling.judgments.imported import add_judgments
-from curation.releases.diff.diff import diff
-from curation.releases.export.export import export
-from curation.releases.freeze.freeze import freeze
-from curation.releases.release_rows import release_id_of, signed_row
+from curation.labeling.imported import add_judgments
+from curation.releases.diff import diff
+from curation.releases.release_id import release_id_of
+from curation.releases.release_rows import signed_row
 from curation.releases.seal import open_sealed
 from curation.releases.verify import verify
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
-from curation.store import Store, append_rows, open_store, utc_now
+from curation.store import Store, append_rows, utc_now
 from tests.support import ROOT
+from tests.support.freezing import export, freeze
 from tests.support.gold_project import DISPUTE, LEXICAL, PARTS, documents, gold_project, write_corpus
+from tests.support.projects import per_test, rows_of
 from tests.support.stored_parts import add_texts, part_text, text_of, texts_of
+
+pytestmark = pytest.mark.slow
+gold = per_test(gold_project)
 
 FROZEN = ("releases", "release_parts", "seal_openings")
 CHANGING = re.compile(
@@ -42,8 +46,7 @@ SMALL_DISK = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 sys.dont_write_bytecode = True  # it would be cut off at the limit, and break every later import
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-sys.argv[1:] = sys.argv[2:]
+resource.setrlimit(resource.RLIMIT_FSIZE, (8_192, 8_192))
 from curation.cli import main
 main()
 """
@@ -51,68 +54,39 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from curation.releases.freeze import freeze as module
+from curation.releases.requests import FreezeRequest
 from curation.store import open_store
 
 module.record_event = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # the last step before the commit
-module.freeze(open_store(Path(sys.argv[1])), "v1")
+module.freeze(open_store(Path(sys.argv[1])), FreezeRequest("v1"))
 """
 
 
-@pytest.fixture
-def gold(tmp_path: Path) -> Iterator[Store]:
-    (tmp_path / "project").mkdir()
-    store = gold_project(tmp_path / "project")
-    yield store
-    store.close()
-
-
-def kept(store: Store) -> tuple[int, int, int]:
-    """Rows of releases, of their parts, and events that tell of a freeze."""
-    with store.reading() as cursor:
-        row = cursor.execute(
-            "SELECT (SELECT count(*) FROM releases), (SELECT count(*) FROM release_parts), "
-            "(SELECT count(*) FROM events WHERE action = 'freeze')"
-        ).fetchone()
-    assert row is not None
-    return row
-
-
-def on_a_small_disk(store: Store, limit: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command line where no file may grow beyond the limit, in bytes."""
-    store.close()
-    command = [sys.executable, "-c", SMALL_DISK, str(limit), "--project", str(store.path), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+def nothing_is_kept(store: Store) -> bool:
+    """Whether no release, no part of one and no event of a freeze is stored."""
+    tables = ("releases", "release_parts", "events WHERE action = 'freeze'")
+    return not any(rows_of(store, f"SELECT * FROM {table}") for table in tables)
 
 
 @pytest.mark.slow
 def test_a_disk_that_fills_up_during_freeze_leaves_no_release(gold: Store) -> None:
-    done = on_a_small_disk(gold, 8_192, "freeze", "v1")
+    gold.close()
+    command = [sys.executable, "-c", SMALL_DISK, "--project", str(gold.path), "freeze", "v1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 1
     assert "goldgrade: The database file could not be used, and nothing was changed:" in done.stderr
     assert "Traceback" not in done.stderr
-    assert kept(gold) == (0, 0, 0)
+    assert nothing_is_kept(gold)
     assert freeze(gold, "v1").created
     assert verify(gold, "v1").intact
 
 
-@pytest.mark.slow
-def test_a_disk_that_fills_up_during_export_leaves_no_folder(gold: Store, tmp_path: Path) -> None:
-    freeze(gold, "v1")
-    out = tmp_path / "exports" / "beir"
-    arguments = ["export", "v1", "--without-grades", "test", "--out", str(out)]
-    done = on_a_small_disk(gold, 900, *arguments)
-    assert done.returncode == 1
-    assert "the export could not be written, and nothing was left: File too large" in done.stderr
-    assert list(out.parent.iterdir()) == []
-    assert on_a_small_disk(gold, 1 << 30, *arguments).returncode == 0
-
-
-@pytest.mark.slow
+@pytest.mark.costly("processes that are killed")
 def test_kill_9_in_the_middle_of_freeze_leaves_nothing_of_it(gold: Store) -> None:
     gold.close()
     killed = subprocess.run([sys.executable, "-c", KILLED, str(gold.path)], check=False, cwd=ROOT)
     assert killed.returncode == -signal.SIGKILL
-    assert kept(gold) == (0, 0, 0)
+    assert nothing_is_kept(gold)
     assert freeze(gold, "v1").created
     assert verify(gold, "v1").intact
 
@@ -167,7 +141,7 @@ def works(store: Store, folder: Path) -> list[Callable[[], object]]:
         lambda: decide(store, *DISPUTE, grade=0, reason="on second thoughts"),
         lambda: add_judgments(store, late, "late.csv"),
         lambda: import_corpus(store, write_corpus(folder / "other.jsonl", changed)),
-        lambda: make_split(store, PARTS, seed=5, rules=LEXICAL),
+        lambda: make_split(store, SplitRequest(tuple(PARTS.items()), 5, LEXICAL)),
         refused,
         lambda: freeze(store, "v2", allow_changed=True, override="a try"),
         lambda: diff(store, "v1", "v2", reason="a try"),
@@ -177,20 +151,18 @@ def works(store: Store, folder: Path) -> list[Callable[[], object]]:
 
 
 def everything(store: Store, release_id: str) -> list[tuple[object, ...]]:
-    with store.reading() as cursor:
-        sql = """
-            SELECT * FROM releases r JOIN release_parts p USING (release_id) WHERE release_id = ?
-            ORDER BY name, part, place
-        """
-        return cursor.execute(sql, [release_id]).fetchall()
+    sql = """
+        SELECT * FROM releases r JOIN release_parts p USING (release_id) WHERE release_id = ?
+        ORDER BY name, part, place
+    """
+    return rows_of(store, sql, release_id)
 
 
 def forge(store: Store, name: str, change: Callable[[dict[str, str]], object]) -> None:
     """A release whose sums and id fit its content, though no goldgrade of now would write it."""
+    ((release_id,),) = rows_of(store, "SELECT release_id FROM releases WHERE name = 'v1'")
     with store.reading() as cursor:
-        row = cursor.execute("SELECT release_id FROM releases WHERE name = 'v1'").fetchone()
-        assert row is not None
-        texts = texts_of(cursor, row[0])
+        texts = texts_of(cursor, release_id)
     change(texts)
     sums = {part: text_of(text).sums for part, text in texts.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
@@ -261,25 +233,3 @@ def test_one_altered_byte_on_the_disk_is_told_as_damage(gold: Store, tmp_path: P
     others = [sentence for sentence in told if sentence not in damage]
     assert len(damage) >= 4
     assert all("cannot be opened as a project" in sentence for sentence in others)
-
-
-def test_a_database_file_that_was_cut_short_is_told(gold: Store, tmp_path: Path) -> None:
-    freeze(gold, "v1")
-    gold.close()
-    path = Path(shutil.copy(gold.path, tmp_path / "short.duckdb"))
-    with path.open("r+b") as file:
-        file.truncate(path.stat().st_size // 2)
-    damaged = Store(path)
-    with pytest.raises(StoreError, match="Could not read enough bytes"):
-        verify(damaged, "v1")
-    damaged.close()
-
-
-def test_a_project_of_a_newer_goldgrade_is_refused(gold: Store) -> None:
-    freeze(gold, "v1")
-    with gold.transaction() as cursor:
-        cursor.execute("INSERT INTO migrations VALUES ('9999_later', ?)", [utc_now()])
-    gold.close()
-    with pytest.raises(StoreVersionError, match="newer goldgrade"):
-        verify(Store(gold.path), "v1")
-    assert open_store(gold.path).path == gold.path

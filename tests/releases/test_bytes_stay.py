@@ -19,27 +19,32 @@ import pytest
 
 from curation.core.text import canonical_json, digest
 from curation.releases.export.formats import FORMATS
-from curation.releases.release_rows import rounded
+from curation.releases.release_id import rounded
 from curation.store import Store
 from tests.support.command_line import Done, invoke
 from tests.support.projects import add_names, new_project, rows_of
 from tests.support.relabeled import answer_round
+from tests.support.sampled_pool import sample_last_pool
+
+pytestmark = pytest.mark.slow
 
 TOPICS = "kettle router violin passport glacier sourdough tractor origami lantern harbour".split()
 KINDS = ("cheap", "best", "how to repair a", "red or blue")
 OPENED = """
 import corpus corpus.jsonl
-import traffic traffic.csv --time-field time --count-field count --session-field session
+import traffic traffic.csv --map time=time --map count=count --map session=session
 sample --size 20 --seed 7
-tags find
-import run far.csv --name far --query-field query --skip-unknown
-pool --systems bm25,run:far --depth 8 --sample-bands 2:1,8:0.6 --random-negatives 1 --seed 7
-import answers answers.csv --query-field query --skip-unknown
+tags --find
+import run far.csv --name far --map query=query --skip-unknown
+pool --systems bm25,run:far --depth 8 --random-negatives 1 --seed 7
+"""
+SAMPLED = """
+import answers answers.csv --map query=query --skip-unknown
 round open first --annotators ada,grace --overlap 2 --duplicates 0.1 --seed 7
 """
 FROZEN = """
-adjudicate decide --file decided.csv --reason "as joan says" --all
-split --dev 0.6 --test 0.4 --seed 3 --no-paraphrase --same session
+decide --file decided.csv --reason "as joan says" --all
+split --part dev=0.6 --part test=0.4 --seed 3 --no-paraphrase --same session
 freeze v1 --allow-disputed --override "to test it"
 freeze shared --allow-disputed --share-grades identical --seal dev --override "to test it"
 """
@@ -49,11 +54,11 @@ relabel plan --share 0.2 --seed 7 --today 2026-08-03
 relabel open --annotators ada,grace --round again
 """
 FROZEN_AGAIN = """
-split --dev 0.6 --test 0.4 --seed 3 --no-paraphrase
+split --part dev=0.6 --part test=0.4 --seed 3 --no-paraphrase
 freeze v2 --allow-disputed --allow-changed --override "to test it" --reason "to test it"
 """
 EVALUATED = (
-    "evaluate v1 --run near.csv --run far.csv --query-field query --part dev --breakdown type,part,tag "
+    "evaluate v1 --run near.csv --run far.csv --map query=query --part dev --breakdown type,part,tag "
     "--hard-negatives --baseline near --seed 7 --json"
 )
 
@@ -147,6 +152,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
             goldgrade(folder, command)
 
     run(OPENED)
+    sample_last_pool(store, {2: 1.0, 8: 0.6}, 7)
+    run(SAMPLED)
     answer(store, "first")
     write_csv(folder / "decided.csv", "query,document,grade", decided(store))
     run(FROZEN)
@@ -178,7 +185,7 @@ EXPORTS = {
     "deepeval": "8194728591057840",
     "langsmith": "16aa484b44c6b7b7",
 }
-EVALUATION = "b9089a4ccecc973b"
+EVALUATION = "0f86c1dbdd2bae3e"
 
 
 def test_release_ids_stay(made: Store) -> None:
@@ -198,13 +205,15 @@ def test_the_figures_of_an_evaluation_stay(made: Store) -> None:
     """To six digits: the last ones are the machine's."""
     found = json.loads(goldgrade(made.path.parent, EVALUATED).stdout)
     assert [found.pop(name) for name in ("mark", "context", "sealed_count")] == [None, {}, None]
+    for system in found["hard_negatives"]["systems"].values():
+        assert {(drop.pop("n"), drop.pop("why")) for drop in system["drop"].values()} == {(12, None)}
     files = [file for run in found["runs"] for file in run["files"]]
     assert [(file.pop("chunks"), file.pop("remarks")) for file in files] == [(None, [])] * len(files)
     assert sum_of(canonical_json(rounded(found)).encode()) == EVALUATION
 
 
 def sum_of_files(folder: Path) -> str:
-    """Of an export. Parquet files count by their rows: their bytes depend on the version of pyarrow."""
+    """The sums of an export; for Parquet the sum of the rows, because pyarrow versions write other bytes."""
     found = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = path.read_bytes()

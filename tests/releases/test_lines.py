@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from curation.core.text import ListDigest, canonical_json, digest
-from curation.releases.pairs import PairCodes, documents_of, number_in
+from curation.releases.pair_codes import PairCodes, documents_of, number_in
 from curation.store import release_parts
 from curation.store.release_parts import DAMAGED, PartText, pack, sorted_lines, unpack
 from tests.support.stored_parts import part_text, text_of
@@ -28,18 +28,18 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("rows", [ROWS, ROWS[:4], []])
 def test_lines_have_the_text_and_the_sums_of_a_list(rows: list[dict[str, Any]]) -> None:
-    found = PartText.of_rows(iter(rows))
-    assert list(found) == rows
-    assert len(found) == len(rows)
-    assert str(found) == part_text(rows)
-    assert found.sums == text_of(part_text(rows)).sums
+    text = PartText.of_rows(iter(rows))
+    assert list(text) == rows
+    assert len(text) == len(rows)
+    assert str(text) == part_text(rows)
+    assert text.sums == text_of(part_text(rows)).sums
 
 
 def test_lines_are_sorted_by_code_points_as_python_sorts_texts() -> None:
-    found = PartText.of_rows(ROWS, ordered=True)
-    assert list(found) == sorted(ROWS, key=canonical_json)
-    assert len(found) == len(ROWS)
-    assert len(found.packed) > 1
+    text = PartText.of_rows(ROWS, ordered=True)
+    assert list(text) == sorted(ROWS, key=canonical_json)
+    assert len(text) == len(ROWS)
+    assert len(text.packed) > 1
 
 
 def test_a_tab_and_a_number_after_a_line_leave_the_order_of_the_lines() -> None:
@@ -49,10 +49,10 @@ def test_a_tab_and_a_number_after_a_line_leave_the_order_of_the_lines() -> None:
 
 @pytest.mark.parametrize("items", [[], ["one"], ["one", 'two "2"', "é"]])
 def test_the_digest_of_a_list_needs_no_list(items: list[str]) -> None:
-    found = ListDigest()
+    sums = ListDigest()
     for item in items:
-        found.add(item)
-    assert found.value() == digest(items)
+        sums.add(item)
+    assert sums.value() == digest(items)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "{}\n", "{}", "\n\n", "x" * 100 + "\n\n" + "y" * 90])

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import goldgrade
+from curation.evaluation.evaluable_release import evaluable_release
+from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.submission import submit
-from curation.evaluation.submitted import evaluable_release, submitted_report
-from curation.operations.workflow import read_workflow
-from curation.releases.release_rows import MARK, find_release, release_marks
+from curation.evaluation.stored_evaluations import submitted_report
+from curation.operations.workflow.project_workflow import read_stages
+from curation.releases.gate_override import MARK, gate_overrides
+from curation.releases.release_rows import find_release
 from curation.store import Annotator, Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, freeze_against_the_gate, ranked, write_run
+from tests.support.projects import per_module
 
 LEE = Annotator("lee", "lead", False)
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+@per_module
+def project(folder: Path) -> Store:
     """v1 was frozen as the gate was open, v2 against it."""
-    store = evaluated_project(tmp_path_factory.mktemp("marked"))
+    store = evaluated_project(folder)
     freeze_against_the_gate(store, "v2")
-    yield store
-    store.close()
+    return store
 
 
 @pytest.fixture
@@ -41,6 +42,7 @@ def said(store: Store, *arguments: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_commands_and_their_files_say_the_mark_of_a_release_and_none_of_others(
     project: Store, run_file: Path, tmp_path: Path
 ) -> None:
@@ -48,18 +50,17 @@ def test_commands_and_their_files_say_the_mark_of_a_release_and_none_of_others(
         out = tmp_path / name
         out.mkdir()
         run = ("--run", run_file)
-        packed, html, table = out / "it.goldgrade", out / "it.html", out / "it.md"
+        packed, html, table = out / "it.goldgrade", out / "it.html", out / "it.tex"
         texts = {
-            "pack": said(project, "release", "pack", name, packed),
-            "show": said(project, "release", "show", name),
-            "card": said(project, "card", name),
-            "evaluate": said(project, "evaluate", name, *run, "--html", html, "--table", table),
+            "pack": said(project, "export", name, "--out", packed),
+            "show": said(project, "releases", name),
+            "card": said(project, "releases", name, "--card"),
+            "evaluate": said(project, "evaluate", name, *run, "--out", html, "--out", table),
             "html": html.read_text(encoding="utf-8"),
             "table": table.read_text(encoding="utf-8"),
             "json": said(project, "evaluate", name, *run, "--json"),
-            "markdown": said(project, "evaluate", name, *run, "--summary", "md"),
             "sealed": said(
-                project, "evaluate", name, *run, "--part", "test", "--reason", "to see", "--by", "vera"
+                project, "evaluate", name, *run, "--part", "test", "--reason", "to see", "--as", "vera"
             ),
             "of the file": said(project, "evaluate", packed, *run),
             "export": said(project, "export", name, "--format", "leaderboard", "--out", out / "files"),
@@ -68,9 +69,9 @@ def test_commands_and_their_files_say_the_mark_of_a_release_and_none_of_others(
         }
         silent = {what for what, text in texts.items() if (MARK in text) is not marked}
         assert not silent, f"{name}: {silent}"
-    listed = json.loads(said(project, "release", "list", "--json"))["releases"]
-    assert [one["mark"] for one in listed] == [None, f"{MARK}: ordinal alpha is too low"]
-    assert f"v2 ({MARK})" in said(project, "release", "list")
+    listed = json.loads(said(project, "releases", "--json"))["releases"]
+    assert [row["mark"] for row in listed] == [None, f"{MARK}: ordinal alpha is too low"]
+    assert f"v2 ({MARK})" in said(project, "releases")
     assert f"From release v1 to v2 ({MARK})" in said(project, "diff", "v1", "v2")
     assert json.loads(said(project, "diff", "v1", "v2", "--json"))["new"]["mark"].startswith(MARK)
 
@@ -80,8 +81,8 @@ def test_records_carry_the_mark(project: Store, run_file: Path) -> None:
     assert release.mark == release.evaluate({"a": run_file}).mark == f"{MARK}: ordinal alpha is too low"
     assert goldgrade.release("v1", project.path).mark is None
     with project.reading() as cursor:
-        assert set(release_marks(cursor)) == {"v2"}
-        assert evaluable_release(cursor, find_release(cursor, "v2").release_id).mark == release.mark
+        assert set(gate_overrides(cursor)) == {"v2"}
+        assert evaluable_release(cursor, find_release(cursor, "v2")).mark == release.mark
 
 
 def test_the_path_and_the_report_of_the_page_evaluate_say_the_mark(project: Store, run_file: Path) -> None:
@@ -93,6 +94,6 @@ def test_the_path_and_the_report_of_the_page_evaluate_say_the_mark(project: Stor
     assert MARK in report.title
     assert MARK in report.findings[0]
     assert MARK in result
-    steps = {step.name: step.line for step in read_workflow(project).steps}
+    steps = {step.name: step.line for step in read_stages(project)}
     assert MARK in steps["freeze"]
     assert MARK in steps["evaluate"]

@@ -12,21 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import RefusedError
-from curation.releases.export.export import export
 from curation.releases.verify import load_release, verify
 from curation.store import Store
 from curation.store.release_parts import pack
 from tests.support import examples
 from tests.support.command_line import invoke
+from tests.support.freezing import export
 from tests.support.gold_project import frozen_project
+from tests.support.projects import per_module, rows_of
 from tests.support.stored_parts import alter_part
 
-
-@pytest.fixture(scope="module")
-def frozen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = frozen_project(tmp_path_factory.mktemp("frozen"))
-    yield store
-    store.close()
+frozen = per_module(frozen_project)
 
 
 @pytest.fixture
@@ -75,8 +71,7 @@ def test_a_manifest_without_its_sum_is_that_of_an_older_release_alone(
     frozen: Store, alter: Callable[..., None]
 ) -> None:
     """Whoever takes the sum away could else change who froze it and when."""
-    with frozen.reading() as cursor:
-        ((manifest,),) = cursor.execute("SELECT manifest FROM releases").fetchall()
+    ((manifest,),) = rows_of(frozen, "SELECT manifest FROM releases")
     rest = {name: value for name, value in json.loads(manifest).items() if name != "sum"}
     alter("UPDATE releases SET manifest = ?, frozen_by = 'somebody else'", json.dumps(rest))
     assert not verify(frozen, "v1").intact
@@ -145,7 +140,7 @@ def test_what_stands_beside_the_content_is_covered(
 def test_an_altered_release_id_is_found(frozen: Store, alter: Callable[..., None]) -> None:
     alter("UPDATE releases SET release_id = reverse(release_id)")
     alter("UPDATE release_parts SET release_id = reverse(release_id)")
-    assert "is not that of the content" in verify(frozen, "v1").problems[0]
+    assert "is not the id of the content" in verify(frozen, "v1").problems[0]
 
 
 def test_an_altered_release_is_not_exported(
@@ -180,8 +175,8 @@ def test_the_command_exits_with_1_when_something_was_altered(
     arguments = ["--project", str(frozen.path), "verify", "v1"]
     intact = invoke([*arguments, "--json"])
     assert intact.exit_code == 0
-    told = json.loads(intact.stdout)
-    assert (told["intact"], told["problems"], told["parts"], told["documents"]) == (True, [], 14, 16)
+    answer = json.loads(intact.stdout)
+    assert (answer["intact"], answer["problems"], answer["parts"], answer["documents"]) == (True, [], 14, 16)
     alter("UPDATE documents SET title = 'x' WHERE document_id = 'kettle-1'")
     altered = invoke(arguments)
     assert altered.exit_code == 1

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
 import re
-import subprocess
-import sys
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -18,8 +14,9 @@ from curation.core.text import digest
 from curation.retrieval import DEFAULT_MODEL, Bm25, Dense, Hit, Hybrid, passages
 from curation.retrieval.embeddings import embed
 from curation.retrieval.passages import Cutter, cut, cut_documents, find_cutter, passage_text
-from curation.store import Store, append
+from curation.store import Store
 from curation.store.rows import Document, Query
+from tests.support.pool_project import put_vectors
 
 WORD = re.compile(r"\S+")
 
@@ -31,16 +28,6 @@ def pieces_of(text: str) -> list[tuple[int, int]]:
         for word in WORD.finditer(text)
         for start in range(word.start(), word.end(), 4)
     ]
-
-
-def put_vectors(store: Store, kind: str, texts: dict[str, Sequence[float]]) -> None:
-    columns = {
-        "model": [DEFAULT_MODEL] * len(texts),
-        "text_hash": [digest(kind, text) for text in texts],
-        "vector": [list(vector) for vector in texts.values()],
-    }
-    with store.transaction() as cursor:
-        append(cursor, "embeddings", columns)
 
 
 def count(store: Store, table: str) -> int:
@@ -116,6 +103,7 @@ def test_the_settings_name_window_and_overlap(store: Store) -> None:
     assert settings["passages"] == {"best": "max", "overlap": 64, "window": 256}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("embedding_model")
 def test_what_stands_at_the_end_of_a_long_document_is_found_and_kept_once(store: Store) -> None:
     filler = "The committee met on Tuesday and approved the minutes of the meeting before. " * 40
@@ -139,32 +127,6 @@ def test_what_stands_at_the_end_of_a_long_document_is_found_and_kept_once(store:
     again = Dense(store, corpus)
     assert again.search([query("a small cat that purrs")], 5)[0][0] == first
     assert (count(store, "passages"), count(store, "embeddings")) == (1, len(distinct) + 2)
-
-
-MINUTES = Document("d", "", "Minutes", "The committee met on Tuesday and approved the minutes. " * 60)
-AGAIN = """
-import pickle, sys
-from pathlib import Path
-from curation.retrieval import Dense
-from curation.store import open_store
-
-document, query = pickle.load(sys.stdin.buffer)
-hits = Dense(open_store(Path(sys.argv[1])), [document]).search([query], 3)
-print(*hits[0][0].passage, "torch" in sys.modules, "transformers" in sys.modules)
-"""
-
-
-@pytest.mark.usefixtures("embedding_model")
-def test_a_second_process_needs_neither_tokeniser_nor_model(store: Store) -> None:
-    minutes = query("minutes")
-    found = Dense(store, [MINUTES]).search([minutes], 3)[0][0].passage
-    assert found is not None
-    store.close()
-    command = [sys.executable, "-c", AGAIN, str(store.path)]
-    again = subprocess.run(
-        command, check=True, stdout=subprocess.PIPE, input=pickle.dumps((MINUTES, minutes))
-    ).stdout.decode()
-    assert again.split() == [*map(str, found), "False", "False"]
 
 
 def test_a_model_that_reads_texts_of_any_length_gets_whole_documents(store: Store) -> None:

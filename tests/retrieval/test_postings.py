@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 from curation.retrieval import Bm25, postings
 from curation.retrieval.postings import search_compiled, search_for, search_numpy
 from curation.store.rows import Document
+from tests.support.icecat import first_products
 
 HOSTILE = [
     "",
@@ -34,12 +33,10 @@ HOSTILE = [
 def assert_same(texts: Sequence[str], asked: Sequence[str], depths: Sequence[int]) -> None:
     documents = [Document(f"d{place:05}", "", "", text) for place, text in enumerate(texts)]
     engine = Bm25(documents)
-    engine.search([], 1)
-    index = engine._index()
-    numbers = [engine._numbers(index, text) for text in asked]
+    numbers = [engine._numbers(text) for text in asked]
     for depth in depths:
         compiled, plain = (
-            search(index.postings, numbers, depth) for search in (search_compiled, search_numpy)
+            search(engine._postings(), numbers, depth) for search in (search_compiled, search_numpy)
         )
         for (rows, scores), (expected_rows, expected) in zip(compiled, plain, strict=True):
             assert rows.tolist() == expected_rows.tolist()
@@ -51,13 +48,13 @@ def _numba() -> None:
     pytest.importorskip("numba", reason="numba is not installed (extra fast)")
 
 
+@pytest.mark.costly("compares both searches on 2,500 products")
 @pytest.mark.usefixtures("_numba")
 def test_real_products_are_ranked_alike(shared: Path) -> None:
     """A part is there twice, so that scores are equal at every cut."""
-    with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as lines:
-        found = [json.loads(line) for line, _ in zip(lines, range(2000), strict=False)]
-    texts = [f"{product['title']} {product.get('short_description') or ''}" for product in found]
-    asked = [*(product["title"] for product in found[::20]), "toner toner", "bluetooth speaker"]
+    products = first_products(shared, 2000)
+    texts = [f"{product['title']} {product.get('short_description') or ''}" for product in products]
+    asked = [*(product["title"] for product in products[::20]), "toner toner", "bluetooth speaker"]
     assert_same([*texts, *texts[:500]], asked, (1, 7, 100, 5000))
 
 
@@ -70,6 +67,7 @@ def test_hostile_texts_are_ranked_alike(texts: list[str], asked: list[str]) -> N
     assert_same(texts, [*asked, " ".join(asked)], (1, 3, 1000))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_numba")
 def test_a_word_may_be_in_a_document_more_often_than_two_bytes_count() -> None:
     assert_same(["w " * 70_000 + "tea", "w tea", "hat", "coat", "shoe"], ["w", "tea w"], (5,))

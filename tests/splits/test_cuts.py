@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from curation.core.errors import InputError
-from curation.splits.cuts import cuts_by_id, remaining_ties
-from curation.splits.groups import leakage_groups
+from curation.splits.groups import cuts_by_id, leakage_groups, remaining_ties
 from curation.splits.inputs import SplitInputs
-from curation.splits.rules import Rules
-from curation.splits.ties.query_text import LABEL as QUERY_TEXT
-from curation.splits.ties.search import find_edges
+from curation.splits.request import Rules
+from curation.splits.tie_search import find_edges
+from curation.splits.ties import QUERY_TEXT as QUERY_TEXT
 
 
 def test_a_cut_by_a_name_that_is_one_querys_id_and_anothers_text_is_refused() -> None:
@@ -26,11 +25,11 @@ def test_where_a_cut_does_not_part_two_queries_the_chain_that_ties_them_is_named
     texts = {"a": "red shoe", "b": "red shoes", "c": "red shoes ", "d": "usb hub"}
     inputs = SplitInputs(texts, {"a": frozenset({"d1"}), "d": frozenset({"d1"})}, {"d1": "a document"})
     rules = Rules(query=0.8, paraphrase=None, document=None, cut=(("b", "a"),))
-    found = find_edges(inputs, rules)
-    assert [edge[:3] for edge in found.cut] == [("a", "b", QUERY_TEXT)]
-    groups = leakage_groups(texts, found.edges)
-    held = remaining_ties(rules.cut, groups, found.edges)
-    assert [(row.query_a, row.query_b, [edge[:2] for edge in row.chain]) for row in held] == [
+    ties = find_edges(inputs, rules)
+    assert [edge[:3] for edge in ties.cut] == [("a", "b", QUERY_TEXT)]
+    groups = leakage_groups(texts, ties.edges)
+    remaining = remaining_ties(rules.cut, groups, ties.edges)
+    assert [(first, second, [edge[:2] for edge in chain]) for first, second, chain in remaining] == [
         ("a", "b", [("a", "c"), ("b", "c")])
     ]
     rules = replace(rules, cut=(*rules.cut, ("a", "c")))

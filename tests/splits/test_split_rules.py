@@ -10,22 +10,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import RefusedError
-from curation.core.similarity.pairs import VERIFIED, exact_links
-from curation.core.similarity.rewording import reworded_shingles
-from curation.core.similarity.shingles import character_shingles, jaccard, word_shingles
-from curation.splits.assignment.assignment import ALL, assign_parts, distances, shares
-from curation.splits.assignment.carried_over import carried_over_groups
-from curation.splits.certificate.certify import certify
-from curation.splits.groups import chain, leakage_groups, members_of
+from curation.core.similarity.pairs import exact_links
+from curation.core.similarity.shingles import character_shingles, jaccard, reworded_shingles, word_shingles
+from curation.splits.assignment import ALL, assign_parts, distances, members_of, shares
+from curation.splits.certify import certify
+from curation.splits.checked_assignment import carried_over_groups
+from curation.splits.groups import chain, leakage_groups, refuse_joined
 from curation.splits.inputs import SplitInputs
-from curation.splits.refusals import refuse_joined
-from curation.splits.rules import Rules
-from curation.splits.ties.edges import Edge
-from curation.splits.ties.near_duplicate_document import LABEL as NEAR_DUPLICATE
-from curation.splits.ties.query_text import LABEL as QUERY_TEXT
-from curation.splits.ties.search import find_edges
-from curation.splits.ties.shared_document import LABEL as SHARED_DOCUMENT
+from curation.splits.request import Rules
+from curation.splits.tie_search import find_edges
+from curation.splits.ties import NEAR_DUPLICATE as NEAR_DUPLICATE
+from curation.splits.ties import QUERY_TEXT as QUERY_TEXT
+from curation.splits.ties import SHARED_DOCUMENT as SHARED_DOCUMENT
+from curation.splits.ties import Edge
 from tests.support import examples
+
+pytestmark = pytest.mark.slow
 
 QUERIES = [f"q{number:02}" for number in range(24)]
 RULES = Rules(paraphrase=None)
@@ -84,8 +84,8 @@ def test_no_dimension_is_nearer_than_its_bound_and_a_small_assignment_is_near_th
     names = sorted(set(groups.values()))
     assume(len(parts) ** len(names) <= 300)
     levels = {query: data.draw(LEVELS) for query in queries}
-    found = assign_parts(groups, levels, parts, seed=1)
-    reached = distances(found, levels, parts)
+    nearest = assign_parts(groups, levels, parts, seed=1)
+    reached = distances(nearest, levels, parts)
     assert all(distance.queries >= distance.least - 1e-6 for distance in reached)
     weight = max(1, len({dimension for level in levels.values() for dimension, _ in level}))
 
@@ -107,7 +107,7 @@ def test_no_dimension_is_nearer_than_its_bound_and_a_small_assignment_is_near_th
             if share.dimension == ALL
         )
     ]
-    assert cost(found) <= min(map(cost, allowed)) + 2
+    assert cost(nearest) <= min(map(cost, allowed)) + 2
 
 
 @given(
@@ -179,8 +179,8 @@ def test_several_dimensions_are_balanced_together_and_not_only_crossed() -> None
         **{("dev", "all"): 60, ("dev", "head"): 15, ("dev", "tail"): 30, ("dev", "torso"): 15},
         **{("dev", "a"): 42, ("dev", "b"): 18, ("dev", "question"): 12},
     }
-    found = distances(assigned, levels, parts)
-    assert {distance.dimension: distance.queries for distance in found} == dict.fromkeys(
+    gaps = distances(assigned, levels, parts)
+    assert {distance.dimension: distance.queries for distance in gaps} == dict.fromkeys(
         ("all", "band", "segment", "tag"), 0.0
     )
 
@@ -195,61 +195,6 @@ def test_the_assignment_depends_on_the_seed_and_not_on_the_order_of_the_queries(
     assert first != assign_parts(groups, levels, parts, seed=2)
 
 
-def inputs(texts: dict[str, str], relevant: dict[str, set[str]], documents: dict[str, str]) -> SplitInputs:
-    return SplitInputs(texts, {name: frozenset(ids) for name, ids in relevant.items()}, documents)
-
-
-WORDS = ["blue phone", "leather tablet", "hard violin", "wooden pencil"]
-LONG = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-
-
-def test_each_kind_of_edge_is_found_with_what_makes_it() -> None:
-    ties = find_edges(
-        inputs(
-            {"a": "laptop", "b": "laptops", "c": "printer", "d": "scanner", "e": "ink"},
-            {"c": {"d1"}, "d": {"d1", "d2"}, "e": {"d3"}},
-            {"d1": "a shared one", "d2": LONG, "d3": f"{LONG} fifteen"},
-        ),
-        RULES,
-    )
-    assert ties.edges == [
-        Edge("a", "b", QUERY_TEXT, 0.8),
-        Edge("c", "d", SHARED_DOCUMENT, 1.0, ("d1",)),
-        Edge("d", "e", NEAR_DUPLICATE, 12 / 13, ("d2", "d3")),
-    ]
-    assert {kind: count for kind, count in ties.found.items() if count} == {
-        QUERY_TEXT: 1,
-        SHARED_DOCUMENT: 1,
-        NEAR_DUPLICATE: 1,
-    }
-
-
-def test_templated_queries_and_copied_documents_keep_only_a_forest() -> None:
-    names = [f"q{number:03}" for number in range(200)]
-    templated = find_edges(inputs({name: f"query number {name}" for name in names}, {}, {}), RULES)
-    groups = leakage_groups(names, templated.edges)
-    assert len(templated.edges) == len(names) - len(set(groups.values()))
-    assert templated.found[QUERY_TEXT] > 10 * len(templated.edges)
-    words = {name: f"{number * 7919:x} {number * 104729:x}" for number, name in enumerate(names)}
-    copies = find_edges(
-        inputs(words, {name: {f"d{name}"} for name in names}, {f"d{name}": LONG for name in names}),
-        RULES,
-    )
-    assert copies.found[NEAR_DUPLICATE] == 199 * 200 // 2
-    assert len(copies.edges) == 199
-
-
-def test_similar_texts_are_tied_by_minhash_at_every_size_as_by_comparing_all() -> None:
-    texts = {
-        f"q{number}": f"{word} {noun}"
-        for number, (word, noun) in enumerate(product(WORDS, ["case", "cases"]))
-    }
-    found = find_edges(inputs(texts, {}, {}), RULES)
-    assert found.methods[QUERY_TEXT] == VERIFIED
-    assert found.edges == find_edges(inputs(texts, {}, {}), RULES, compare=exact_links).edges
-    assert len(found.edges) == len(WORDS)
-
-
 TEXTS = st.lists(st.text("ab ", max_size=6), min_size=2, max_size=12)
 
 
@@ -262,10 +207,10 @@ def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_the
     relevant = {
         name: ids
         for name in texts
-        if (ids := data.draw(st.sets(st.sampled_from(sorted(corpus)), max_size=2)))
+        if (ids := data.draw(st.frozensets(st.sampled_from(sorted(corpus)), max_size=2)))
     }
     judged = {name: corpus[name] for name in sorted(set().union(*relevant.values()))}
-    whole = inputs(texts, relevant, judged)
+    whole = SplitInputs(texts, relevant, judged)
     edges = tied(whole)
     groups = leakage_groups(texts, find_edges(whole, RULES, compare=exact_links).edges)
     assert groups == leakage_groups(texts, sorted(edges))
@@ -283,13 +228,13 @@ def tied(whole: SplitInputs) -> set[Edge]:
     """Every tie between two queries, by comparing one by one."""
     edges = set()
     for a, b in combinations(sorted(whole.queries), 2):
-        one, other = whole.relevant.get(a, frozenset()), whole.relevant.get(b, frozenset())
+        left, other = whole.relevant.get(a, frozenset()), whole.relevant.get(b, frozenset())
         pair = [whole.queries[name] for name in (a, b)]
         if any(jaccard(*map(shingles, pair)) >= 0.65 for shingles in (character_shingles, reworded_shingles)):
             edges.add(Edge(a, b, QUERY_TEXT, 1.0))
-        if one & other:
+        if left & other:
             edges.add(Edge(a, b, SHARED_DOCUMENT, 1.0))
-        for first, second in product(one, other):
+        for first, second in product(left, other):
             near = jaccard(word_shingles(whole.documents[first]), word_shingles(whole.documents[second]))
             if first != second and near >= 0.8:
                 edges.add(Edge(a, b, NEAR_DUPLICATE, 1.0))

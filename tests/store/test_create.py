@@ -25,18 +25,15 @@ except CurationError as error:
 """
 
 
-def test_a_project_below_a_file_is_refused(tmp_path: Path) -> None:
+def test_a_project_where_nothing_can_be_written_is_refused(tmp_path: Path) -> None:
+    """Below a file, and in /proc, where nobody makes a file, not even root."""
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(InputError, match="no project could be made there"):
-        create_store(tmp_path / "file" / "project.duckdb")
+    for folder in (tmp_path / "file", Path("/proc")):
+        with pytest.raises(InputError, match="no project could be made there"):
+            create_store(folder / "project.duckdb")
 
 
-def test_a_project_where_nothing_can_be_written_is_refused() -> None:
-    """In /proc nobody makes a file, root included, who passes over the rights of a folder."""
-    with pytest.raises(InputError, match="no project could be made there"):
-        create_store(Path("/proc/project.duckdb"))
-
-
+@pytest.mark.slow
 def test_a_disk_without_room_leaves_no_half_made_project(tmp_path: Path) -> None:
     script = tmp_path / "full.py"
     script.write_text(DISK_FULL)

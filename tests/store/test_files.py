@@ -15,7 +15,7 @@ import pytest
 
 from curation.core.errors import StoreBusyError
 from curation.store import Store, create_store, get_setting, put_setting
-from curation.store.files import DatabaseFile
+from curation.store.project_file import DatabaseFile
 from tests.support import ROOT
 
 WHAT_IS_LOADED_WHILE_THE_FILE_IS_HELD = """
@@ -25,13 +25,13 @@ from curation.operations.project import init_project
 from curation.ingest.importers.query_import import import_queries
 
 folder = Path(sys.argv[1])
-store = init_project(folder / "project.duckdb").store
+store = init_project(folder / "project.duckdb")
 assert "pyarrow" not in sys.modules and "pandas" not in sys.modules
 
 class Watch:
     def find_spec(self, name, path=None, target=None):
         if name in ("pyarrow", "pandas"):
-            print(name, store._file.held)
+            print(name, store._file.attached)
 
 sys.meta_path.insert(0, Watch())
 import_queries(store, folder / "queries.jsonl")
@@ -94,7 +94,7 @@ def test_what_another_process_writes_the_moment_the_file_is_free_is_a_new_data_v
     fingerprint = DatabaseFile._fingerprint
 
     def slowly(file: DatabaseFile) -> tuple[object, ...] | None:
-        if not file.held:
+        if not file.attached:
             write_from_there(file.path)
         return fingerprint(file)
 
@@ -105,7 +105,7 @@ def test_what_another_process_writes_the_moment_the_file_is_free_is_a_new_data_v
         assert (get_setting(cursor, "there") is not None) == (store.data_version != before + 1)
 
 
-@pytest.mark.slow
+@pytest.mark.costly("fills a disk in a process of its own")
 def test_a_disk_full_at_a_checkpoint_is_reported_and_what_was_committed_is_read(tmp_path: Path) -> None:
     script = tmp_path / "full.py"  # with -c DuckDB takes itself for a shell and draws progress bars
     script.write_text(DISK_FULL_AT_A_CHECKPOINT)
@@ -131,6 +131,7 @@ def test_a_connection_of_this_process_that_holds_the_file_is_named(tmp_path: Pat
         pass
 
 
+@pytest.mark.slow
 def test_a_store_at_rest_leaves_the_locks_of_this_process_alone(store: Store) -> None:
     with store.transaction() as cursor:
         put_setting(cursor, "first", "1")
@@ -172,6 +173,7 @@ def test_what_appending_needs_is_loaded_before_the_file_is_taken(tmp_path: Path)
     assert run.stdout.split("\n") == ["pyarrow False", "pandas False", ""]
 
 
+@pytest.mark.slow
 def test_every_module_that_appends_says_so_when_it_takes_the_file() -> None:
     silent = []
     for path in sorted((ROOT / "curation").rglob("*.py")):

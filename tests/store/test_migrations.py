@@ -104,6 +104,7 @@ def test_a_project_is_copied_before_it_is_changed(tmp_path: Path) -> None:
     assert sorted(one.name for one in tmp_path.iterdir()) == [kept.name, "shop.duckdb"]
 
 
+@pytest.mark.slow
 def test_each_upgrade_keeps_a_copy_and_one_that_failed_before_none_again(tmp_path: Path) -> None:
     path = tmp_path / "shop.duckdb"
     for way in ("first", "after a way back", "killed"):

@@ -48,7 +48,6 @@ def test_a_folder_that_another_process_writes_stays_until_it_is_killed(tmp_path:
     code += "with staged(Path(sys.argv[1])) as new: print(new, flush=True); time.sleep(60)"
     command = [sys.executable, "-c", code, str(tmp_path / "v1")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         new = Path(process.stdout.readline().strip())
         assert clear_leftovers(tmp_path) == []
         process.kill()

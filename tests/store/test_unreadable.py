@@ -11,10 +11,10 @@ import pytest
 
 from app.serve import build
 from curation.core.errors import CurationError, StoreError
-from curation.operations.doctor.doctor import examine
+from curation.operations.doctor import examine
 from curation.operations.project import init_project
 from curation.store import open_store
-from curation.store.on_disk.write_ahead_log import _checksum
+from curation.store.write_ahead_log import _checksum
 from tests.support.command_line import invoke
 
 NOBODY = 65534
@@ -34,7 +34,7 @@ def made(kind: str, folder: Path) -> Path:
     if kind == "folder":
         path.mkdir()
         return path
-    init_project(path).store.close()
+    init_project(path).close()
     content = bytearray(path.read_bytes())
     if kind == "newer":
         struct.pack_into("<Q", content, 12, 1200)
@@ -77,7 +77,7 @@ def test_an_unreadable_project_is_a_sentence_from_every_entry(
 def test_a_project_that_one_may_not_read_is_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "private" / "project.duckdb"
     path.parent.mkdir()
-    init_project(path).store.close()
+    init_project(path).close()
     for place, mode in ((path, 0o000), (path.parent, 0o700)):
         place.chmod(mode)
         tmp_path.chmod(0o755)

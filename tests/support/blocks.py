@@ -6,8 +6,8 @@ from pathlib import Path
 
 import duckdb
 
-from curation.operations.backups.content import table_names
-from curation.store.on_disk.file_form import BLOCK, HEADERS
+from curation.operations.backup import table_names
+from curation.store.duckdb_format import BLOCK, HEADERS
 
 OF_TABLE = "SELECT unnest(list_append(additional_block_ids, block_id)) FROM pragma_storage_info('{}')"
 

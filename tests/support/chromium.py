@@ -18,7 +18,7 @@ MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
 
 def find_chromium() -> str | None:
-    """$CHROMIUM, an installed Chromium or Chrome, else Playwright's own; None if there is none."""
+    """$CHROMIUM, an installed Chromium or Chrome, else Playwright's own; None where nothing is installed."""
     installed = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES), str(MAC)]
     found = next((path for path in installed if path and Path(path).is_file()), None)
     return found or _playwrights_own()

@@ -1,28 +1,25 @@
-"""A small gold set in every format, and one run over it."""
+"""A small gold set, and one run over it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from curation.core.text import digest, normalise_query
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.imported import add_judgments
 from curation.operations.project import init_project
 from curation.pooling.pool import build_pool
-from curation.releases.export.export import export
-from curation.releases.freeze.freeze import freeze
-from curation.splits.rules import Rules
+from curation.pooling.request import PoolRequest
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
+from tests.support.freezing import freeze
+from tests.support.gold_project import LEXICAL, PARTS, Qrels, write_corpus
 
-Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 
-FORMATS = ("beir", "trec", "csv", "parquet", "hf", "triplets")
 TOPICS = {
     "kettle": "boils water for tea in a steel jug",
     "violin": "has four strings and a wooden bow",
@@ -65,7 +62,7 @@ def expected() -> Qrels:
 
 def consumed_project(folder: Path) -> Store:
     """Corpus, queries, a pool with ranks, grades of two annotators, a split and the release v1."""
-    store = init_project(folder / "project.duckdb").store
+    store = init_project(folder / "project.duckdb")
     rows = [
         {
             "id": name,
@@ -76,9 +73,7 @@ def consumed_project(folder: Path) -> Store:
         for topic in TOPICS
         for number, (name, said) in enumerate(zip(document_ids(topic), SAID, strict=True))
     ]
-    corpus = folder / "corpus.jsonl"
-    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    import_corpus(store, corpus)
+    import_corpus(store, write_corpus(folder / "corpus.jsonl", rows))
     asked = [
         Query(query_id(topic), f"{topic} that {does}", normalise_query(f"{topic} that {does}"), "imported")
         for topic, does in TOPICS.items()
@@ -90,21 +85,10 @@ def consumed_project(folder: Path) -> Store:
             for document, grade in grades.items()
         ]
         add_judgments(store, judged, f"{annotator}.csv", asked)
-    build_pool(store, ["bm25"], depth=10, random_negatives=0, seed=1)
-    rules = Rules(paraphrase=None)  # needs no model
-    make_split(store, {"dev": 0.5, "test": 0.5}, seed=1, rules=rules)
+    build_pool(store, PoolRequest(["bm25"], depth=10, random_negatives=0, seed=1))
+    make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     freeze(store, "v1")
     return store
-
-
-def write_all(store: Store, out: Path) -> Mapping[str, Path]:
-    """Format → folder, with the grades of all parts."""
-    folders = {}
-    for format in FORMATS:
-        parts = ("dev", "test") if format == "triplets" else ()
-        export(store, "v1", format, out / format, reason="round trips through other tools", parts=parts)
-        folders[format] = out / format
-    return folders
 
 
 def fixed_run() -> Run:

@@ -8,10 +8,9 @@ import numpy as np
 
 from curation.core.operation import DEFAULT_MODEL
 from curation.core.text import digest
-from curation.queries.coverage.coverage_map import MapSettings
 from curation.queries.coverage.entities import find_entities
-from curation.queries.coverage.phrases import PhraseExtractor
 from curation.queries.coverage.report import find_coverage
+from curation.queries.requests import CoverageRequest
 from curation.retrieval.embeddings import BFLOAT16
 from curation.store import Store, append
 from tests.support.pool_project import put_texts
@@ -45,7 +44,7 @@ def vector(text: str) -> list[float]:
 
 
 def put_vectors(store: Store, kind: str, texts: Sequence[str]) -> None:
-    """Store them; those of documents in either precision, so that the processor decides nothing."""
+    """Store vectors; documents' vectors in both precisions, so that the processor decides nothing."""
     names = [DEFAULT_MODEL, f"{DEFAULT_MODEL} in {BFLOAT16}"][: 2 if kind == "document" else 1]
     with store.transaction() as cursor:
         append(
@@ -60,8 +59,8 @@ def put_vectors(store: Store, kind: str, texts: Sequence[str]) -> None:
 
 
 def put_entity_vectors(store: Store) -> None:
-    found = find_entities(documents_in_force(store), PhraseExtractor())
-    put_vectors(store, "document", [entity.text for entity in found.entities])
+    entities, _ = find_entities(documents_in_force(store))
+    put_vectors(store, "document", [entity.text for entity in entities])
 
 
 def fill(store: Store) -> Store:
@@ -71,7 +70,7 @@ def fill(store: Store) -> Store:
     return store
 
 
-COARSE = MapSettings(seed=3, resolution=1.0)
+COARSE = CoverageRequest(seed=3, resolution=1.0)
 
 
 def measured(store: Store) -> Store:

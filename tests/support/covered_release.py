@@ -1,4 +1,4 @@
-"""A release of a project with a coverage map: three regions, of which two have queries enough for figures.
+"""A release of a project with a coverage map: three regions, and two of them have queries enough for figures.
 
 Twelve queries are about tea, twelve about ships, three about both, two about the moon, and one about nothing
 that the corpus has. Vectors are by hand, so that no model is needed.
@@ -6,21 +6,20 @@ that the corpus has. Vectors are by hand, so that no model is needed.
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from curation.core.text import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.imported import add_judgments
 from curation.queries.coverage.report import find_coverage
-from curation.releases.freeze.freeze import freeze
-from curation.splits.rules import Rules
+from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
-from curation.store import Store, open_store
+from curation.store import Store
 from tests.support.coverage_project import COARSE, TEXTS, put_entity_vectors, put_vectors
+from tests.support.evaluated_project import write_run
+from tests.support.freezing import freeze
 from tests.support.pool_project import put_texts
-from tests.support.projects import new_project
+from tests.support.projects import copied, new_project
 
 FEW_TIES = Rules(query=1.0, paraphrase=None, document=None, shared=False)
 """All queries are in one part, so it does not matter what ties them."""
@@ -59,22 +58,14 @@ def grades(query_id: str) -> dict[str, int]:
     return found | dict.fromkeys(others[:2], 0)
 
 
+@copied
 def covered_project(folder: Path, part: str = "dev") -> Store:
     """The project, with its release v1 whose queries are all in one part; 'test' is sealed."""
-    path = folder / "project.duckdb"
-    path.write_bytes(_covered_project(part))
-    return open_store(path)
-
-
-@cache
-def _covered_project(part: str) -> bytes:
-    with TemporaryDirectory() as folder:
-        store = labelled(Path(folder))
-        find_coverage(store, COARSE)
-        make_split(store, {part: 1.0}, 1, FEW_TIES)
-        freeze(store, "v1")
-        store.close()
-        return store.path.read_bytes()
+    store = labelled(folder)
+    find_coverage(store, COARSE)
+    make_split(store, SplitRequest(((part, 1.0),), 1, FEW_TIES))
+    freeze(store, "v1")
+    return store
 
 
 def labelled(folder: Path) -> Store:
@@ -104,12 +95,6 @@ def write_runs(folder: Path) -> list[str]:
     """Two run files: `tea` is good where a query is about tea only, `ship` where it is about ships."""
     found = []
     for system in ("tea", "ship"):
-        lines = [
-            f"{query_id} Q0 {document_id} {place} {100 - place} {system}\n"
-            for query_id in QUERIES
-            for place, document_id in enumerate(ranked(query_id, good=query_id.startswith(system)), 1)
-        ]
-        path = folder / f"{system}.trec"
-        path.write_text("".join(lines))
-        found.append(str(path))
+        lists = {query_id: ranked(query_id, good=query_id.startswith(system)) for query_id in QUERIES}
+        found.append(str(write_run(folder / f"{system}.trec", lists)))
     return found

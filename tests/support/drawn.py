@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from curation.labeling.presentation.elements import Element, Node
+from curation.labeling.presentation.markup import Element, Node
 
 
 def outline(nodes: Sequence[Node]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import duckdb
 
 from curation.store import Cursor
-from curation.store.files import start_engine, stop_engine
+from curation.store.project_file import start_engine, stop_engine
 from tests.support import is_search
 
 _kept: list[Cursor] = []

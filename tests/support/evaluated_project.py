@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from curation.core.text import digest, normalise_query
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
-from curation.releases.freeze.freeze import freeze
+from curation.labeling.imported import add_judgments
 from curation.releases.verify import load_release
-from curation.splits.rules import Rules
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
-from curation.store import Store, open_store
+from curation.store import Store
 from curation.store.rows import Query
-from tests.support.gold_project import write_corpus
-from tests.support.once import once_a_run
-from tests.support.projects import add_names, new_project
+from tests.support.freezing import freeze
+from tests.support.gold_project import LEXICAL, write_corpus
+from tests.support.projects import add_names, copied, new_project
 
 QUERIES = 60
 DOCUMENTS = 6
@@ -30,51 +28,40 @@ def document_ids(number: int) -> list[str]:
     return [f"d{number}.{place}" for place in range(DOCUMENTS)]
 
 
+@copied
 def evaluated_project(folder: Path) -> Store:
     """60 queries of two strata with 4 judged and 2 unjudged documents each, half of them sealed.
 
     vera and walt evaluate, lee leads, anna grades.
     """
-    path = folder / "project.duckdb"
-    path.write_bytes(_evaluated_project())
-    return open_store(path)
+    store = new_project(folder / "project.duckdb")
+    rows = [
+        {"id": name, "title": name, "text": f"all of {digest(name)}"}
+        for number in range(QUERIES)
+        for name in document_ids(number)
+    ]
+    import_corpus(store, write_corpus(folder / "corpus.jsonl", rows))
+    for who in ("ada", "ben"):
+        add_judgments(store, _judgments(who), f"{who}.csv", list(map(query, range(QUERIES))))
+    make_split(store, SplitRequest((("dev", 0.5), ("test", 0.5)), 1, LEXICAL))
+    freeze(store, "v1")
+    add_names(store, "vera", "walt", role="evaluator")
+    add_names(store, "lee", role="lead")
+    add_names(store, "anna")
+    return store
 
 
-@once_a_run
-def _evaluated_project() -> bytes:
-    with TemporaryDirectory() as folder:
-        store = new_project(Path(folder) / "project.duckdb")
-        rows = [
-            {"id": name, "title": name, "text": f"all of {digest(name)}"}
-            for number in range(QUERIES)
-            for name in document_ids(number)
-        ]
-        import_corpus(store, write_corpus(Path(folder) / "corpus.jsonl", rows))
-        queries = [query(number) for number in range(QUERIES)]
-        for who in ("ada", "ben"):
-            given = [
-                ImportedJudgment(f"q{number}", name, who, grade)
-                for number in range(QUERIES)
-                for name, grade in zip(document_ids(number), GRADES, strict=False)
-            ]
-            add_judgments(store, given, f"{who}.csv", queries)
-        make_split(store, {"dev": 0.5, "test": 0.5}, 1, Rules(paraphrase=None))
-        freeze(store, "v1")
-        add_names(store, "vera", "walt", role="evaluator")
-        add_names(store, "lee", role="lead")
-        add_names(store, "anna")
-        store.close()
-        return store.path.read_bytes()
+def _judgments(who: str, grades: Sequence[int] = GRADES) -> list[ImportedJudgment]:
+    return [
+        ImportedJudgment(f"q{number}", name, who, grade)
+        for number in range(QUERIES)
+        for name, grade in zip(document_ids(number), grades, strict=False)
+    ]
 
 
 def freeze_against_the_gate(store: Store, name: str) -> None:
     """A third annotator contradicts the two others, who outvote them; a release is frozen all the same."""
-    given = [
-        ImportedJudgment(f"q{number}", name, "odd", 3 - grade)
-        for number in range(QUERIES)
-        for name, grade in zip(document_ids(number), GRADES, strict=False)
-    ]
-    add_judgments(store, given, "odd.csv")
+    add_judgments(store, _judgments("odd", GRADES[::-1]), "odd.csv")
     freeze(store, name, override="a draft")
 
 
@@ -97,7 +84,8 @@ def ranked(name: str) -> Ranked:
     }
 
 
-def write_run(path: Path, lists: Mapping[str, list[str]]) -> Path:
+def write_run(path: Path, lists: Mapping[str, Sequence[str]]) -> Path:
+    """A run file in the form of TREC: query id → document ids, best first."""
     lines = [
         f"{query_id} Q0 {name} {place} {len(found) - place} run\n"
         for query_id, found in lists.items()

@@ -3,20 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from curation.evaluation.assembly import assembled, score_system
-from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.scoring.inputs.facets import chosen_facets
-from curation.evaluation.scoring.inputs.release import EvaluatedRelease
-from curation.evaluation.scoring.inputs.system_runs import SystemRun
-from curation.evaluation.scoring.metrics.measures import measures_for
+import numpy as np
+
+from curation.evaluation.evaluate_runs import assembled
+from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scored_system import score_system
+from curation.evaluation.scoring.drawn_queries import drawn_queries
+from curation.evaluation.scoring.facets import chosen_facets, facets_of
+from curation.evaluation.scoring.measure_names import measures_for
+from curation.evaluation.scoring.pooled_pairs import PooledPairs
+from curation.evaluation.scoring.qrels import Qrels
+from curation.evaluation.scoring.rankings import run_rows
+from curation.evaluation.scoring.release import EvaluatedRelease
+from curation.evaluation.scoring.system_runs import SystemRun
+from curation.ingest.importers.known_queries import KnownQueries
 
 
 def evaluate_read(
-    release: EvaluatedRelease, read: Mapping[str, Sequence[SystemRun]], options: EvaluationOptions
+    release: EvaluatedRelease, read: Mapping[str, Sequence[SystemRun]], options: EvaluateRequest
 ) -> Evaluation:
     """The figures of runs that were read, by system."""
     measures = measures_for(release.qrels.scale, options.measures)
     facets = chosen_facets(release.facets, options.by)
     systems = [score_system(name, runs, release, measures) for name, runs in read.items()]
     return assembled(release, measures, facets, systems, options)
+
+
+def evaluate_lists(
+    qrels: Qrels,
+    kinds: Sequence[Mapping[str, Any]],
+    dimensions: Sequence[str],
+    systems: Mapping[str, Mapping[str, Mapping[str, float]]],
+    options: EvaluateRequest,
+) -> Evaluation:
+    """The figures of systems, each query → document → score, on a release of nothing but queries and grades.
+
+    Parameters
+    ----------
+    kinds: what a release says of each query, in the order of the qrels.
+    """
+    ids, nothing = qrels.query_ids, np.full(len(qrels.query_ids), np.nan)
+    release = EvaluatedRelease(
+        *("v1", "0" * 64, ("dev",), (), qrels, {query: query for query in ids}),
+        facets_of(kinds, dimensions),
+        drawn_queries(ids, nothing, nothing, {}, {}, None),
+        *(KnownQueries([], {}), frozenset(), PooledPairs({})),
+    )
+    read = {}
+    for name, run in systems.items():
+        rows = run_rows(run, qrels)
+        read[name] = [SystemRun(name, f"{name}.trec", rows, len(rows.query), 0, 0, {})]
+    return evaluate_read(release, read, options)

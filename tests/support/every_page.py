@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -13,38 +12,38 @@ from playwright.sync_api import Page, expect
 
 from app.navigation import all_pages
 from curation.guides.drafts import save_draft
-from curation.guides.parse_guide import read_guide
+from curation.guides.guide_text import read_guide
 from curation.guides.questions import answer_question, ask_at_item
-from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.queries import active_queries
-from curation.ingest.importers.query_import import import_queries
 from curation.ingest.readers.lines import clean
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.consensus.disputes import disputes
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judging import Submission
+from curation.labeling.requests import AnswerTaskRequest, RoundRequest
 from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
-from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
+from curation.labeling.written_answers.create_task import open_answer_task
 from curation.labeling.written_answers.writing import write_answer
 from curation.labeling.written_answers.writing import writing_queue as answering_queue
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
 from curation.queries.coverage.clusters import Cluster
-from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
 from curation.queries.coverage.entities import Entity
-from curation.queries.coverage.entity_linking import EntityMatch
-from curation.queries.coverage.resolution import Partitions
+from curation.queries.coverage.partitions import Partitions
 from curation.queries.coverage.stored_map import write_map, write_texts
-from curation.queries.coverage.writing.queue import write_task, writing_queue
 from curation.queries.coverage.writing.tasks import open_tasks
-from curation.releases.freeze.freeze import freeze
-from curation.splits.rules import Rules
+from curation.queries.coverage.writing.writing_queue import write_task, writing_queue
+from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.documents import current_snapshot
+from tests.support.freezing import freeze
+from tests.support.projects import import_rows
 from tests.support.served import PASSWORD, Served, settled
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "rosa": "reviewer", "lee": "lead"}
@@ -53,14 +52,21 @@ HEADINGS = {
     "/queries?part=All queries": "Queries",
     "/rounds?part=Open a round": "Rounds",
     "/agreement?round=gulls": "Agreement",
-    **{f"/answers?part={part}": "Answers" for part in ("Decide", "Tasks")},
-    "/relabel?of=Plan": "Re-label",
+    **{f"/write?part={part}": "Write" for part in ("Answers", "Decide", "Tasks")},
+    **{f"/queries?part={part}": "Queries" for part in ("Pool", "Coverage")},
+    **{f"/releases?stage=Re-label&quarter={part}": "Releases" for part in ("Due", "Plan", "Report")},
+    "/label?show=consistency": "My consistency",
     "/query?id=q0": "gulls 0",
     "/query?id=q0&shown=Releases": "gulls 0",
-    "/releases?view=Card": "Releases",
+    "/releases?stage=Releases&view=Card": "Releases",
+    "/releases?stage=Releases&view=Export": "Releases",
     **{f"/releases?stage={stage}": "Releases" for stage in ("Rule", "Gate", "Split", "Freeze")},
-    **{f"/guide?show={part}": "Guide" for part in ("Document", "Edit", "Publish", "Versions", "Questions")},
-    **{f"/coverage?of={part}": "Coverage" for part in ("Map", "Written")},
+    **{
+        f"/settings?part=Guide&show={part}": "Settings"
+        for part in ("Document", "Edit", "Publish", "Versions", "Questions")
+    },
+    **{f"/settings?part={part}": "Settings" for part in ("Backup", "Notices")},
+    **{f"/queries?part=Coverage&of={part}": "Queries" for part in ("Map", "Written")},
 }
 """The pages besides Label and Adjudicate, each as the lead sees it."""
 LOOPS = ("/", "/adjudicate")
@@ -68,21 +74,18 @@ LOOPS = ("/", "/adjudicate")
 
 def build(folder: Path, words: str, note: str, long_text: str = "") -> Path:
     """A project whose titles, texts, queries, needs and notes hold `words`, judged in part and in dispute."""
-    store = init_project(folder / "project.duckdb").store
+    store = init_project(folder / "project.duckdb")
     documents = [
         {"_id": f"d{n}", "title": f"Gulls {n} {words}", "text": f"Gulls {n} fly. {words} " * 3, "url": note}
         for n in range(8)
     ]
     documents.append({"_id": "long", "title": "Long gulls", "text": f"Gulls. {words} {long_text}", "url": ""})
     queries = [{"_id": f"q{n}", "text": f"gulls {n} {words}", "information_need": words} for n in range(3)]
-    for name, rows in (("corpus", documents), ("queries", queries)):
-        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    import_corpus(store, folder / "corpus.jsonl")
-    import_queries(store, folder / "queries.jsonl")
-    build_pool(store, ["bm25"], depth=6, random_negatives=9, seed=1)
+    import_rows(store, documents, queries)
+    build_pool(store, PoolRequest(["bm25"], depth=6, random_negatives=9, seed=1))
     for name, role in PEOPLE.items():
         add_annotator(store, name, role, PASSWORD)
-    open_round(store, "gulls", ["anna", "ben"], overlap=2, duplicates=0, seed=3)
+    open_round(store, RoundRequest("gulls", ["anna", "ben"], overlap=2, duplicates=0, seed=3))
     _judge(store, note)
     _write_answers(store, words)
     _ask_about_the_guide(store, words)
@@ -117,7 +120,7 @@ def _judge(store: Store, note: str) -> None:
             answer_query(store, name, item.presentation_id, "no", f"{name} answers {item.presentation_id}")
     first = disputes(store)[0]
     decide(store, first.query_id, first.document_id, 1, note, "rosa")
-    make_split(store, {"test": 1.0}, 1, Rules(paraphrase=None))
+    make_split(store, SplitRequest((("test", 1.0),), 1, Rules(paraphrase=None)))
     freeze(store, "first", allow_disputed=True, override="A project to look at.")
 
 
@@ -133,11 +136,11 @@ def _ask_about_the_guide(store: Store, words: str) -> None:
 
 def _write_answers(store: Store, words: str) -> None:
     """Two people differ on a query; the lead is to write for the others and has written for one."""
-    open_answer_task(store, AnswerTaskPlan(words, ["anna", "ben"], queries=["q0"], show="pool"))
-    open_answer_task(store, AnswerTaskPlan("wings", ["lee"], 1, queries=["q1", "q2"], show="pool"))
+    open_answer_task(store, AnswerTaskRequest(words, ["anna", "ben"], queries=["q0"], show="pool"))
+    open_answer_task(store, AnswerTaskRequest("wings", ["lee"], 1, queries=["q1", "q2"], show="pool"))
     for name in ("anna", "ben", "lee"):
         words_of = words.replace("\0", name) if words.strip() else name
-        write_answer(store, name, answering_queue(store, name).open[0], words_of, [0, 1], 0)
+        write_answer(store, name, answering_queue(store, name)[0][0], words_of, [0, 1], 0)
 
 
 def _cover(store: Store, words: str) -> None:
@@ -164,7 +167,6 @@ def _cover(store: Store, words: str) -> None:
     open_tasks(store, 3, ["lee"], seed=1)
     with store.reading() as cursor:
         task = writing_queue(cursor, "lee").task
-    assert task is not None
     write_task(store, task.task_id, clean(f"gulls written {words}", Counter()), "lee")
 
 

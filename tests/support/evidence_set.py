@@ -5,13 +5,11 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.support import ROOT
 from tests.support.command_line import invoke
 from tests.support.marking import GUIDE
-from tests.support.once import once_a_run
 
 SET = ROOT.parent / "shared/data/evidence"
 QUESTIONS = SET / "questions.csv"
@@ -30,38 +28,22 @@ def excerpts() -> dict[str, tuple[str, list[dict[str, Any]]]]:
 
 
 def evidence_set(folder: Path) -> Path:
-    """The project's file."""
-    path = folder / "set.duckdb"
-    path.write_bytes(_evidence_set())
-    return path
-
-
-@once_a_run
-def _evidence_set() -> bytes:
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        project, corpus, guide = (folder / file for file in ("set.duckdb", "corpus.jsonl", "guide.md"))
-        lines = [json.dumps({"id": one, "text": text}) for one, text in texts().items()]
-        corpus.write_text("\n".join(lines), encoding="utf-8")
-        guide.write_text(GUIDE.format(ask="required"), encoding="utf-8")
-        command(project, "init", "--guide", str(guide))
-        command(project, "import", "corpus", str(corpus))
-        assert command(project, "import", "queries", str(QUESTIONS))["added"] == 317
-        fields = (
-            "--query-field",
-            "question",
-            "--document-field",
-            "corpus_id",
-            "--evidence-field",
-            "references",
-        )
-        judged = ("import", "judgments", str(QUESTIONS), *fields, "--annotator", "chroma", "--grade", "3")
-        assert command(project, *judged)["judgments"] == 317
-        assert command(project, *judged)["unchanged"] == 317
-        ties = ("--no-paraphrase", "--no-shared-documents", "--no-near-duplicates")
-        command(project, "split", "--part", "all=1", *ties)
-        assert command(project, "freeze", "v1", "--override", "one annotator")["parts"]["evidence"] == 487
-        return project.read_bytes()
+    """Build the project; returns its file."""
+    project, corpus, guide = (folder / file for file in ("set.duckdb", "corpus.jsonl", "guide.md"))
+    lines = [json.dumps({"id": one, "text": text}) for one, text in texts().items()]
+    corpus.write_text("\n".join(lines), encoding="utf-8")
+    guide.write_text(GUIDE.format(ask="required"), encoding="utf-8")
+    command(project, "init", "--guide", str(guide))
+    command(project, "import", "corpus", str(corpus))
+    assert command(project, "import", "queries", str(QUESTIONS))["added"] == 317
+    fields = (*("--map", "query=question", "--map", "document=corpus_id"), *("--map", "evidence=references"))
+    judged = ("import", "judgments", str(QUESTIONS), *fields, "--annotator", "chroma", "--grade", "3")
+    assert command(project, *judged)["judgments"] == 317
+    assert command(project, *judged)["unchanged"] == 317
+    ties = ("--no-paraphrase", "--no-shared-documents", "--no-near-duplicates")
+    command(project, "split", "--part", "all=1", *ties)
+    assert command(project, "freeze", "v1", "--override", "one annotator")["parts"]["evidence"] == 487
+    return project
 
 
 def command(project: Path, *words: str) -> dict[str, Any]:

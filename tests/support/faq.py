@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from curation.labeling.judgments.judging import Submission
+from curation.labeling.judging import Submission
 from curation.labeling.session.submit import submit
 from curation.store import open_store
 from tests.support.command_line import invoke
@@ -165,7 +165,7 @@ def write_decisions(path: Path, pairs: list[tuple[str, str]]) -> None:
 
 def commands(folder: Path) -> dict[str, str]:
     """What a lead types, by step; `folder` has the files and gets the runs."""
-    fields = "--query-field query --document-field document"
+    fields = "--map query=query --map document=document"
     people = ",".join(PEOPLE)
     measured = f"--run {folder / 'runs' / 'bm25.trec'} --measures recall@5,success@5,mrr@10 --breakdown type"
     return {
@@ -174,18 +174,18 @@ def commands(folder: Path) -> dict[str, str]:
         "traffic": f"import traffic {folder / 'log.csv'}",
         "sample": f"sample --size {HEAD + TAIL} --seed 1 --quota head={HEAD} --quota tail={TAIL}",
         "pool": f"pool --systems bm25 --depth {DEPTH} --random-negatives {RANDOM_NEGATIVES} --seed 1",
-        **{name: f"annotator add {name} --role annotator --password-stdin" for name in PEOPLE},
+        **{name: f"people add {name} --role annotator --password-stdin" for name in PEOPLE},
         "round": f"round open first --annotators {people} --overlap 2 --duplicates 0.08 --seed 1",
-        "close": "round close first",
+        "close": "round set first closed",
         "agreement": "agreement --breakdown type",
-        "disputes": "adjudicate list --limit 1000",
-        "decisions": f"adjudicate decide --file {folder / 'decisions.csv'} {fields} --grade-field grade "
+        "disputes": "disputes --limit 1000",
+        "decisions": f"decide --file {folder / 'decisions.csv'} {fields} --map grade=grade "
         "--reason 'read again'",
         "negatives": "negatives --negatives 10",
-        "split": "split --dev 0.7 --test 0.3 --seed 1 --no-paraphrase",
+        "split": "split --part dev=0.7 --part test=0.3 --seed 1 --no-paraphrase",
         "freeze": "freeze v1",
-        "card": "card v1",
-        "run": f"run v1 --systems bm25 --out {folder / 'runs'}",
+        "card": "releases v1 --card",
+        "run": f"baseline v1 --systems bm25 --out {folder / 'runs'}",
         "dev": f"evaluate v1 {measured} --part dev --hard-negatives",
         "test": f"evaluate v1 {measured} --part test --hard-negatives --reason 'the first figures'",
         **{
@@ -199,8 +199,8 @@ def commands(folder: Path) -> dict[str, str]:
 def walk(folder: Path) -> dict[str, Any]:
     """Run all commands in a folder: step → what was printed as JSON; `notes` is the text of the agreement.
 
-    `graded` is how many presentations each person answered, and `rows` and `parquet` are those of both files
-    of labelled pairs.
+    `graded` is how many presentations each person answered, and `rows` and `parquet` are the rows of both
+    files of labelled pairs.
     """
     write_corpus(folder / "faq.jsonl")
     write_traffic(folder / "log.csv")

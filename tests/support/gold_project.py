@@ -6,22 +6,20 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from curation.core.text import normalise_query
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide
-from curation.labeling.judgments.imported import add_judgments
-from curation.releases.export.export import export as export_release
-from curation.releases.freeze.freeze import freeze
-from curation.splits.rules import Rules
-from curation.splits.split import make_split
-from curation.store import Store, open_store, utc_now
+from curation.labeling.imported import add_judgments
+from curation.splits.request import Rules, SplitRequest
+from curation.splits.split import make_split, parts_in_force
+from curation.store import Store, utc_now
 from curation.store.rows import Query
-from tests.support.once import once_a_run
-from tests.support.projects import new_project
+from tests.support.freezing import export as export_release
+from tests.support.freezing import freeze
+from tests.support.projects import copied, new_project, rows_of
 
 TOPICS = ["kettle", "router", "violin", "passport", "glacier", "sourdough", "tractor", "origami"]
 PARTS = {"dev": 0.5, "test": 0.5}
@@ -53,7 +51,7 @@ def write_corpus(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
 
 
 def judgments(annotator: str, shift: int = 0) -> list[ImportedJudgment]:
-    """One grade for each pair; `shift` moves that of the disputed pair."""
+    """One grade for each pair; `shift` moves the grade of the disputed pair."""
     given = []
     for topic in TOPICS:
         for number, grade in ((1, 3), (2, 0)):
@@ -68,82 +66,53 @@ def queries() -> list[Query]:
     ]
 
 
+@copied
 def labelled(
     folder: Path,
-    *,
     backwards: bool = False,
     decided: bool = True,
     people: tuple[str, str] = ("zoe.miller", "abe.jones"),
 ) -> Store:
-    """A project with corpus, queries, two annotators' grades and one dispute, decided or open.
-
-    A copy of one that was built once in this way, by these people.
-    """
-    folder.mkdir(exist_ok=True)
-    path = folder / "project.duckdb"
-    path.write_bytes(_labelled(backwards, decided, people))
-    return open_store(path)
-
-
-@once_a_run
-def _labelled(backwards: bool, decided: bool, people: tuple[str, str]) -> bytes:
+    """A project with corpus, queries, two annotators' grades and one dispute, decided or open."""
     step = -1 if backwards else 1
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        store = new_project(folder / "project.duckdb")
-        import_corpus(store, write_corpus(folder / "corpus.jsonl", documents()[::step]))
-        zoe, abe = people
-        files = [(f"{zoe}.csv", judgments(zoe)), (f"{abe}.csv", judgments(abe, shift=2))]
-        for source, given in files[::step]:
-            add_judgments(store, given[::step], source, queries()[::step])
-        if decided:
-            decide(store, *DISPUTE, grade=1, reason="only the title fits")
-        store.close()
-        return store.path.read_bytes()
+    store = new_project(folder / "project.duckdb")
+    import_corpus(store, write_corpus(folder / "corpus.jsonl", documents()[::step]))
+    zoe, abe = people
+    files = [(f"{zoe}.csv", judgments(zoe)), (f"{abe}.csv", judgments(abe, shift=2))]
+    for source, given in files[::step]:
+        add_judgments(store, given[::step], source, queries()[::step])
+    if decided:
+        decide(store, *DISPUTE, grade=1, reason="only the title fits")
+    return store
 
 
+@copied
 def gold_project(folder: Path) -> Store:
-    """A project that is ready to be frozen: a copy of one that was built once."""
-    path = folder / "project.duckdb"
-    path.write_bytes(_gold_project())
-    return open_store(path)
+    """A project that is ready to be frozen."""
+    store = labelled(folder)
+    make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
+    return store
 
 
-@once_a_run
-def _gold_project() -> bytes:
-    with TemporaryDirectory() as folder:
-        store = labelled(Path(folder))
-        make_split(store, PARTS, 1, LEXICAL)
-        store.close()
-        return store.path.read_bytes()
-
-
+@copied
 def frozen_project(folder: Path) -> Store:
     """The same with its release v1."""
-    path = folder / "project.duckdb"
-    path.write_bytes(_frozen_project())
-    return open_store(path)
+    store = gold_project(folder)
+    freeze(store, "v1")
+    return store
 
 
-@once_a_run
-def _frozen_project() -> bytes:
-    with TemporaryDirectory() as folder:
-        store = gold_project(Path(folder))
-        freeze(store, "v1")
-        store.close()
-        return store.path.read_bytes()
+def parts_of(store: Store) -> dict[str, str]:
+    """The split in force: query id → part."""
+    with store.reading() as cursor:
+        return parts_in_force(cursor)
 
 
-def add_pool(
-    store: Store,
-    ranks: Mapping[tuple[str, str], int | None],
-    system: str = "bm25",
-    settings: str = '{"depth": 3}',
-) -> None:
+def add_pool(store: Store, ranks: Mapping[tuple[str, str], int | None], system: str = "bm25") -> None:
     """A pool of one system: (query id, document id) → rank, None for a random document."""
     pool_id = f"pool of {system}"
     with store.transaction() as cursor:
-        cursor.execute("INSERT INTO pools VALUES (?, 's', ?, '{}', ?)", [pool_id, settings, utc_now()])
+        cursor.execute("INSERT INTO pools VALUES (?, 's', '{\"depth\": 3}', '{}', ?)", [pool_id, utc_now()])
         for (query_id, document_id), rank in ranks.items():
             pair = [query_id, document_id]
             cursor.execute("INSERT OR IGNORE INTO candidates VALUES (?, ?)", pair)
@@ -166,15 +135,12 @@ def pooled_project(folder: Path) -> Store:
 
 def consensus_grades(store: Store) -> Qrels:
     """The grades straight from the votes of this small project: both agree but for the decided dispute."""
-    with store.reading() as cursor:
-        rows = cursor.execute(
-            """
-            SELECT j.query_id, j.document_id, coalesce(any_value(a.grade), any_value(j.grade))
-            FROM current_judgments j LEFT JOIN adjudications a USING (query_id, document_id) GROUP BY ALL
-            """
-        ).fetchall()
+    sql = """
+        SELECT j.query_id, j.document_id, coalesce(any_value(a.grade), any_value(j.grade))
+        FROM current_judgments j LEFT JOIN adjudications a USING (query_id, document_id) GROUP BY ALL
+    """
     found: Qrels = {}
-    for query_id, document_id, grade in rows:
+    for query_id, document_id, grade in rows_of(store, sql):
         found.setdefault(query_id, {})[document_id] = grade
     return found
 
@@ -199,6 +165,6 @@ def awkward(folder: Path) -> Store:
         for name in texts
     ]
     add_judgments(store, given, "x.csv", asked)
-    make_split(store, PARTS, rules=LEXICAL)
+    make_split(store, SplitRequest(tuple(PARTS.items()), rules=LEXICAL))
     freeze(store, "v1", override="one annotator is enough for ids")
     return store

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
+
 import numpy as np
 from hypothesis import strategies as st
+
+from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.labeling.imported import add_judgments
+from curation.store import Store
+from tests.support.projects import add_pairs
 
 SCALE = (0, 1, 2, 3)
 GradeRow = tuple[str, str, str, int]
@@ -19,6 +27,18 @@ judged = st.lists(
     max_size=60,
     unique_by=lambda row: row[:3],
 )
+
+
+def import_grades(
+    store: Store, rows: Iterable[GradeRow], source: str = "grades.csv", at: datetime | None = None
+) -> None:
+    """Add the rows' queries and documents to the project, then their grades, given at one time or at none."""
+    given = [ImportedJudgment(*row, submitted_at=at) for row in rows]
+    pairs: dict[str, list[str]] = {}
+    for query, document in dict.fromkeys((one.query_id, one.document_id) for one in given):
+        pairs.setdefault(query, []).append(document)
+    add_pairs(store, pairs)
+    add_judgments(store, given, source)
 
 
 def noisy(queries: int = 30, noise: float = 0.7, seed: int = 0, people: int = 3) -> list[GradeRow]:

@@ -1,6 +1,6 @@
 """Real queries tagged by hand, and how often the rules agree with the hand.
 
-For tests/queries/sampling/tags/test_tags_by_hand.py and benchmarks/bench_tags.py. hand_tagged.tsv holds a
+For tests/queries/tags/test_tags_by_hand.py and benchmarks/bench_tags.py. hand_tagged.tsv holds a
 source, the digest of a normalised query and its tags; the texts are in the shared data and stay there. The
 last digit of a digest decides the half: rules were tuned on the even one, the odd one only measures them.
 Short and long were counted.
@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from curation.core.statistics.intervals import wilson
 from curation.core.text import digest, normalise_query
-from curation.queries.sampling.tags.rules import RULES
+from curation.queries.tag_rules import RULES
+from tests.support.icecat import ratings
 
 LIST = Path(__file__).with_name("hand_tagged.tsv")
 HALVES = ("tuned on", "held out")
@@ -95,9 +96,7 @@ def share(part: int, whole: int) -> str:
 
 def icecat(shared: Path) -> list[str]:
     """The 135 rated queries, once for each rating."""
-    path = shared / "chorus_icecat" / "Broad_Query_Set_individual_ratings.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        return [row["query"] for row in csv.DictReader(file)]
+    return [row["query"] for row in ratings(shared)]
 
 
 def esci(shared: Path) -> list[str]:

@@ -16,7 +16,7 @@ RATERS = ("agent_1_rating", "agent_2_rating", "agent_3_rating")
 FEW = ("tripod", "camera bag", "projector", "calculator", "usb hub", "microsoft office", "coffee")
 """Queries about which the raters differ here and there, and which share few products."""
 A_QUERY, OTHERS = 24, 60
-"""Of the cut: rated products of a query at most, and products besides."""
+"""The cut has so many rated products of a query at most, and so many others."""
 
 
 class Cut(NamedTuple):
@@ -33,6 +33,20 @@ def ratings(shared: Path) -> list[dict[str, str]]:
     path = shared / "chorus_icecat" / "Broad_Query_Set_individual_ratings.csv"
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def given_grades(shared: Path) -> list[tuple[str, str, str, int]]:
+    """Query, document, rater and grade of every rating."""
+    return [
+        (row["query"], row["docid"], rater, int(row[rater])) for row in ratings(shared) for rater in RATERS
+    ]
+
+
+def first_products(shared: Path, count: int) -> list[dict[str, str]]:
+    """The first products of the file: id, title and perhaps a short description."""
+    path = shared / "chorus_icecat" / "products.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line, _ in zip(lines, range(count), strict=False)]
 
 
 def write_traffic(shared: Path, path: Path) -> None:
@@ -82,22 +96,21 @@ def path(shared: Path, folder: Path, raters: tuple[str, ...] = RATERS) -> list[s
     """The commands, in order; `folder` takes the traffic and the exports."""
     icecat = shared / "chorus_icecat"
     rated = icecat / "Broad_Query_Set_individual_ratings.csv"
-    fields = "--query-field query --document-field docid"
+    fields = "--map query=query --map document=docid"
     return [
         "init",
         f"import corpus {icecat / 'products.jsonl.gz'} "
-        "--id-field id --title-field title --body-field short_description",
-        f"import traffic {folder / 'traffic.csv'} --query-field query --count-field count",
+        "--map id=id --map title=title --map body=short_description",
+        f"import traffic {folder / 'traffic.csv'} --map query=query --map count=count",
         "sample --size 135 --seed 1 --no-group-spellings",  # laptop and laptops were rated apart
         "pool --systems bm25 --depth 10 --random-negatives 5 --seed 1",
-        *(f"annotator add {name} --role annotator --password-stdin" for name in raters),
+        *(f"people add {name} --role annotator --password-stdin" for name in raters),
         f"round open first --annotators {','.join(RATERS)} --overlap 3 --duplicates 0.08 --seed 1",
         f"import judgments {rated} {fields} --annotator-columns {','.join(raters)}",
         "agreement",
-        "adjudicate list",
-        f"adjudicate decide --file {rated} {fields} --grade-field final_rating "
-        "--reason final-rating-of-the-campaign",
-        "split --dev 0.7 --test 0.3 --seed 1 --largest-group 0.11",  # 14 queries share products in a chain
+        "disputes",
+        f"decide --file {rated} {fields} --map grade=final_rating --reason final-rating-of-the-campaign",
+        "split --part dev=0.7 --part test=0.3 --seed 1 --largest-group 0.11",  # 14 share products
         "freeze v1",
         "verify v1",
         *(

@@ -36,7 +36,7 @@ class Leading:
     def invite(self, name: str) -> str:
         """The link by which an annotator of that name joins."""
         self.fill("Name", name)
-        self.press("Invite", f"{name} is annotator.")
+        self.press("Invite", f"{name} is invited as annotator.")
         return self.page.get_by_test_id("stCode").inner_text().strip()
 
     def to(self, menu: str, name: str) -> None:
@@ -70,7 +70,7 @@ class Leading:
 
     def fill(self, label: str, value: str) -> None:
         field = self.page.get_by_label(label, exact=True)
-        expect(field).to_have_count(1)  # that of the step before may still be there
+        expect(field).to_have_count(1)  # the field of the step before may still be there
         field.fill(value)
         field.press("Tab")
 

@@ -22,7 +22,7 @@ class Asked(NamedTuple):
 
 
 def log(store: Store, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Put logged queries into the project as one import; rows are those of `Asked`, or begin as these."""
+    """Put logged queries into the project as one import; rows are `Asked`, or begin like one."""
     asked = [Asked(*row) for row in rows]
     with store.transaction() as cursor:
         import_id = digest("test", asked)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.submission import submit
-from curation.guides.parse_guide import parse_guide
-from curation.ingest.readers.nested.evidence import StatedEvidence
-from curation.labeling.judgments.imported import add_judgments
+from curation.guides.guide_text import parse_guide
+from curation.ingest.importers.evidence_cells import StatedEvidence
+from curation.labeling.imported import add_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.people.annotators import add_annotator
-from curation.releases.freeze.freeze import freeze
-from curation.store import Store, open_store
+from curation.store import Store
+from tests.support.evaluated_project import write_run
+from tests.support.freezing import freeze
 from tests.support.gold_project import TOPICS, gold_project, judgments
-from tests.support.once import once_a_run
+from tests.support.projects import copied
 
 GUIDE = """---
 title: Marked
@@ -30,38 +30,22 @@ Mark the sentences that say it.
 """
 
 
+@copied
 def marked_project(folder: Path) -> Store:
     """The gold project; zoe marked "All about" in each first document, abe "about the"."""
-    path = folder / "project.duckdb"
-    path.write_bytes(_marked())
-    return open_store(path)
+    store = gold_project(folder)
+    put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
+    for who, quote in {"zoe.miller": "All about", "abe.jones": "about the"}.items():
+        mark(store, who, quote)
+    return store
 
 
+@copied
 def frozen_marks(folder: Path) -> Store:
     """The same with its release v1."""
-    path = folder / "project.duckdb"
-    path.write_bytes(_frozen())
-    return open_store(path)
-
-
-@once_a_run
-def _marked() -> bytes:
-    with TemporaryDirectory() as folder:
-        store = gold_project(Path(folder))
-        put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
-        for who, quote in {"zoe.miller": "All about", "abe.jones": "about the"}.items():
-            mark(store, who, quote)
-        store.close()
-        return store.path.read_bytes()
-
-
-@once_a_run
-def _frozen() -> bytes:
-    with TemporaryDirectory() as folder:
-        store = marked_project(Path(folder))
-        freeze(store, "v1")
-        store.close()
-        return store.path.read_bytes()
+    store = marked_project(folder)
+    freeze(store, "v1")
+    return store
 
 
 def mark(store: Store, who: str, quote: str, *only: str) -> None:
@@ -81,11 +65,7 @@ def evaluated_chunks(folder: Path) -> tuple[Store, str]:
     add_annotator(store, "lee", "lead", None, "lee@example.org")
     runs = []
     for name, chunks in CHUNKS.items():
-        path = folder / f"{name}.trec"
-        lines = [
-            f"q-{topic} Q0 {topic}-{one} 0 {9 - at} x\n" for topic in TOPICS for at, one in enumerate(chunks)
-        ]
-        path.write_text("".join(lines))
-        runs.append((name, str(path)))
+        lists = {f"q-{topic}": [f"{topic}-{chunk}" for chunk in chunks] for topic in TOPICS}
+        runs.append((name, str(write_run(folder / f"{name}.trec", lists))))
     request = EvaluateRequest("v1", "dev", ["evidence_recall@5"], runs=tuple(runs))
     return store, str(submit(store, request, "lee").evaluation_id)

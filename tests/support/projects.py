@@ -1,8 +1,11 @@
-"""Small projects for the labeling tests, built through the store alone."""
+"""Small projects of tests, filled through the store or by imports, and what is read of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,9 +13,14 @@ from typing import Any
 import pytest
 
 from curation.core.text import digest
-from curation.labeling.judgments.judging import Outcome, Submission
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.query_import import import_queries
+from curation.labeling.judging import Outcome, Submission
+from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds.create_round import RoundOpened, open_round
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
+from curation.operations.jobs import Job, last_job
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.store import Document, Store, append, get_setting, open_store, put_setting, utc_now
@@ -23,27 +31,44 @@ PASSWORD = "a long password"
 
 
 @once_a_run
-def _empty() -> bytes:
+def _built(build: Callable[..., Store], *arguments: object) -> bytes:
+    """The file of a project that `build` makes in a folder."""
     with TemporaryDirectory() as folder:
-        store = init_project(Path(folder) / "project.duckdb").store
+        store = build(Path(folder), *arguments)
         store.close()
         return store.path.read_bytes()
+
+
+def copied(build: Callable[..., Store]) -> Callable[..., Store]:
+    """A builder of projects that works once in a run for its options: each call gets a copy in its folder."""
+
+    @wraps(build)
+    def copy(folder: Path, **options: object) -> Store:
+        asked = signature(build).bind(folder, **options)
+        asked.apply_defaults()
+        return _copy_to(folder / "project.duckdb", _built(build, *asked.args[1:]))
+
+    return copy
+
+
+def _copy_to(path: Path, content: bytes) -> Store:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(0o600)
+    path.write_bytes(content)
+    return open_store(path)
+
+
+def _empty(folder: Path) -> Store:
+    return init_project(folder / "project.duckdb")
 
 
 def new_project(path: Path) -> Store:
     """A project as `goldgrade init` makes it: a copy of one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(0o600)
-    path.write_bytes(_empty())
-    return open_store(path)
+    return _copy_to(path, _built(_empty))
 
 
-@once_a_run
-def _filled(fill: Callable[[Store], Store]) -> bytes:
-    with TemporaryDirectory() as folder:
-        store = fill(new_project(Path(folder) / "project.duckdb"))
-        store.close()
-        return store.path.read_bytes()
+def _filled(folder: Path, fill: Callable[[Store], Store]) -> Store:
+    return fill(new_project(folder / "project.duckdb"))
 
 
 def built_once(fill: Callable[[Store], Store]) -> Any:
@@ -51,8 +76,32 @@ def built_once(fill: Callable[[Store], Store]) -> Any:
 
     @pytest.fixture
     def project(store: Store) -> Store:
-        store.path.write_bytes(_filled(fill))
+        store.path.write_bytes(_built(_filled, fill))
         return store
+
+    return project
+
+
+def per_test(build: Callable[[Path], Store]) -> Any:
+    """A fixture: the project that `build` makes in the folder of the test."""
+
+    @pytest.fixture
+    def project(tmp_path: Path) -> Iterator[Store]:
+        store = build(tmp_path)
+        yield store
+        store.close()
+
+    return project
+
+
+def per_module(build: Callable[[Path], Store]) -> Any:
+    """A fixture: the project that `build` makes in a folder, one for all tests of a module."""
+
+    @pytest.fixture(scope="module")
+    def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+        store = build(tmp_path_factory.mktemp("project"))
+        yield store
+        store.close()
 
     return project
 
@@ -135,7 +184,9 @@ def add_names(store: Store, *names: str, role: str = "annotator") -> None:
         append(cursor, "annotators", {**rows, "added_at": [utc_now()] * len(names)})
 
 
-def grade_next(store: Store, annotator: str, count: int = 1, grade: int = 2) -> list[Outcome]:
+def grade_next(
+    store: Store, annotator: str, count: int = 1, grade: int = 2, note: str | None = None
+) -> list[Outcome]:
     """The annotator's next items, graded."""
     items = next_showings(store, annotator, count).showings
     return submit(
@@ -143,7 +194,12 @@ def grade_next(store: Store, annotator: str, count: int = 1, grade: int = 2) -> 
         annotator,
         [
             Submission(
-                one.presentation_id, one.revision, "grade", digest(one.presentation_id, one.revision), grade
+                one.presentation_id,
+                one.revision,
+                "grade",
+                digest(one.presentation_id, one.revision),
+                grade,
+                note=note,
             )
             for one in items
         ],
@@ -181,6 +237,43 @@ def decide_pairs(store: Store, grades: Mapping[tuple[str, str], int]) -> None:
                 "decided_at": [utc_now()] * len(grades),
             },
         )
+
+
+def open_for(
+    store: Store,
+    pairs: Mapping[str, list[str]],
+    *annotators: str,
+    overlap: int | None = None,
+    duplicates: float = 0,
+    **layout: Any,
+) -> RoundOpened:
+    """Open the round `first` over these pairs for these annotators, who all judge everything."""
+    add_pairs(store, pairs)
+    add_names(store, *annotators)
+    shares = {"overlap": overlap or len(annotators), "duplicates": duplicates}
+    return open_round(store, RoundRequest("first", annotators, **shares, **layout))
+
+
+def import_rows(
+    store: Store, documents: Sequence[Mapping[str, object]], queries: Sequence[Mapping[str, object]] = ()
+) -> None:
+    """Import documents and queries from files of these rows beside the project."""
+    for name, rows, take in (("corpus", documents, import_corpus), ("queries", queries, import_queries)):
+        if rows:
+            path = store.path.with_name(f"{name}.jsonl")
+            path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+            take(store, path)
+
+
+def newest_job(store: Store) -> Job:
+    with store.reading() as cursor:
+        job = last_job(cursor)
+    assert job is not None
+    return job
+
+
+def count_rows(store: Store, table: str) -> int:
+    return int(rows_of(store, f"SELECT count(*) FROM {table}")[0][0])
 
 
 def rows_of(store: Store, sql: str, *values: object) -> list[tuple[Any, ...]]:

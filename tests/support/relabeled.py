@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,14 +12,15 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import TrafficFields
-from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.judgments.judging import Submission
+from curation.labeling.imported import add_judgments
+from curation.labeling.judging import Submission
 from curation.labeling.session.submit import submit
-from curation.relabeling.opening import QuarterOpened, open_plan
+from curation.relabeling.open_quarter import QuarterOpened, open_plan
 from curation.relabeling.request import QuarterRequest
 from curation.store import Store
 from curation.store.rows import Query
-from tests.support.projects import add_names
+from tests.support.gold_project import write_corpus as write_lines
+from tests.support.projects import add_names, rows_of
 
 PEOPLE = ("ada", "ben", "cyd", "dee")
 FIRST = datetime(2026, 1, 12, 9, 0)
@@ -30,10 +30,8 @@ Grader = Callable[[str, str, str], int]
 
 def write_corpus(store: Store, folder: Path, texts: Mapping[str, str]) -> None:
     """Make these documents (id → text) the whole corpus."""
-    path = folder / "corpus.jsonl"
-    rows = ({"id": name, "title": name, "text": text} for name, text in texts.items())
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    import_corpus(store, path)
+    rows = [{"id": name, "title": name, "text": text} for name, text in texts.items()]
+    import_corpus(store, write_lines(folder / "corpus.jsonl", rows))
 
 
 def write_log(store: Store, folder: Path, name: str, counts: Mapping[str, int]) -> None:
@@ -64,7 +62,6 @@ def judged_project(
     documents: int = 5,
     grader: Grader = first_grade,
     at: datetime | None = FIRST,
-    people: tuple[str, ...] = PEOPLE[:2],
 ) -> Store:
     """Queries with documents of their own, all judged by two people under the guide in force."""
     texts = texts_of(queries, documents)
@@ -75,7 +72,7 @@ def judged_project(
         ImportedJudgment(query, document, who, grader(who, query, document), submitted_at=at)
         for document in texts
         for query in [document.partition("-")[0]]
-        for who in people
+        for who in PEOPLE[:2]
     ]
     add_judgments(store, given, "first.csv", asked)
     return store
@@ -92,8 +89,7 @@ def answer_round(
     store: Store, name: str, grader: Grader, at: datetime | None = None, most: int | None = None
 ) -> int:
     """Answer what is open in a round, in the order of presentations; returns how many were answered."""
-    with store.reading() as cursor:
-        rows = cursor.execute(_OPEN, [name]).fetchall()[:most]
+    rows = rows_of(store, _OPEN, name)[:most]
     for who in sorted({row[1] for row in rows}):
         own = [row for row in rows if row[1] == who]
         given = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.agreement.annotators.intra_annotator import Repeats
+from curation.agreement.intra_annotator import Repeats
 
 
 def repeats(

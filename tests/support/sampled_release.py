@@ -3,69 +3,65 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from curation.core.text import digest
-from curation.ingest.importers.answers.reference_answers import import_answers
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.traffic.traffic_import import import_traffic
-from curation.labeling.judgments.imported import add_judgments
-from curation.queries.sampling.sample import draw_sample
-from curation.releases.freeze.freeze import freeze
-from curation.splits.rules import Rules
+from curation.labeling.imported import add_judgments
+from curation.queries.requests import DrawRequest
+from curation.queries.sampling.draw import draw_sample
+from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
-from curation.store import Store, open_store
+from curation.store import Store
+from tests.support.freezing import freeze
 from tests.support.gold_project import PARTS, add_pool, write_corpus
-from tests.support.once import once_a_run
-from tests.support.projects import new_project, rows_of
+from tests.support.projects import copied, new_project, rows_of
 
 WORDS = [digest("word", number)[:6] for number in range(60)]
 DOCUMENTS = 12
-"""Of each word; the last one is not judged."""
+"""Documents about each word; the last one is not judged."""
 
 
 def sampled_release(folder: Path) -> Store:
-    """A copy of a project that was built once; its run is in `folder`."""
-    path = folder / "project.duckdb"
-    path.write_bytes(_sampled_release())
-    store = open_store(path)
+    """The project; its run is in `folder`."""
+    store = _sampled_release(folder)
     write_run(store, folder / "near.trec")
     return store
 
 
-@once_a_run
-def _sampled_release() -> bytes:
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        store = new_project(folder / "project.duckdb")
-        rows = [
-            {"id": document, "title": f"Title {document}", "text": f'Said “{document}”,\nor "so"'}
-            for word in WORDS
-            for document in documents_of(f"topic {word}")
-        ]
-        import_corpus(store, write_corpus(folder / "corpus.jsonl", rows))
-        log = (f"topic {word},{1 + 400 // place}" for place, word in enumerate(WORDS, 1))
-        (folder / "log.csv").write_text("\n".join(["query,count", *log]))
-        import_traffic(store, folder / "log.csv")
-        draw_sample(store, 36, 1)
-        texts = dict(rows_of(store, "SELECT query_id, text FROM queries"))
-        given = [
-            ImportedJudgment(query, document, who, _grade(text, document))
-            for query, text in texts.items()
-            for document in documents_of(text)[:-1]
-            for who in ("ada", "ben")
-        ]
-        add_judgments(store, given, "given.csv")
-        ranks = {(query, documents_of(text)[rank]): rank for query, text in texts.items() for rank in (1, 2)}
-        add_pool(store, ranks)
-        answers = (f"{text},“{text}” is so" for text in sorted(texts.values())[::2])
-        (folder / "answers.csv").write_text("\n".join(["query,answer", *answers]))
-        import_answers(store, folder / "answers.csv")
-        make_split(store, PARTS, 1, Rules(query=None, paraphrase=None, document=None))
-        freeze(store, "v1")
-        store.close()
-        return store.path.read_bytes()
+@copied
+def _sampled_release(folder: Path) -> Store:
+    store = new_project(folder / "project.duckdb")
+    rows = [
+        {"id": document, "title": f"Title {document}", "text": f'Said “{document}”,\nor "so"'}
+        for word in WORDS
+        for document in documents_of(f"topic {word}")
+    ]
+    import_corpus(store, write_corpus(folder / "corpus.jsonl", rows))
+    log = (f"topic {word},{1 + 400 // place}" for place, word in enumerate(WORDS, 1))
+    (folder / "log.csv").write_text("\n".join(["query,count", *log]))
+    import_traffic(store, folder / "log.csv")
+    draw_sample(store, DrawRequest(36, 1))
+    texts = dict(rows_of(store, "SELECT query_id, text FROM queries"))
+    given = [
+        ImportedJudgment(query, document, who, _grade(text, document))
+        for query, text in texts.items()
+        for document in documents_of(text)[:-1]
+        for who in ("ada", "ben")
+    ]
+    add_judgments(store, given, "given.csv")
+    ranks = {(query, documents_of(text)[rank]): rank for query, text in texts.items() for rank in (1, 2)}
+    add_pool(store, ranks)
+    answers = (f"{text},“{text}” is so" for text in sorted(texts.values())[::2])
+    (folder / "answers.csv").write_text("\n".join(["query,answer", *answers]))
+    import_answers(store, folder / "answers.csv")
+    make_split(
+        store, SplitRequest(tuple(PARTS.items()), 1, Rules(query=None, paraphrase=None, document=None))
+    )
+    freeze(store, "v1")
+    return store
 
 
 def documents_of(text: str) -> list[str]:

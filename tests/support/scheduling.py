@@ -18,10 +18,10 @@ import pytest
 from tests.support import ROOT
 
 FIRST = ("browser", "pipeline")
-"""Folders of tests that are not in the list of slow ones."""
+"""Folders whose tests are long without the marker `slow`."""
 BROWSER = "tests/browser/"
 OF_LEADS = ("_page.py", "_story.py", "_hour.py")
-"""How the names of those of the browser's files end that are about half of its time."""
+"""How the names of some of the browser's files end, which take about half of its time."""
 
 
 def longest_first(items: list[pytest.Item]) -> None:

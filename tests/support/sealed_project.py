@@ -6,38 +6,43 @@ does whatever names a document of a sealed pair without listing all pairs alike.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 from curation.evaluation.llm_judges.imported import import_judge
-from curation.guides.parse_guide import read_guide
+from curation.guides.guide_text import read_guide
 from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.evidence_cells import StatedEvidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import JudgmentFields, TrafficFields
-from curation.ingest.readers.nested.evidence import StatedEvidence
 from curation.labeling.consensus.adjudication import decide
-from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.imported import add_judgments
+from curation.labeling.judging import Submission
+from curation.labeling.requests import AnswerTaskRequest, PracticeRequest, RoundRequest
+from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.rounds import set_round
 from curation.labeling.session.submit import submit
-from curation.labeling.written_answers.create_task import AnswerTaskPlan, open_answer_task
+from curation.labeling.written_answers.create_task import open_answer_task
 from curation.labeling.written_answers.writing import write_answer, writing_item, writing_queue
 from curation.negatives.audit import open_audit
+from curation.negatives.requests import AuditRequest
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.relabeling.plan.plan import make_plan
-from curation.releases.freeze.freeze import freeze
-from curation.splits.rules import Rules
+from curation.pooling.request import PoolRequest
+from curation.relabeling.plan import make_plan
+from curation.relabeling.request import PlanRequest
+from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
+from tests.support.evaluated_project import write_run
+from tests.support.freezing import freeze
+from tests.support.gold_project import write_corpus
 from tests.support.projects import PASSWORD, add_names, rows_of
 from tests.support.relabeled import answer_round, open_quarter
 
@@ -86,7 +91,7 @@ def build_sealed_project(folder: Path) -> SealedProject:
         "\n---\n", f"\nevidence: {{ask: optional, from_grade: {CANARY}}}\n---\n", 1
     )
     guide.write_text(takes_evidence, encoding="utf-8")
-    store = init_project(folder / "project.duckdb", guide).store
+    store = init_project(folder / "project.duckdb", guide)
     _import(store, folder)
     for name, role in PEOPLE.items():
         if name in SIGN_IN:
@@ -94,13 +99,13 @@ def build_sealed_project(folder: Path) -> SealedProject:
         else:
             add_names(store, name, role=role)
     add_names(store, *SECOND)
-    build_pool(store, ["bm25", "run:old"], 3, 2, 1)
+    build_pool(store, PoolRequest(["bm25", "run:old"], 3, 2, 1))
     _practise(store, folder)
-    open_round(store, "try", ["ada", "ben"], kind="pilot", queries=4, seed=3)
-    open_round(store, "first", ["ada", "ben"], duplicates=0.1, seed=1)
+    open_round(store, RoundRequest("try", ["ada", "ben"], pilot=True, queries=4, seed=3))
+    open_round(store, RoundRequest("first", ["ada", "ben"], duplicates=0.1, seed=1))
     for name in ("try", "first"):
         answer_round(store, name, _first_grade)
-    make_split(store, {"dev": 0.5, "test": 0.5}, 1, APART)
+    make_split(store, SplitRequest((("dev", 0.5), ("test", 0.5)), 1, APART))
     freeze(store, "v1", allow_disputed=True, override="A project to search.")
     rows = rows_of(store, "SELECT query_id FROM split_assignments WHERE part = 'test' ORDER BY query_id")
     project = SealedProject(store, folder, tuple(row[0] for row in rows))
@@ -138,13 +143,9 @@ def _import(store: Store, folder: Path) -> None:
         ],
     }
     for name, lines in files.items():
-        (folder / name).write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    run = [
-        f"{query} Q0 z{query}-{letter} {place} {9 - place} old\n"
-        for query in words
-        for place, letter in enumerate("cba", 1)
-    ]
-    (folder / "old.trec").write_text("".join(run), encoding="utf-8")
+        write_corpus(folder / name, lines)
+    lists = {query: [f"z{query}-{letter}" for letter in "cba"] for query in words}
+    write_run(folder / "old.trec", lists)
     import_corpus(store, folder / "corpus.jsonl")
     import_queries(store, folder / "queries.jsonl")
     import_traffic(store, folder / "traffic.jsonl", TrafficFields(query="query", count="count"))
@@ -164,10 +165,10 @@ def _practise(store: Store, folder: Path) -> None:
         {"query": f"q{n:02}", "document": f"zq{n:02}-a", "grade": CANARY, "explanation": f"{WORD} explained"}
         for n in range(QUERIES)
     ]
-    (folder / "known.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    open_practice(store, "warm-up", ["ada"], queries=QUERIES, pass_mark=0.1, path=folder / "known.jsonl")
+    file = write_corpus(folder / "known.jsonl", lines)
+    open_practice(store, PracticeRequest("warm-up", ["ada"], queries=QUERIES, pass_mark=0.1, file=file))
     answer_round(store, "warm-up", lambda *_: 1)
-    close_round(store, "warm-up", "command line", "done")
+    set_round(store, "warm-up", "closed", "command line", "done")
 
 
 def _judge_sealed(project: SealedProject) -> None:
@@ -185,9 +186,9 @@ def _judge_sealed(project: SealedProject) -> None:
     for query in project.sealed[:4]:
         decide(store, query, f"z{query}-b", CANARY, f"{WORD} decided", "rosa")
     names = (*project.sealed[:2], project.open)
-    open_answer_task(store, AnswerTaskPlan("faq", ["ben", "fay"], queries=names, show="pool"))
+    open_answer_task(store, AnswerTaskRequest("faq", ["ben", "fay"], queries=names, show="pool"))
     for who in ("ben", "fay"):
-        for one in writing_queue(store, who).open:
+        for one in writing_queue(store, who)[0]:
             query = writing_item(store, who, one).query
             alike, apart = (f"wort{name[1:]}" in query for name in project.sealed[:2])
             said = f"{WORD} {'alike' if alike else who} answer" if alike or apart else "an open answer"
@@ -204,9 +205,9 @@ def _evidence(query: str) -> StatedEvidence:
 def _renew(project: SealedProject) -> None:
     """A second release, a plan that judges pairs again, flags and notes on them, and an audit."""
     store = project.store
-    make_split(store, {"dev": 0.5, "test": 0.5}, 1, APART)
+    make_split(store, SplitRequest((("dev", 0.5), ("test", 0.5)), 1, APART))
     freeze(store, "v2", allow_disputed=True, override="A project to search.")
-    plan = make_plan(store, 0.2, 5)
+    plan = make_plan(store, PlanRequest(0.2, 5))
     open_quarter(store, SECOND, plan.plan_id, name="again", duplicates=0.0)
     rows = rows_of(
         store,
@@ -220,7 +221,7 @@ def _renew(project: SealedProject) -> None:
         one = Submission(presentation, 0, "grade", f"answer {number:04}", grade, note=note, flagged=True)
         (done,) = submit(store, who, [one])
         assert done.status == "saved", done
-    open_audit(store, ["fay"], size=40, seed=1, depth=10, systems=["bm25"])
+    open_audit(store, AuditRequest(["fay"], size=40, seed=1, depth=10, systems=["bm25"]))
     answer_round(store, "audit-1", lambda _, query, __: CANARY if query in project.sealed[:4] else 0)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -13,36 +12,22 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
-from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.query_import import import_queries
 from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
 from curation.store import Store, open_store
 from tests.support import GOLDGRADE
+from tests.support.http_server import free_port
+from tests.support.projects import import_rows, rows_of
 from tests.support.started import Started
 
 PASSWORD = "correct horse battery"
 ANNOTATORS = ("anna", "ben", "cleo", "dora", "emil", "fay", "gus")
-SESSION = (
-    "hana",
-    "ivo",
-    "jan",
-    "kim",
-    "lea",
-    "mia",
-    "nils",
-    "otto",
-    "rhea",
-    "sven",
-    "tara",
-    "uma",
-    "vera",
-    "wim",
-)
+SESSION = "hana ivo jan kim lea mia nils otto rhea sven tara uma vera wim".split()
 TRAINEES = ("pia", "quin")
 HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
 SUBJECTS = ("csv", "json", "tarfile", "zipfile", "gzip", "pickle", "sqlite3", "configparser", "plistlib")
@@ -117,9 +102,7 @@ class Served:
         self._installed, self._jobs_inside = installed, jobs_inside
         self.store: Store = open_store(project)
         self.log = project.with_suffix(".log")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.start()
 
@@ -151,21 +134,22 @@ class Served:
         self.store.close()
         assert "Traceback" not in self.log.read_text()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
     def events(self, annotator: str) -> list[Event]:
-        with self.store.reading() as cursor:
-            rows = cursor.execute(
-                """
-                SELECT presentation_id, revision, kind, grade FROM judgment_events WHERE author = ?
-                ORDER BY submitted_at, shown_at, presentation_id, revision
-                """,
-                [annotator],
-            ).fetchall()
-        return [Event(*row) for row in rows]
+        sql = """
+            SELECT presentation_id, revision, kind, grade FROM judgment_events WHERE author = ?
+            ORDER BY submitted_at, shown_at, presentation_id, revision
+        """
+        return [Event(*row) for row in rows_of(self.store, sql, annotator)]
 
     def column(self, annotator: str, column: str) -> list[Any]:
-        with self.store.reading() as cursor:
-            sql = f"SELECT {column} FROM judgment_events WHERE author = ? ORDER BY submitted_at"
-            return [row[0] for row in cursor.execute(sql, [annotator]).fetchall()]
+        sql = f"SELECT {column} FROM judgment_events WHERE author = ? ORDER BY submitted_at"
+        return [row[0] for row in rows_of(self.store, sql, annotator)]
 
     def leave_nothing_open(self, who: str) -> None:
         """Take away what somebody has not answered, as when a lead gives it to others."""
@@ -181,12 +165,11 @@ class Served:
 
     def query_answers(self, annotator: str) -> list[tuple[str, str]]:
         """What somebody answered about queries: query and answer, in order."""
-        with self.store.reading() as cursor:
-            sql = """
-                SELECT q.text, a.answer FROM query_answers a JOIN queries q USING (query_id)
-                WHERE a.annotator = ? ORDER BY a.answered_at
-                """
-            return [(row[0], row[1]) for row in cursor.execute(sql, [annotator]).fetchall()]
+        sql = """
+            SELECT q.text, a.answer FROM query_answers a JOIN queries q USING (query_id)
+            WHERE a.annotator = ? ORDER BY a.answered_at
+        """
+        return rows_of(self.store, sql, annotator)
 
     def _healthy(self) -> bool:
         try:
@@ -244,7 +227,7 @@ class Annotating:
     def press(self, key: str) -> str:
         """Press a key that answers the item, wait for what follows, and return which was answered.
 
-        Waits before for an item to answer, of which a slow server may have let the tab run out.
+        Waits for an item first: a slow server may have let the tab run out of items.
         """
         phase, shown = self.page.evaluate(LOOK)
         while phase in SKIPPED:
@@ -368,7 +351,7 @@ def open_tab(context: BrowserContext, served: Served) -> Annotating:
     return Annotating(page)
 
 
-def fill(store: Store, folder: Path, texts: Sequence[str] = QUERIES) -> None:
+def fill(store: Store, texts: Sequence[str] = QUERIES) -> None:
     """Bring in a small corpus and queries, and pool them."""
     documents = [
         {
@@ -379,11 +362,8 @@ def fill(store: Store, folder: Path, texts: Sequence[str] = QUERIES) -> None:
         for name in SUBJECTS
     ]
     queries = [{"_id": f"q{number}", "text": text} for number, text in enumerate(texts)]
-    for name, rows in (("corpus", documents), ("queries", queries)):
-        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    import_corpus(store, folder / "corpus.jsonl")
-    import_queries(store, folder / "queries.jsonl")
-    build_pool(store, ["bm25"], depth=9, random_negatives=9, seed=1)
+    import_rows(store, documents, queries)
+    build_pool(store, PoolRequest(["bm25"], depth=9, random_negatives=9, seed=1))
 
 
 def known_pairs(folder: Path) -> Path:

@@ -1,7 +1,4 @@
-"""What `make check` leaves out, as each takes more than half a second: read from a run, kept in a file.
-
-`make slow` runs all tests that need no browser and no embedding model, and writes the file.
-"""
+"""Tests without the marker `slow` that take more than half a second, by the JUnit report of `make slow`."""
 
 from __future__ import annotations
 
@@ -11,13 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean
 
-LIST = Path(__file__).with_name("slow.txt")
 SECONDS = 0.5
-
-
-def slow_tests() -> frozenset[str]:
-    """The listed tests, as `file::function`: all cases of a function."""
-    return frozenset(LIST.read_text().splitlines())
 
 
 def slow_in(report: Path) -> list[str]:
@@ -30,4 +21,4 @@ def slow_in(report: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    LIST.write_text("".join(f"{name}\n" for name in slow_in(Path(sys.argv[1]))))
+    print(*slow_in(Path(sys.argv[1])), sep="\n")

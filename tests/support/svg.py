@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree
+
+HOSTILE = "<img src=x onerror=alert(1)> & \"'"
+"""A name that must be text in a drawing."""
 
 
 def wide(charts: str) -> str:
@@ -11,3 +15,9 @@ def wide(charts: str) -> str:
     assert drawn, "no chart for wide containers"
     assert len(drawn) == charts.count('<svg class="narrow"')
     return "\n".join(drawn)
+
+
+def elements(charts: str, size: str = "wide") -> ElementTree.Element:
+    """The one drawing for containers of a size."""
+    [drawing] = ElementTree.fromstring(f"<both>{charts}</both>").findall(f"svg[@class='{size}']")
+    return drawing

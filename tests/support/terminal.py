@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from curation.core.reports.page import Section, cell_text
-from curation.core.reports.terminal import LONGEST_NAME, Screen, show_sections
+from curation.core.reports.terminal import MAX_NAME_LENGTH, Screen, show_sections
 from curation.core.text import ISOLATES, printable
 
 
@@ -34,7 +34,7 @@ def broken(sections: Sequence[Section], width: int) -> list[str]:
         for value in row
     ]
     wanted = [
-        part for cell in cells for part in (_parts(cell) if len(cell) <= LONGEST_NAME else cell.split(" "))
+        part for cell in cells for part in (_parts(cell) if len(cell) <= MAX_NAME_LENGTH else cell.split(" "))
     ]
     return [part for part in wanted if part not in shown]
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from curation.labeling.written_answers.create_task import AnswerTaskOpened, AnswerTaskPlan, open_answer_task
+from dataclasses import replace
+from typing import Any
+
+from curation.labeling.requests import AnswerTaskRequest
+from curation.labeling.written_answers.create_task import AnswerTaskOpened, open_answer_task
 from curation.labeling.written_answers.writing import say_unanswerable, write_answer, writing_item
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, decide_pairs, rows_of
@@ -12,7 +16,7 @@ WRITERS = ("ada", "ben")
 
 
 def fill(store: Store) -> Store:
-    """Of each query's three documents one is relevant; the last query has none that is judged."""
+    """One of each query's three documents is relevant; nobody has judged a document of the last query."""
     add_pairs(store, {query: [f"{query} {n}" for n in range(3)] for query in QUERIES})
     judged = {(query, f"{query} {n}"): 2 if n == 1 else 0 for query in QUERIES[:3] for n in range(3)}
     decide_pairs(store, judged)
@@ -22,8 +26,8 @@ def fill(store: Store) -> Store:
     return store
 
 
-def opened(store: Store, name: str = "first", **plan: object) -> AnswerTaskOpened:
-    return open_answer_task(store, AnswerTaskPlan(name, WRITERS)._replace(**plan), "lee")
+def opened(store: Store, name: str = "first", **plan: Any) -> AnswerTaskOpened:
+    return open_answer_task(store, replace(AnswerTaskRequest(name, WRITERS), **plan), "lee")
 
 
 def assignment(store: Store, writer: str, query: str, task: str = "first") -> str:

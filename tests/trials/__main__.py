@@ -1,4 +1,4 @@
-"""The trials one after another, in one process, and the table of `docs/reliability.md`.
+"""The trials one after another, in one process, and the table of `docs/performance.md`.
 
 python -m tests.trials                      # all of them, each so often as `TRIALS` says
 python -m tests.trials kills=8 torn=24 --seed 7

@@ -20,20 +20,11 @@ from random import Random
 from curation.core.errors import CurationError
 from curation.labeling.session.queue import next_showings
 from curation.store import Store, open_store
-from curation.store.table_rows import load_arrow
+from curation.store.rows import load_arrow
 from tests.support.projects import grade_next
 from tests.trials.forks import Victim, in_a_fork
-from tests.trials.kills import (
-    ACTS,
-    PEOPLE,
-    build_gold,
-    build_graded,
-    grade_until,
-    look_after_kill,
-    prepare,
-    write_batch,
-)
-from tests.trials.verdict import Verdict, main
+from tests.trials.kills import ACTS, PEOPLE, build_templates, grade_until, look_after_kill, write_batch
+from tests.trials.verdict import Verdict
 
 RULE = (
     "A full disk refuses with a sentence, loses nothing that was acknowledged, and leaves nothing half done."
@@ -86,19 +77,12 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
     """So many tries, each with a limit of its own."""
     load_arrow()
     total = Verdict()
-    for kind, build in (("graded", build_graded), ("gold", build_gold)):
-        (folder / kind).mkdir()
-        in_a_fork(lambda build=build, kind=kind: build(folder / kind / "project.duckdb"))
-    prepare(folder)
+    templates = build_templates(folder)
     for start in range(0, times, TRIES):
         graded = start // TRIES % 2 == 0
         place = folder / f"tries-{start}"
         place.mkdir()
-        path = Path(
-            shutil.copy(
-                folder / ("graded" if graded else "gold") / "project.duckdb", place / "project.duckdb"
-            )
-        )
+        path = Path(shutil.copy(templates["graded" if graded else "gold"], place / "project.duckdb"))
         path.chmod(0o600)
         acknowledged: set[str] = set()
         for number in range(start, min(start + TRIES, times)):
@@ -133,7 +117,3 @@ def try_once(
         total.demand(kind != "failed", line[-900:])
     total.counts["tries"] += 1
     acknowledged.update(line for line in said if line.partition(" ")[0] not in OTHER)
-
-
-if __name__ == "__main__":
-    main(trial, RULE, 100)

@@ -26,21 +26,22 @@ from random import Random
 from curation.core.errors import CurationError
 from curation.core.text import digest
 from curation.ingest.importers.corpus import import_corpus
-from curation.labeling.judgments.judging import Submission
+from curation.labeling.judging import Submission
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
-from curation.operations.backups.backup import back_up, refuse_altered, sums_path
-from curation.operations.doctor.doctor import examine
-from curation.releases.export.verify_export import verify_export
-from curation.releases.freeze.freeze import freeze
+from curation.operations.backup import back_up, refuse_altered, sums_path
+from curation.operations.doctor import examine
+from curation.releases.verify_export import verify_export
 from curation.store import Store, open_store
-from curation.store.on_disk.write_ahead_log import log_of
-from curation.store.table_rows import load_arrow
+from curation.store.rows import load_arrow
+from curation.store.write_ahead_log import log_of
+from tests.support.freezing import freeze
 from tests.support.gold_project import export, gold_project, write_corpus
 from tests.support.projects import add_names, add_pairs, grid, new_project, rows_of
 from tests.trials.forks import Victim, in_a_fork
-from tests.trials.verdict import Verdict, main
+from tests.trials.verdict import Verdict
 
 RULE = (
     "Nothing that was acknowledged is lost or broken by a kill, and nothing half done is left in the project."
@@ -78,7 +79,7 @@ def build_graded(path: Path) -> None:
     store = new_project(path)
     add_pairs(store, grid(20, 20))
     add_names(store, *PEOPLE)
-    open_round(store, "first", list(PEOPLE), overlap=2, duplicates=0, seed=1)
+    open_round(store, RoundRequest("first", list(PEOPLE), overlap=2, duplicates=0, seed=1))
     store.close()
 
 
@@ -212,7 +213,7 @@ def _look_at_exports(exports: Path, acknowledged: set[str], found: Verdict) -> N
     for name in there:
         try:
             problems = verify_export(exports / name).problems
-            found.demand(not problems, f"the export {name}: {dict(problems)}")
+            found.demand(not problems, f"the export {name}: {problems}")
         except CurationError as error:
             found.broken.append(f"the export {name}: {error.found}")
 
@@ -320,7 +321,3 @@ def look(campaign: Campaign, total: Verdict) -> None:
     path, acknowledged = campaign.store_path, campaign.acknowledged
     total.counts["looks"] += 1
     total.add(in_a_fork(lambda: look_after_kill(path, acknowledged)))
-
-
-if __name__ == "__main__":
-    main(trial, RULE, 200)

@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from urllib.parse import urlencode
 from app.serve import serve
 from curation.core.text import digest
 from curation.store import close_all, open_store
+from tests.support.http_server import free_port
 from tests.support.signed_in import cookie_of
 
 PATIENCE = 60.0
@@ -36,9 +36,9 @@ def cookies_of(path: Path, names: Iterable[str]) -> dict[str, str]:
 def serve_and_grade(path: Path, say: Say, cookies: Mapping[str, str], most: int) -> None:
     """Serve a project in this process until everybody has given so many grades, or it is killed.
 
-    say: gets a line for each grade of which the app has said that it is saved.
+    say: gets a line for each grade that the app has acknowledged.
     """
-    port = _free_port()
+    port = free_port()
     clients = [_client(port, name, cookie, say, most) for name, cookie in cookies.items()]
 
     def end() -> None:
@@ -94,16 +94,10 @@ def _connected(port: int) -> http.client.HTTPConnection:
             time.sleep(0.02)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
 def serving(path: Path) -> Iterator[int]:
     """The port of an app that serves a project in a process of its own."""
-    port = _free_port()
+    port = free_port()
     process = os.fork()
     if not process:
         os.dup2(os.open(path.with_suffix(".log"), os.O_WRONLY | os.O_CREAT, 0o600), 2)

@@ -3,8 +3,8 @@
 Each comes from a network of its own. While their tries are there, somebody signs in, once from a browser in
 which they have signed in before and once from another one. Who is told to try again later does so.
 
-What must hold: both get in, at the second try of an unknown browser at the latest and at the first of a
-known one. Of the strangers' passwords no more are checked than wait in a short queue.
+What must hold: both get in, at the second try of an unknown browser at the latest and at the first of a known
+one. No more of the strangers' passwords are checked than wait in a short queue.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 from random import Random
 from urllib.parse import urlencode
 
-from app.signin.password_checks import LONGEST_QUEUE
+from app.signin.password_checks import MAX_QUEUE_LENGTH
 from tests.support.projects import PASSWORD, add_people, new_project
 from tests.trials.forks import in_a_fork
 from tests.trials.served import form_headers, get_in, serving, sign_in
-from tests.trials.verdict import Verdict, main
+from tests.trials.verdict import Verdict
 
 RULE = "Strangers who send invented names keep nobody from signing in."
 DONE = (
@@ -50,7 +50,7 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
             total.counts["strangers"] += times
     checked = path.with_suffix(".log").read_text().count(WRONG)
     total.counts["passwords of strangers checked"] = checked
-    total.demand(checked <= 2 * LONGEST_QUEUE, f"{checked} passwords of strangers were checked")
+    total.demand(checked <= 2 * MAX_QUEUE_LENGTH, f"{checked} passwords of strangers were checked")
     total.figure = (
         f"{waited['unknown']:.1f} s; a known browser {waited['known']:.1f} s; with no strangers {quiet:.1f} s"
     )
@@ -70,7 +70,3 @@ def _send(port: int, address: str, number: int) -> socket.socket:
     stranger = socket.create_connection(("127.0.0.1", port))
     stranger.sendall(f"POST /sign-in HTTP/1.1\r\n{head}\r\n{body}".encode())
     return stranger
-
-
-if __name__ == "__main__":
-    main(trial, RULE, 200)

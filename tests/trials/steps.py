@@ -33,15 +33,20 @@ import duckdb
 from curation.core.errors import CurationError, RefusedError
 from curation.core.operation import written
 from curation.evaluation.request import EvaluateRequest
-from curation.ingest.picking.request import ImportRequest
-from curation.operations.backups.content import Rows, read_all_rows
-from curation.operations.doctor.doctor import examine
+from curation.ingest.requests import request_of
+from curation.operations.backup import Rows, read_all_rows
+from curation.operations.doctor import examine
+from curation.operations.import_file import parameters_of
 from curation.operations.jobs import worker
 from curation.operations.jobs.stored import begin, find_job, last_job
+from curation.pooling.request import PoolRequest
+from curation.queries.requests import DrawRequest
+from curation.relabeling.request import PlanRequest
+from curation.releases.requests import FreezeRequest
 from curation.store import close_all, migrations, open_store
+from curation.store.checkpoints import journal_path
 from curation.store.migrations import Migration
-from curation.store.on_disk.checkpoints import kept_blocks
-from curation.store.table_rows import load_arrow
+from curation.store.rows import load_arrow
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, write_corpus
 from tests.support.projects import add_names, grade_next, new_project
@@ -63,16 +68,16 @@ import corpus {files}/corpus.jsonl
 import traffic {files}/traffic.csv
 import queries {files}/queries.jsonl
 sample --size 4 --seed 1
-tags set q-kettle --tag question
+tags q-kettle --set question
 import run {files}/near.run --name near
 pool --systems bm25,run:near --depth 3 --random-negatives 1 --seed 1
 round open first --annotators ada,ben,cyd --overlap 2 --duplicates 0.1 --seed 1
 grade
 import judgments {files}/judgments.csv
 consensus --rule median
-adjudicate send-back q-kettle kettle-2
-adjudicate decide q-kettle kettle-2 --grade 1 --reason why
-split --dev 0.3 --test 0.7 --no-paraphrase --no-shared-documents --seed 1
+decide q-kettle kettle-2 --second-opinion
+decide q-kettle kettle-2 --grade 1 --reason why
+split --part dev=0.3 --part test=0.7 --no-paraphrase --no-shared-documents --seed 1
 freeze v1 --override trial --allow-disputed
 evaluate v1 --run near={files}/near.run --part dev
 evaluate v1 --run near={files}/near.run --part test --reason why
@@ -80,7 +85,7 @@ export v1 --format beir --out {here}/beir --reason why
 backup {here}/copy.duckdb
 relabel plan --share 0.2 --seed 1
 relabel open --annotators ada,ben
-annotator deactivate cyd
+people set cyd --deactivate
 """.strip().splitlines()
 """Commands in their order; in the place of `grade` people grade all that they are shown."""
 
@@ -88,7 +93,7 @@ annotator deactivate cyd
 class Step(NamedTuple):
     """A step on a copy of a project: what it leaves if nobody kills it, and in how many seconds.
 
-    kind: 'whole', 'grades' (of which each is acknowledged), or 'upgrade', done by whoever opens the project.
+    kind: 'whole', 'grades' (each is acknowledged), or 'upgrade', done by whoever opens the project.
     problems: what the doctor says of it in any case: made-up rows are no releases.
     """
 
@@ -103,23 +108,20 @@ class Step(NamedTuple):
 
 def jobs_of(files: Path) -> dict[str, tuple[str, dict[str, Any]]]:
     """Command → the job that a browser starts in its place."""
-    corpus = ImportRequest("corpus", str(files / "corpus.jsonl"), "corpus.jsonl")
     run = EvaluateRequest(
-        *("v1", "dev", ["ndcg_exp@10"], []),
-        runs=(("near", str(files / "near.run")),),
-        folder=str(files / "none"),
+        "v1", part="dev", runs=(("near", str(files / "near.run")),), folder=str(files / "none")
     )
-    limits = {"since": None, "until": None}
+    requests = {
+        "sample": ("sample", DrawRequest(4, 1)),
+        "pool": ("pool", PoolRequest(["bm25"], 3, 1, 1)),
+        "freeze": ("freeze", FreezeRequest("v1", allow_disputed=True, override="trial")),
+        "evaluate v1": ("evaluate", run),
+        "relabel plan": ("plan re-labeling", PlanRequest(0.2, 1)),
+    }
+    corpus = parameters_of(request_of("corpus", files / "corpus.jsonl"), folder="")
     return {
-        "import corpus": ("import", {"request": corpus._asdict(), "folder": None}),
-        "sample": ("sample", {"size": 4, "seed": 1, "plan": {}, "limits": limits}),
-        "pool": ("pool", {"systems": ["bm25"], "depth": 3, "random_negatives": 1, "seed": 1}),
-        "freeze": (
-            "freeze",
-            {"name": "v1", "allow_disputed": True, "allow_changed": False, "override": "trial"},
-        ),
-        "evaluate v1": ("evaluate", written(run)),
-        "relabel plan": ("plan re-labeling", {"fraction": 0.2, "seed": 1, "overlap": 2}),
+        "import corpus": ("import", corpus),
+        **{words: (kind, written(request)) for words, (kind, request) in requests.items()},
     }
 
 
@@ -272,7 +274,7 @@ def look(path: Path, step: Step, said: list[str]) -> Verdict:
         found.broken.append(f"{type(error).__name__}: {error}")
     finally:
         close_all()
-    found.demand(not kept_blocks(path).exists(), "blocks of a checkpoint are left")
+    found.demand(not journal_path(path).exists(), "blocks of a checkpoint are left")
     return found
 
 
@@ -320,7 +322,7 @@ def _do_again(path: Path, step: Step, found: Verdict) -> None:
 
 
 def write_files(folder: Path) -> None:
-    """The files that the commands bring in: two documents a topic, one of which fits."""
+    """The files that the commands bring in: two documents a topic, and one of them fits."""
     folder.mkdir()
     places = [(topic, number) for topic in ALL_TOPICS for number in (1, 2)]
     texts = {1: "All about the {}.", 2: "Nothing, {} and so on."}

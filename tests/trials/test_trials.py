@@ -1,4 +1,4 @@
-"""A short run of each trial; `docs/reliability.md` has the long ones."""
+"""A short run of each trial; `docs/performance.md` has the long ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.trials.__main__ import HEAD, TRIALS, row
 SHORT = {"kills": 2, "torn": 1, "full_disk": 2, "starved": 20}
 
 
-@pytest.mark.slow
+@pytest.mark.costly("kills and torn writes in processes of their own")
 def test_what_each_trial_is_about_holds() -> None:
     assert SHORT.keys() == TRIALS.keys()
     asked = [f"{trial}={times}" for trial, times in SHORT.items()]
@@ -31,7 +31,7 @@ def test_what_each_trial_is_about_holds() -> None:
 
 
 def test_the_docs_have_the_table_that_the_trials_print() -> None:
-    table = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8").partition(HEAD)[2]
+    table = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8").partition(HEAD)[2]
     rows = re.findall(r"^\| `\w+` \|.*$", table.partition("\n\n")[0], re.MULTILINE)
     assert [one.rpartition(" | ")[0] for one in rows] == [
         row(name, "").rpartition(" |  |")[0] for name in TRIALS

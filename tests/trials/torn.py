@@ -2,7 +2,7 @@
 
 SIGKILL ends a write between two pages, which happens by chance once in hundreds of kills. Here a library that
 is loaded before the C library counts the writes to files of a project, does a part of one, and sends the
-signal. The steps are those of `steps`, people who grade through the served app among them. Each ends with the
+signal. The steps come from `steps`, people who grade through the served app among them. Each ends with the
 project let go of. After every third the process that opens what is left, and mends it, is torn, too.
 
 What must hold is what must hold after a kill of a step, and nothing is left beside the project but a log.
@@ -21,11 +21,11 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from curation.store.on_disk.checkpoints import kept_blocks
+from curation.store.checkpoints import journal_path
 from tests.support import ROOT
 from tests.trials.forks import Victim, in_a_fork
 from tests.trials.steps import Step, build, copy_of, look, open_older
-from tests.trials.verdict import Verdict, main
+from tests.trials.verdict import Verdict
 
 RULE = (
     "A write that is torn by a kill costs nothing that was acknowledged, and no project that does not open."
@@ -64,7 +64,7 @@ def torn_once(step: Step, folder: Path, at: int, part: int, twice: bool) -> Verd
     path = copy_of(step.template, folder)
     said = Victim(lambda say: _armed(at, part, lambda: step.work(path, say))).ended()
     found = Verdict()
-    found.counts["left blocks of a checkpoint"] += kept_blocks(path).exists()
+    found.counts["left blocks of a checkpoint"] += journal_path(path).exists()
     if twice:
         Victim(lambda say: _armed(1 + at % 3, part, lambda: open_older(path, say))).ended()
     found.add(in_a_fork(lambda: look(path, step, said)))
@@ -139,10 +139,7 @@ def _library() -> ctypes.CDLL:
     return ctypes.CDLL(None)
 
 
-if __name__ == "__main__":
-    if "LD_PRELOAD" in os.environ:
-        with tempfile.TemporaryDirectory(dir=sys.argv[1]) as place:
-            outcome = tear_all(Path(place), int(sys.argv[2]), Random(int(sys.argv[3])))
-        print(json.dumps([outcome.counts, outcome.broken]))
-    else:
-        main(trial, RULE, 1000)
+if __name__ == "__main__":  # with the library, as `trial` starts it
+    with tempfile.TemporaryDirectory(dir=sys.argv[1]) as place:
+        outcome = tear_all(Path(place), int(sys.argv[2]), Random(int(sys.argv[3])))
+    print(json.dumps([outcome.counts, outcome.broken]))

@@ -1,11 +1,9 @@
-"""What a trial found, how it is printed, and how a trial is asked for."""
+"""What a trial found, and how it is run and printed."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -42,22 +40,12 @@ Trial = Callable[[Path, int, Random], Verdict]
 """A folder of its own, how many times, and where chance comes from."""
 
 
-def main(trial: Trial, rule: str, times: int) -> None:
-    """Run a trial as the command line asks, print what it found, and end with 1 if the rule was broken."""
-    parser = argparse.ArgumentParser(description=rule)
-    parser.add_argument("--times", type=int, default=times)
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    found = run(Path(sys.argv[0]).stem, trial, rule, asked.times, asked.seed)
-    sys.exit(bool(found.broken))
-
-
 def run(name: str, trial: Trial, rule: str, times: int, seed: int) -> Verdict:
     """Run a trial in a folder of its own; print its counts as JSON, and whether the rule held."""
     os.umask(0o077)  # as every process of goldgrade has it
     began, usual = time.monotonic(), tempfile.gettempdir()
     with tempfile.TemporaryDirectory(prefix="goldgrade-trial-") as folder:
-        # Results of jobs, too: to a server whose clock jumps, those of others would be old.
+        # Results of jobs, too: to a server whose clock jumps, the results of others would be old.
         tempfile.tempdir = os.environ["TMPDIR"] = folder
         found = trial(Path(folder), times, Random(seed))
     tempfile.tempdir = os.environ["TMPDIR"] = usual

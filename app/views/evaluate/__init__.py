@@ -1,1 +1,207 @@
-"""The page Evaluate: upload runs, read their reports, and the leaderboard of a release's part."""
+"""Evaluate: score runs on a release, read the report, and compare with everybody's on the leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app import ui
+from app.app_page import RELEASE, AppPage
+from app.components.widgets import drawing
+from app.next_stage import missing_stage
+from app.page_context import PageContext, read_context
+from app.views.evaluate import by_query, submit
+from app.views.evaluate.submit import FORM
+from curation.core.reports.charts import weeks
+from curation.core.text import decimal, pluralize
+from curation.evaluation.evaluable_release import EvaluableRelease, evaluable_release
+from curation.evaluation.evaluate import Submitted
+from curation.evaluation.figures.ranks import LeaderboardRow
+from curation.evaluation.leaderboard import SubmittedRun, board, histories, ranked, rounded_evaluations
+from curation.evaluation.report.systems import QUERY_BY_QUERY
+from curation.evaluation.stored_evaluations import (
+    SubmittedEvaluation,
+    submitted_evaluations,
+    submitted_report,
+)
+from curation.people.annotators import EVALUATING
+from curation.releases.gate_override import gate_override_sentences, gate_overrides, with_gate_override
+from curation.releases.release_rows import ReleaseRow, list_releases
+from curation.store import Annotator, Store
+
+KEPT = 8
+"""Leaderboards that are kept in memory."""
+
+
+def show(annotator: Annotator) -> None:
+    ui.lead("Scores of systems on a release, each with its interval and size.")
+    context = read_context(annotator, (FORM,))
+    with context.store.reading() as cursor:
+        releases = list_releases(cursor)
+        evaluations = submitted_evaluations(cursor, annotator)
+    if not releases:
+        st.info("Nothing is frozen yet. Once there is a release, runs are scored on it here.")
+        missing_stage(context.store, annotator, "freeze")
+        return
+    *places, column = st.columns([1, 1, 2])
+    release, part = _chosen(context.store, releases, places)
+    ui.warnings(gate_override_sentences(release.row.name, release.mark))
+    _ending(context)
+    result: Submitted | None = context.acts.form(FORM).result
+    if result and result.evaluation_id is None:
+        ui.show(result)
+    if evaluations:
+        newest = result.evaluation_id if result else None
+        _show_result(context.store, annotator, column, release, part, evaluations, newest)
+    _show_leaderboard(context.store, release, part, annotator)
+    with st.expander("Evaluate runs", expanded=not evaluations):
+        submit.show(context, release, part)
+
+
+PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
+
+
+def _chosen(
+    store: Store, releases: list[ReleaseRow], places: Sequence[DeltaGenerator]
+) -> tuple[EvaluableRelease, str]:
+    by_name = {row.name: row for row in reversed(releases)}
+    with store.reading() as cursor:
+        marks = gate_overrides(cursor)
+    name = places[0].selectbox(
+        "Release", list(by_name), format_func=lambda release: with_gate_override(release, marks.get(release))
+    )
+    with store.reading() as cursor:
+        release = evaluable_release(cursor, by_name[name])
+    parts = release.parts
+    part = places[1].selectbox(
+        "Part", list(parts), format_func=lambda part: f"{part} (sealed)" if parts[part] else part
+    )
+    return release, part
+
+
+def _ending(context: PageContext) -> None:
+    """How this person's last job ended."""
+    job = context.jobs.get(FORM)
+    if job is not None and job.started_by == context.annotator.name:
+        context.ending(FORM)
+
+
+def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annotator: Annotator) -> None:
+    if release.parts[part] and annotator.role != "lead":
+        _show_rounded(store, release, part)
+        return
+    with store.reading() as cursor:
+        runs = board(cursor, release.row.release_id, [part], release.parts[part])
+    ui.heading(f"Leaderboard of {part}")
+    if not runs:
+        ui.quiet("Nobody has scored a run on this part yet.")
+        return
+    state = (str(store.path), release.row.release_id, part, len(runs))
+    measure = release.measures[0]
+    rows, remark, left_out = _ranked(runs, measure, state)
+    columns = ["Rank", "System", f"{measure} (95 %)", "Queries", "Group", "By"]
+    caption = f"Runs on {with_gate_override(release.row.name, release.mark)}, {part}"
+    ui.table(caption, columns, [_row(*submitted) for submitted in rows], words=True)
+    ui.quiet(
+        "Systems in one group cannot be distinguished, by paired tests of all pairs, corrected by Holm. A "
+        "rank such as 1–3 is the range that the tests allow."
+    )
+    ui.sentences(remark)
+    for why, count in left_out.items():
+        ui.quiet(f"Not in the table: {pluralize(count, 'run')} ({why}).")
+    with store.reading() as cursor:
+        past = histories(cursor, part, measure, annotator)
+    if series := [(system, marks) for system, marks in past.items() if len(marks) > 1]:
+        ui.heading("History")
+        drawing(weeks(f"{measure} of {part}, evaluation by evaluation", series[:6], joined=True))
+
+
+def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
+    """The rounded figures of a sealed part that evaluators had."""
+    with store.reading() as cursor:
+        rounded = rounded_evaluations(cursor, release.row.release_id, part)
+    ui.heading(f"Sealed evaluations of {part}")
+    if not rounded:
+        ui.quiet("Nobody has scored a run on this part yet.")
+        return
+    rows = [
+        (row.system, measure, figure["value"], f"{row.evaluated_by}, {row.evaluated_at:%d\u00a0%b\u00a0%Y}")
+        for row in rounded
+        for measure, figure in row.shown.items()
+    ]
+    columns = ["System", "Measure", "Figure", "By"]
+    ui.table(
+        f"Runs on {with_gate_override(release.row.name, release.mark)}, {part}", columns, rows, words=True
+    )
+    ui.quiet("Each figure is rounded to its standard error. Only leads see full results on a sealed part.")
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _ranked(
+    _runs: list[SubmittedRun], measure: str, state: tuple[object, ...]
+) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
+    """The leaderboard, kept until another run is scored: runs are only added, and `state` counts them."""
+    return ranked(_runs, measure)
+
+
+def _row(row: LeaderboardRow, run: SubmittedRun) -> tuple[object, ...]:
+    rank = f"{row.best_rank}" if row.best_rank == row.worst_rank else f"{row.best_rank}–{row.worst_rank}"
+    low, high = run.figure["low"], run.figure["high"]
+    span = "" if low is None or high is None else f" ({decimal(low)}\u00a0to\u00a0{decimal(high)})"
+    by = f"{run.by}, {run.at:%d\u00a0%b\u00a0%Y}"
+    return rank, row.system, f"{decimal(row.value)}{span}", run.figure["n"], row.letters, by
+
+
+def _show_result(
+    store: Store,
+    annotator: Annotator,
+    column: DeltaGenerator,
+    release: EvaluableRelease,
+    part: str,
+    evaluations: list[SubmittedEvaluation],
+    newest: str | None,
+) -> None:
+    """One of the evaluations that this person may see: at first the newest one on the chosen part."""
+    here = [
+        evaluation
+        for evaluation in evaluations
+        if (evaluation.name, evaluation.parts) == (release.row.name, [part])
+    ]
+    with store.reading() as cursor:
+        marks = gate_overrides(cursor)
+    at = next((number for number, evaluation in enumerate(here) if evaluation.evaluation_id == newest), 0)
+    evaluation = column.selectbox(
+        "Evaluation",
+        [*here, *(evaluation for evaluation in evaluations if evaluation not in here)],
+        at if here else None,
+        format_func=lambda evaluation: _label(evaluation, marks),
+        key=f"evaluation {release.row.release_id} {part} {newest}",
+        placeholder=f"None on {part} of {release.row.name} yet: choose another one",
+    )
+    if evaluation is None:
+        return
+    with store.reading() as cursor:
+        report, result = submitted_report(cursor, evaluation.evaluation_id, annotator)
+    above = gate_override_sentences(release.row.name, release.mark)  # is a warning already
+    ui.sentences("\n".join(line for line in (report.lead, *report.findings) if line not in above))
+    by_query.show(
+        store, annotator, evaluation, [other for other in here if other != evaluation and evaluation in here]
+    )
+    ui.folded((section for section in report.sections if section.heading != QUERY_BY_QUERY), words=True)
+    ui.quiet(report.remark)
+    with st.container(horizontal=True):
+        icon = ":material/download:"
+        st.download_button("Download the report", report.html, "report.html", "text/html", icon=icon)
+        st.download_button("Download the tables", report.markdown, "tables.md", "text/markdown", icon=icon)
+        st.download_button("Download all figures", result, "evaluation.json", "application/json", icon=icon)
+
+
+def _label(evaluation: SubmittedEvaluation, marks: Mapping[str, str]) -> str:
+    systems = ", ".join(evaluation.systems[:4]) + (" …" if len(evaluation.systems) > 4 else "")
+    name = with_gate_override(evaluation.name, marks.get(evaluation.name))
+    return (
+        f"{evaluation.made_at:%d %b %Y %H:%M} UTC, {evaluation.author}: {systems} on {name}, "
+        f"{', '.join(evaluation.parts)}"
+    )

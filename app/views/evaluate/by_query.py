@@ -11,25 +11,26 @@ from markupsafe import Markup
 from app import ui
 from app.acts import Acts
 from app.components.links import query_link
-from app.components.queries import QueryBar, queries
-from app.views.query.acting import send_documents
+from app.components.widgets import QueryBar, queries
+from app.views.query import send_documents
 from curation.core.errors import NotFoundError
 from curation.core.reports.page import GradeCell, QueryName
 from curation.core.reports.plots import PlotPoint, scatter
-from curation.core.spans import Span
-from curation.core.text import amount, decimal, percent
+from curation.core.text import decimal, percent, pluralize
 from curation.evaluation import by_query
-from curation.evaluation.report.query_by_query import QUERY_BY_QUERY, RESULTS, QueryValues
-from curation.evaluation.submitted import LISTED, SubmittedEvaluation
+from curation.evaluation.report.systems import QUERY_BY_QUERY, RESULTS, QueryValues
+from curation.evaluation.scored_system import LISTED
+from curation.evaluation.stored_evaluations import SubmittedEvaluation
 from curation.guides.guide import current_guide
 from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Store
 
-MOST = 500
+MAX_QUERIES = 500
 """Queries in the picture."""
 AROUND = 80
 """Characters of a chunk before its evidence, or of one that has none."""
-ALL, NONE = "All", by_query.EvaluatedRun("", "")
+ALL = "All"
+NONE: by_query.EvaluatedRun = ("", "")
 Lists = Sequence[Sequence[by_query.ListedDocument]]
 
 
@@ -47,46 +48,45 @@ def show(
     if evaluation.sealed:
         ui.quiet(f"{', '.join(evaluation.sealed)} is sealed: there is nothing by query of a sealed part.")
         return
-    own = [by_query.EvaluatedRun(evaluation.evaluation_id, name) for name in evaluation.systems]
-    named = {run: run.system for run in own} | {
-        by_query.EvaluatedRun(one.evaluation_id, name): f"{name} ({one.made_at:%d %b %H:%M})"
-        for one in others
-        for name in one.systems
+    named = {(evaluation.evaluation_id, name): name for name in evaluation.systems} | {
+        (submission.evaluation_id, name): f"{name} ({submission.made_at:%d %b %H:%M})"
+        for submission in others
+        for name in submission.systems
     }
     places = st.columns(4)
     first = places[0].selectbox("System", list(named), format_func=named.__getitem__)
     offered = {NONE: "No other system", **named}
-    at = next((place for place, run in enumerate(named, 1) if run.system != own[0].system), 0)
+    at = next((index for index, (_, name) in enumerate(named, 1) if name != evaluation.systems[0]), 0)
     second = places[1].selectbox("Compared with it", list(offered), at, format_func=offered.__getitem__)
     runs = [first] if second in (NONE, first) else [first, second]
-    while (found := _values_of(store, annotator, runs)) is None:  # the other one may not be comparable
+    while (compared := _values_of(store, annotator, runs)) is None:  # the other one may not be comparable
         runs = runs[:-1]
         if not runs:
             return
-    kinds = _kinds(str(store.path), found.release_id, store)
+    kinds = _kinds(str(store.path), compared.release_id, store)
     kind = places[2].selectbox("Kind of query or region", [ALL, *kinds])
     results = RESULTS if len(runs) > 1 else RESULTS[-1:]
     result = places[3].selectbox("Result", [ALL, *results], format_func=str.capitalize)
-    rows = [row for row in found.rows if kind == ALL or row.query_id in kinds[kind]]
+    rows = [row for row in compared.rows if kind == ALL or row.query_id in kinds[kind]]
     rows = [row for row in rows if result in (ALL, row.result)]
-    ui.sentences(found.remark)
+    ui.sentences(compared.remark)
     if not rows:
         ui.quiet("No query is of this kind with this result.")
         return
     names = [named[run] for run in runs]
-    query = _chosen(found, rows, names)
+    query = _chosen(compared, rows, names)
     with store.reading() as cursor:
         lists = by_query.side_by_side(cursor, runs, query, annotator)
         chunks = by_query.chunk_lists(cursor, runs, query, annotator)
         colours: dict[int | None, str] = {step.value: step.colour for step in current_guide(cursor).scale}
-    _show_lists(query, found, names, lists, colours, all(chunks))
+    _show_lists(query, compared, names, lists, colours, all(chunks))
     for name, documents, listed in zip(names, lists, chunks, strict=True):
         if listed is not None and all(chunks):
             _show_chunks(
                 query, name, {document.document_id: document for document in documents}, listed, colours
             )
     if any(lists) and annotator.role == "lead":
-        _send(store, Acts(annotator), query, [run.system for run in runs], lists)
+        _send(store, Acts(annotator), query, [system for _, system in runs], lists)
 
 
 def _values_of(
@@ -107,23 +107,23 @@ def _kinds(path: str, release_id: str, _store: Store) -> dict[str, frozenset[str
         return by_query.kinds_of_queries(cursor, release_id)
 
 
-def _chosen(found: by_query.ByQuery, rows: Sequence[QueryValues], names: Sequence[str]) -> QueryValues:
+def _chosen(compared: by_query.ByQuery, rows: Sequence[QueryValues], names: Sequence[str]) -> QueryValues:
     """The picture of queries, and the one that is chosen in it."""
-    both, drawn = len(names) > 1, rows[:MOST]
+    both, drawn = len(names) > 1, rows[:MAX_QUERIES]
     points = [
         PlotPoint(row.first, row.second, f"{row.text}: {_values(row)}", key=row.query_id) for row in drawn
     ]
     fits = both and all(max(row.first, row.second) <= 1 for row in drawn)
-    svg = scatter(f"{found.measure}, query by query", names[0], names[1], points) if fits else ""
+    svg = scatter(f"{compared.measure}, query by query", names[0], names[1], points) if fits else ""
     figure = partial(decimal, sign="+" if both else "")
     largest = max(1.0, *(abs(row.difference) for row in drawn))
     bars = [
-        QueryBar(*one[:2], one.difference / largest, figure(one.difference), one.result if both else "")
-        for one in drawn
+        QueryBar(*row[:2], row.difference / largest, figure(row.difference), row.result if both else "")
+        for row in drawn
     ]
-    legend = f"{amount(len(rows), 'query', 'queries')}: {found.measure} of {' − '.join(names[::-1])}"
-    if len(rows) > MOST:
-        legend += f"; the first {MOST:,}"
+    legend = f"{pluralize(len(rows), 'query', 'queries')}: {compared.measure} of {' − '.join(names[::-1])}"
+    if len(rows) > MAX_QUERIES:
+        legend += f"; the first {MAX_QUERIES:,}"
     chosen = queries(" ".join(names), legend, svg, bars)
     return next(row for row in rows if row.query_id == chosen)
 
@@ -134,45 +134,44 @@ def _values(query: QueryValues) -> str:
 
 def _show_lists(
     query: QueryValues,
-    found: by_query.ByQuery,
+    compared: by_query.ByQuery,
     names: Sequence[str],
     lists: Lists,
     colours: Mapping[int | None, str],
     chunked: bool,
 ) -> None:
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
-    ui.quiet(f"{found.measure}: {_values(query) if len(names) > 1 else decimal(query.second)}")
+    ui.quiet(f"{compared.measure}: {_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
         ui.quiet("No list was returned, or none was kept: evaluate the runs again to read them.")
         return
     if chunked:
         return
-    if len(names) > 1:
-        ui.sentences("\n".join(by_query.first_differences(lists, names)))
-    for place, column in enumerate(st.columns(len(lists), gap="large")):
-        columns = ["Rank", "Grade", "Document", *(f"In {name}" for name in names if name != names[place])]
-        rows = [_row(query, one, colours)[: len(columns)] for one in lists[place]]
+    for index, column in enumerate(st.columns(len(lists), gap="large")):
+        columns = ["Rank", "Grade", "Document", *(f"In {name}" for name in names if name != names[index])]
+        rows = [_row(query, document, colours)[: len(columns)] for document in lists[index]]
         with column:
-            ui.table(names[place], columns, rows, words=True)
+            ui.table(names[index], columns, rows, words=True)
 
 
 def _show_chunks(
     query: QueryValues,
     name: str,
     documents: Mapping[str, by_query.ListedDocument],
-    found: by_query.ChunkList,
+    passages: Sequence[by_query.Passage],
     colours: Mapping[int | None, str],
 ) -> None:
     """The chunks of a system with the evidence in them, and the evidence that none of them has."""
-    rows = []
-    for one in found.chunks:
-        part, document = one.passage, documents.get(one.passage.document_id)
+    rows, lacking = [], []
+    for chunk in passages:
+        document, cells = documents.get(chunk.document_id), (_place(query, chunk), _with_evidence(chunk))
+        if chunk.rank is None:
+            lacking.append(cells)
+            continue
         grade = "–" if document is None else _grade(document, colours)
-        cells = (grade, _place(query, part), _with_evidence(part, one.evidence))
-        rows.append((one.rank, *cells, percent(one.recall), one.words))
-    if found.missing:
-        lacking = [(_place(query, one), _with_evidence(one, [(one.start, one.end)])) for one in found.missing]
-        first = amount(len(found.chunks), "chunk")
+        rows.append((chunk.rank, grade, *cells, percent(chunk.recall), chunk.words))
+    if lacking:
+        first = pluralize(len(rows), "chunk")
         ui.table(f"{name}: evidence in none of its first {first}", ["Place", "Evidence"], lacking, words=True)
     columns = ["Rank", "Grade", "Chunk", "Its text, evidence marked", "Evidence so far", "Words so far"]
     ui.table(name, columns, rows, words=True)
@@ -183,13 +182,13 @@ def _place(query: QueryValues, part: by_query.Passage) -> QueryName:
     return QueryName(f"{part.start:,}–{part.end:,}, {title}", query.query_id, part.document_id)
 
 
-def _with_evidence(part: by_query.Passage, evidence: Sequence[Span]) -> Markup:
+def _with_evidence(part: by_query.Passage) -> Markup:
     """A passage's evidence, each with some words around it; the beginning of one without."""
     if not part.text:
         return Markup("<small>text not known</small>")
-    pieces: list[str] = [] if evidence else [part.text[:AROUND], "…"]
+    pieces: list[str] = [] if part.evidence else [part.text[:AROUND], "…"]
     done = 0
-    for start, end in evidence:
+    for start, end in part.evidence:
         first, last = start - part.start, end - part.start
         marked = Markup("<mark>{}</mark>").format(part.text[first:last])
         pieces += ["…" * (first - AROUND > done), part.text[max(done, first - AROUND) : first], marked]
@@ -198,24 +197,32 @@ def _with_evidence(part: by_query.Passage, evidence: Sequence[Span]) -> Markup:
 
 
 def _row(
-    query: QueryValues, one: by_query.ListedDocument, colours: Mapping[int | None, str]
+    query: QueryValues, document: by_query.ListedDocument, colours: Mapping[int | None, str]
 ) -> tuple[object, ...]:
-    name = QueryName(one.title, query.query_id, one.document_id)
+    name = QueryName(document.title, query.query_id, document.document_id)
     elsewhere = f"not in top {LISTED}"
-    if one.elsewhere is not None:
-        arrow = "" if one.elsewhere == one.rank else " ↑" if one.elsewhere < one.rank else " ↓"
-        elsewhere = f"{one.elsewhere}{arrow}"
-    return one.rank, _grade(one, colours), name, elsewhere
+    if document.elsewhere is not None:
+        arrow = (
+            ""
+            if document.elsewhere == document.rank
+            else " ↑"
+            if document.elsewhere < document.rank
+            else " ↓"
+        )
+        elsewhere = f"{document.elsewhere}{arrow}"
+    return document.rank, _grade(document, colours), name, elsewhere
 
 
-def _grade(one: by_query.ListedDocument, colours: Mapping[int | None, str]) -> GradeCell:
-    return GradeCell(one.grade, colours.get(one.grade, "currentColor"), one.lacking)
+def _grade(document: by_query.ListedDocument, colours: Mapping[int | None, str]) -> GradeCell:
+    return GradeCell(document.grade, colours.get(document.grade, "currentColor"), document.lacking)
 
 
 def _send(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:
     """Documents of the lists to a round, at first those that nobody judged."""
-    places = [(one, system) for system, found in zip(systems, lists, strict=True) for one in found]
-    titles = {one.document_id: one.title for one, _ in places}
-    unjudged = list(dict.fromkeys(one.document_id for one, _ in places if one.is_unjudged))
-    proposed = {one.document_id: f"{RUN_PREFIX}{system}" for one, system in places}
+    places = [
+        (document, system) for system, documents in zip(systems, lists, strict=True) for document in documents
+    ]
+    titles = {document.document_id: document.title for document, _ in places}
+    unjudged = list(dict.fromkeys(document.document_id for document, _ in places if document.is_unjudged))
+    proposed = {document.document_id: f"{RUN_PREFIX}{system}" for document, system in places}
     send_documents(store, acts, query.query_id, query.text, titles, unjudged, proposed)

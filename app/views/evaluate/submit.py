@@ -1,73 +1,169 @@
-"""Evaluate, the form: which files, what the systems are called, what is asked, and why."""
+"""Evaluate, the form: files, the systems' names, options of runs, grades of answers, and why.
+
+Uploaded files are in a folder next to the project until they were read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import mkdtemp
 
 import streamlit as st
 
 from app import ui
 from app.components.forms import Form, word_of
 from app.page_context import PageContext
-from app.uploads import UploadedBytes, read_now
-from app.views.evaluate.further import ChosenPart, ask_about_runs, ask_for_answers
-from app.views.evaluate.uploads import (
-    UploadedFile,
-    choose_runs,
-    choose_times,
-    choose_topics,
-    new_folder,
-    unmatched_times,
-    write_times,
-    write_uploads,
-)
-from curation.core.errors import CurationError, InputError, refuse_problems
-from curation.core.operation import OptionField, flat
-from curation.core.text import amount
-from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.inputs.system_runs import ADD_TOPICS
-from curation.evaluation.scoring.metrics.measures import further_measures
-from curation.evaluation.submission import Submitted, chosen_options, submit
-from curation.operations.jobs.uploads import discard
-from curation.releases.export.formats.trec import release_topics
-from curation.releases.sealed_evaluations import left_this_month
+from app.uploads import LARGEST, UploadedBytes, file_name, read_now, write_unread
+from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
+from curation.core.operation import Option, flat, option_of
+from curation.core.text import pluralize
+from curation.evaluation.answers.graded_answers import GUIDES, neighbour_projects, releases_of
+from curation.evaluation.evaluable_release import EvaluableRelease
+from curation.evaluation.evaluate import Submitted, chosen_options, submit
+from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest, RunFiles
+from curation.evaluation.scoring.measure_names import further_measures
+from curation.evaluation.scoring.system_runs import ADD_TOPICS
+from curation.operations.jobs.files import discard, uploads_folder
+from curation.releases.export.trec import release_topics
+from curation.releases.seal import left_this_month
 from curation.store import Store, utc_now
 
 USUAL_FACETS = ("stratum", "tag")
 FORM, REFUSED = "evaluate", "runs without topics"
+NONE = "None"
+Uploads = Sequence[tuple[str, UploadedBytes]]
+"""Names of systems with their uploaded runs or answers."""
 
 
-class _Files(NamedTuple):
-    runs: list[UploadedFile]
-    answers: list[UploadedFile]
-    times: list[UploadedBytes]
-    topics: UploadedBytes | None = None
+def choose_files(label: str, what: str, key: str, about: str) -> Uploads:
+    """Ask for files, and for the name of the system of each.
+
+    Parameters
+    ----------
+    what: whose the name is, when there is one file.
+    about: which files can be read.
+    """
+    files = st.file_uploader(
+        label, accept_multiple_files=True, max_upload_size=LARGEST, key=f"{label} {key}", help=about
+    )
+    chosen = []
+    for number, file in enumerate(files, 1):
+        asked = what if len(files) == 1 else f"{what} {number}"
+        name = st.text_input(
+            asked, system_name(file.name), max_chars=80, key=f"{label} name {key} {number} {file.name}"
+        )
+        chosen.append((name.strip(), file))
+    return chosen
 
 
-def show(context: PageContext, chosen: ChosenPart) -> None:
+def choose_runs(key: str) -> Uploads:
+    """Ask for run files, and for the name of the system of each."""
+    return choose_files(
+        "Run files",
+        "Name of the system",
+        key,
+        "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. One name for several files makes "
+        "them runs of one system.",
+    )
+
+
+def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedBytes | None:
+    """Offer the release's topics, and ask for a table of those that the runs name.
+
+    Parameters
+    ----------
+    refusal: that runs were refused for want of such a table; it is shown until there is one.
+    """
+    about = option_of(EvaluateRequest, "topics")
+    with st.expander("My run uses other query ids", expanded=refusal is not None):
+        container = st.container()
+        ui.quiet(
+            "A run over the release's topics has its ids. For a run over others, upload the table of id and "
+            "text that it was made with."
+        )
+        st.download_button(
+            "Download this release's topics",
+            topics,
+            "topics.tsv",
+            "text/tab-separated-values",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        sent = st.file_uploader(about.label, max_upload_size=LARGEST, key=f"topics {key}", help=about.help)
+        if refusal is not None and sent is None:
+            with container:
+                ui.problem(refusal)
+        return sent
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """A disk that is full is nothing that a person at the page can correct: a sentence says whom to ask."""
+    try:
+        yield
+    except OSError as error:
+        raise RefusedError(
+            f"The files cannot be kept on the server ({error.strerror}). Nothing was evaluated. Ask who runs "
+            "the server to make room."
+        ) from error
+
+
+@_room()
+def new_folder(project: Path) -> Path:
+    """A folder for uploads, which `discard` removes; whatever ends a job, and the server, removes it, too."""
+    return Path(mkdtemp(dir=uploads_folder(project)))
+
+
+@_room()
+def write_uploads(folder: Path, files: Uploads) -> RunFiles:
+    """Write files into a new folder in this one; their names keep the endings by which formats are known.
+
+    Returns name of the system and path, as parameters of a job.
+
+    Raises
+    ------
+    RefusedError: they do not fit on the disk.
+    """
+    written = []
+    inside = Path(mkdtemp(dir=folder))
+    for number, (name, file) in enumerate(files):
+        folder_of_file = inside / str(number)
+        folder_of_file.mkdir()
+        path = folder_of_file / file_name(file.name)
+        write_unread(path, file)
+        written.append((name, str(path)))
+    return tuple(written)
+
+
+def system_name(sent: str) -> str:
+    """A name for a system, from its file's."""
+    return file_name(sent).partition(".")[0] or "run"
+
+
+def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
     form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
+    sealed = release.parts[part]
     runs = choose_runs(form.key)
-    times = choose_times(form.key) if runs else []
     refusal = st.session_state.get(REFUSED, {}).get(form.key)
-    topics = choose_topics(partial(_topics, context.store, chosen.release_id), form.key, refusal)
-    asks, rounded = _form(chosen, runs), chosen.sealed and not is_lead
-    reason = _ask(asks, context, chosen, form.key)
+    topics = choose_topics(partial(_topics, context.store, release.row.release_id), form.key, refusal)
+    asks, rounded = _form(release, part, runs), sealed and not is_lead
+    reason = _ask(asks, context, release, part, form.key)
     if not rounded:
-        ask_about_runs(asks, chosen, is_lead)
+        ask_about_runs(asks, sealed, is_lead)
     answers, graded = ask_for_answers(context.store, is_lead, form.key)
     request = asks.request(reason=reason, **graded)
     if rounded:
         repeated = asks.value("skip_repeated")
-        request = EvaluateRequest(chosen.release, chosen.part, reason=reason, skip_repeated=repeated)
+        request = EvaluateRequest(release.row.name, part, reason=reason, skip_repeated=repeated)
     if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
         st.session_state.pop(REFUSED, None)
         context.acts.do(
             form,
-            lambda: _evaluate(context, request, _Files(runs, answers, times, topics), chosen),
+            lambda: _evaluate(context, request, runs, answers, topics, sealed),
             partial(_refused, form.key),
         )
     if also := _also_asked(request):
@@ -82,41 +178,43 @@ def _refused(key: str, error: CurationError) -> None:
     ui.problem(error)
 
 
-def _form(chosen: ChosenPart, runs: Sequence[UploadedFile]) -> Form[EvaluateRequest]:
+def _form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[EvaluateRequest]:
     """The form, with what this release and these runs offer; what is chosen stays for the next submission."""
-    systems = sorted({run.name for run in runs})
-    usual = tuple(name for name in USUAL_FACETS if name in chosen.facets)
-    start = EvaluateRequest(chosen.release, chosen.part, chosen.measures, usual)
+    systems = sorted({name for name, _ in runs})
+    usual = tuple(name for name in USUAL_FACETS if name in release.facets)
+    start = EvaluateRequest(release.row.name, part, release.measures, usual)
     offered = {
-        "measures": [*chosen.measures, *further_measures(chosen.scale)],
-        "by": chosen.facets,
-        "relevant": chosen.scale[1:],
+        "measures": [*release.measures, *further_measures(release.scale)],
+        "by": release.facets,
+        "relevant": release.scale[1:],
         "baseline": systems,
-        "first_stage": systems,
     }
-    return Form(EvaluateRequest, start, chosen.release_id, offered)
+    return Form(EvaluateRequest, start, release.row.release_id, offered)
 
 
-def _ask(asks: Form[EvaluateRequest], context: PageContext, chosen: ChosenPart, key: str) -> str | None:
-    """What is asked of all runs; of a sealed part also why: returned."""
+def _ask(
+    asks: Form[EvaluateRequest], context: PageContext, release: EvaluableRelease, part: str, key: str
+) -> str | None:
+    """Ask what concerns all runs, and on a sealed part why; the reason is returned."""
     is_lead = context.annotator.role == "lead"
-    if chosen.sealed and not is_lead:
+    sealed = release.parts[part]
+    if sealed and not is_lead:
         asks.ask("skip_repeated")
     else:
         with st.popover("Measures and kinds of queries"):
             asks.ask("measures", "by", "relevant", "skip_repeated")
-            ui.quiet(f"The leaderboard has the runs whose first measure is {chosen.measures[0]}.")
-    if not chosen.sealed:
+            ui.quiet(f"The leaderboard has the runs whose first measure is {release.measures[0]}.")
+    if not sealed:
         return None
     shown = "You see figures of all queries and of kinds with ten or more, and no values of single queries."
     if not is_lead:
         with context.store.reading() as cursor:
-            left = left_this_month(cursor, context.annotator.name, [chosen.part], utc_now())
+            left = left_this_month(cursor, context.annotator.name, [part], utc_now())
         shown = (
             "You see the headline measure of each system, rounded to its standard error. Only leads see full "
-            f"results. You have {amount(left, 'sealed evaluation')} left this month. A refusal counts."
+            f"results. You have {pluralize(left, 'sealed evaluation')} left this month. A refusal counts."
         )
-    ui.quiet(f"{chosen.part} is sealed. Each evaluation is logged with your name and reason. {shown}")
+    ui.quiet(f"{part} is sealed. Each evaluation is logged with your name and reason. {shown}")
     why = Form(EvaluateRequest, key=key)
     why.ask("reason")
     reason: str | None = why.value("reason")
@@ -126,39 +224,40 @@ def _ask(asks: Form[EvaluateRequest], context: PageContext, chosen: ChosenPart, 
 def _also_asked(request: EvaluateRequest) -> list[str]:
     """What else is asked for, below the button, so that nothing folded is forgotten."""
     about = replace(EvaluateRequest(), relevant=request.relevant, skip_repeated=request.skip_repeated)
-    return [*chosen_options(request.of_runs, _chosen(request)), *chosen_options(about, _chosen(request))]
+    about = replace(about, **{name: getattr(request, name) for name in ABOUT_RUNS})
+    return chosen_options(about, _chosen(request))
 
 
-def _chosen(request: EvaluateRequest) -> Callable[[OptionField], str]:
+def _chosen(request: EvaluateRequest) -> Callable[[Option], str]:
     """An option with its value."""
     values = flat(request)
 
-    def said(option_field: OptionField) -> str:
-        value = values[option_field.name]
-        return (
-            option_field.option.label
-            if value is True
-            else f"{option_field.option.label}: {word_of(option_field, value)}"
-        )
+    def with_value(option: Option) -> str:
+        value = values[option.name]
+        return option.label if value is True else f"{option.label}: {word_of(option, value)}"
 
-    return said
+    return with_value
 
 
 def _evaluate(
-    context: PageContext, request: EvaluateRequest, files: _Files, chosen: ChosenPart
+    context: PageContext,
+    request: EvaluateRequest,
+    uploaded_runs: Uploads,
+    uploaded_answers: Uploads,
+    topics: UploadedBytes | None,
+    sealed: bool,
 ) -> Submitted | None:
     """Evaluate now, or start a job, which returns none yet."""
-    _refuse_unready(request, files, chosen)
+    _refuse_unready(request, [*uploaded_runs, *uploaded_answers], sealed)
     by, store = context.annotator.name, context.store
     folder, submitted, handed_over = new_folder(store.path), None, False
     try:
-        runs, answers = write_uploads(folder, files.runs), write_uploads(folder, files.answers)
-        write_times(runs, files.times)
-        named = write_uploads(folder, [UploadedFile("topics", files.topics)] if files.topics else [])
-        topics = Path(named[0][1]) if named else None
+        runs, answers = write_uploads(folder, uploaded_runs), write_uploads(folder, uploaded_answers)
+        tables = write_uploads(folder, [("topics", topics)] if topics else [])
+        table = Path(tables[0][1]) if tables else None
         paths = [path for path in Path(folder).rglob("*") if path.is_file()]
-        request = replace(request, runs=runs, answers=answers, topics=topics, folder=str(folder))
-        if not request.of_runs.to_pool:
+        request = replace(request, runs=runs, answers=answers, topics=table, folder=str(folder))
+        if not request.to_pool:
             submitted = read_now(paths, lambda: submit(store, request, by))
         if submitted is None:
             context.begin(FORM, request)
@@ -174,13 +273,63 @@ def _topics(store: Store, release_id: str) -> str:
         return release_topics(cursor, release_id)
 
 
-def _refuse_unready(request: EvaluateRequest, files: _Files, chosen: ChosenPart) -> None:
-    named = (*files.runs, *files.answers)
-    problems = [] if named else ["There is no file yet: upload at least one run."]
-    problems += [f"The system in {one.file.name} has no name." for one in named if not one.name]
-    problems += unmatched_times([run.file.name for run in files.runs], files.times)
+def _refuse_unready(request: EvaluateRequest, uploads: Uploads, sealed: bool) -> None:
+    problems = [] if uploads else ["There is no file yet: upload at least one run."]
+    problems += [f"The system in {file.name} has no name." for name, file in uploads if not name]
     if request.measures is not None and not request.measures:
         problems.append("No measure is chosen: choose at least one.")
-    if chosen.sealed and not request.reason:
-        problems.append(f"{chosen.part} is sealed: say why you evaluate on it.")
+    if sealed and not request.reason:
+        problems.append(f"{request.part} is sealed: say why you evaluate on it.")
     refuse_problems(problems)
+
+
+def ask_about_runs(form: Form[EvaluateRequest], sealed: bool, is_lead: bool) -> None:
+    """Baseline, hard negatives, and candidates."""
+    with st.expander("Options"):
+        form.ask("baseline")
+        if not sealed:
+            form.ask("test")
+        form.ask("hard_negatives")
+        if is_lead:
+            form.ask("to_pool")
+
+
+def ask_for_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[str, str | None]]:
+    """Files of answers, and for leads where people graded them."""
+    with st.expander("Answers of the systems"):
+        files = choose_files(
+            "Files of answers",
+            "Name of the answering system",
+            key,
+            "Rows of query, answer, contexts and citations, as CSV, TSV or JSON lines. Exact match and F1 "
+            "are with the reference answers of the release. Name the system as its run, and the report "
+            "shows both together.",
+        )
+        if files and is_lead:
+            return files, {what: _graded(store, what, key) for what in GUIDES}
+        if files:
+            ui.quiet("A lead can add what people graded: correctness, faithfulness and support of nuggets.")
+        return files, {}
+
+
+def _graded(store: Store, what: str, key: str) -> str | None:
+    """A project in this one's folder and its release, as PROJECT=RELEASE, or None."""
+    label = what.capitalize()
+    project = st.selectbox(
+        f"{label}: the project in which people graded the answers",
+        [NONE, *neighbour_projects(store)],
+        key=f"{what} {key}",
+        help="Projects in the folder of this one are offered.",
+    )
+    if project == NONE:
+        return None
+    try:
+        releases = releases_of(store, project)
+    except CurationError as error:
+        ui.problem(error)
+        return None
+    if not releases:
+        ui.quiet(f"{project} has no release yet.")
+        return None
+    release = st.selectbox(f"{label}: its release", releases, key=f"{what} release {key} {project}")
+    return f"{project}={release}"

@@ -1,1 +1,164 @@
-"""The page Import: choose what, give a file, look at it, rehearse, import."""
+"""Import: files become the project's documents, traffic, queries, runs, judgments and decisions."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from app import ui
+from app.app_page import DATA, LEADS, AppPage
+from app.next_stage import stage_link
+from app.page_context import PageContext, read_context
+from app.uploads import held_file
+from app.views.importing import file_step, import_form, verdict
+from curation.core.errors import CurationError
+from curation.ingest.holdings import Holding, read_holdings
+from curation.ingest.preview import preview_file, seems_to_be
+from curation.ingest.requests import REQUESTS, ImportRequest
+from curation.operations.import_file import CHECK, IMPORT
+from curation.operations.workflow.stage import Action
+from curation.store import Annotator
+
+_IN_ADDRESS = "kind in the address"
+ABOUT = {
+    "corpus": "The documents that searches find: products, pages, articles. One line each.",
+    "traffic": "A log of what people searched for: a query a line, with its time or how often it was asked.",
+    "queries": "Queries that are to be judged, whatever the sample holds.",
+    "runs": "The ranked lists of another search system, which a pool can draw on.",
+    "judgments": "Grades that people gave elsewhere, or that a judge gave who is not a person.",
+    "decisions": "Final grades of disputed pairs, which a reviewer decided elsewhere.",
+    "answers": "What a system may answer to a query: any of a query's answers is right.",
+    "nuggets": "The facts that a good answer to a query has, each vital or okay.",
+}
+"""Kind of file → what it is, for somebody who never saw one."""
+_POOL = Action("Build a pool", "queries", "", {"part": "Pool"})
+_QUERIES = Action("See the queries", "queries", "", {"part": "All queries"})
+ONWARD = {
+    "corpus": Action("Import traffic", "import", "", {"kind": "traffic"}),
+    "traffic": Action("Draw a sample", "queries", "", {"part": "Sample"}),
+    "queries": _POOL,
+    "runs": _POOL,
+    "judgments": Action("See the agreement", "agreement", ""),
+    "decisions": Action("See what is disputed", "adjudicate", ""),
+    "answers": _QUERIES,
+    "nuggets": _QUERIES,
+}
+"""Kind of file → what one does after its import."""
+
+
+def show(annotator: Annotator) -> None:
+    ui.lead("Choose a file and check it: nothing is imported before you have seen what it would do.")
+    context = read_context(annotator, (CHECK, IMPORT))
+    with context.store.reading() as cursor:
+        holdings = read_holdings(cursor)
+    file = held_file(context.store.path, annotator.name)
+    if file is None or _is_importing(context):
+        _show_holdings(holdings)
+    if _is_importing(context):
+        if file is not None:
+            ui.quiet(f"Your file {file.name} is kept: you can import it once this import has ended.")
+        return
+    kind = _choose(holdings)
+    if file is None:
+        _show_last(context)
+        file_step.show(context, kind)
+        return
+    file_step.show_held(context, file)
+    asked = import_form.ask_layout(kind, file)
+    try:
+        preview = preview_file(asked)
+    except CurationError as error:
+        verdict.show_unreadable(error, file, asked)
+        _hint(asked)
+        return
+    _hint(asked)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        import_form.show_rows(preview)
+    with right:
+        asked = import_form.ask_request(context, asked, preview)
+        dry_run = verdict.ask(context, file, asked)
+    verdict.show(context, file, asked, dry_run)
+
+
+PAGE = AppPage(10, "Import", "import", LEADS, show, group=DATA)
+
+
+def _is_importing(context: PageContext) -> bool:
+    """Whether an import is at work: one thing at a time."""
+    return context.is_running(context.jobs.get(IMPORT))
+
+
+def _show_holdings(holdings: list[Holding]) -> None:
+    lines = "".join(
+        f"<div><dt>{escape(REQUESTS[holding.what].title)}</dt><dd><b>{holding.number:,}</b> "
+        f"{escape(holding.unit)}"
+        f"{_since(holding)}</dd></div>"
+        for holding in holdings
+    )
+    st.html(f'<dl class="gs-holdings">{lines}</dl>')
+
+
+def _since(holding: Holding) -> str:
+    if holding.at is None:
+        return ""
+    source = f'<bdi dir="auto">{escape(holding.source)}</bdi>, ' if holding.source else ""
+    return f"<small>{source}{escape(holding.by or '')}, {holding.at:%d %b %Y}</small>"
+
+
+def _choose(holdings: list[Holding]) -> type[ImportRequest]:
+    _follow_address(next((holding.what for holding in holdings if not holding.number), holdings[0].what))
+    chosen = st.segmented_control(
+        "What is in the file",
+        list(REQUESTS),
+        required=True,
+        format_func=lambda name: REQUESTS[name].title,
+        key="kind",
+    )
+    kind = REQUESTS[chosen or holdings[0].what]
+    st.query_params["kind"] = st.session_state[_IN_ADDRESS] = kind.what  # so that a reload stays here
+    holding = next(holding for holding in holdings if holding.what == kind.what)
+    ui.quiet(f"{ABOUT[kind.what]} The project has {holding.number:,} {holding.unit}.")
+    return kind
+
+
+def _follow_address(otherwise: str) -> None:
+    """Choose the kind that a link names. A control bound to the address would know kinds by their titles."""
+    given, before = st.query_params.get("kind", ""), st.session_state.get(_IN_ADDRESS)
+    asked = next((name for name, kind in REQUESTS.items() if given in (name, kind.title.casefold())), None)
+    if given and asked is None:
+        st.info(f"There is no kind of file “{ui.plain(given)}”. Choose one of these.")
+    if asked and (asked != before or "kind" not in st.session_state):
+        st.session_state["kind"] = asked
+    elif "kind" not in st.session_state:
+        st.session_state["kind"] = otherwise
+
+
+def _hint(asked: ImportRequest) -> None:
+    other = seems_to_be(asked)
+    if other is not None and other != asked.what:
+        st.info(f"This looks like a file of another kind. Choose {REQUESTS[other].title} above if it is one.")
+
+
+def _show_last(context: PageContext) -> None:
+    """How the last import ended, and what comes next."""
+    context.ending(IMPORT)
+    job = context.jobs.get(IMPORT)
+    if job is not None and job.outcome == "done":
+        what = job.parameters["what"]
+        onward = ONWARD[what]
+        if onward.page == PAGE.address:  # a link to the page that is shown already does not choose there
+            kind = onward.parameters["kind"]
+            st.button(onward.label, type="primary", on_click=_choose_kind, args=(kind,))
+        else:
+            with st.container(key="first-stage"):
+                stage_link(onward)
+        if what == "corpus":
+            stage_link(
+                Action("See how documents are shown", "settings", "", {"part": "Guide", "show": "Document"})
+            )
+
+
+def _choose_kind(name: str) -> None:
+    st.session_state["kind"] = name

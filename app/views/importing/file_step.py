@@ -1,39 +1,19 @@
-"""Import, the file: from this computer, or from a folder of the server that its operator allowed."""
+"""Import, the file: its upload, and the way to another one."""
 
 from __future__ import annotations
 
-import os
 from html import escape
-from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import ui
-from app.context import IMPORT_FROM
 from app.page_context import PageContext
-from app.uploads import LARGEST, HeldFile, allowed_file, allowed_files, hold, hold_on_server, let_go
+from app.uploads import LARGEST, HeldFile, hold, let_go
 from curation.core.errors import CurationError
-from curation.core.text import amount
-from curation.ingest.picking.kinds import FileKind
-
-HERE, THERE = "From this computer", "On the server"
-
-
-def show(context: PageContext, kind: FileKind) -> None:
-    """Ask for a file; once there is one, the page is drawn with it."""
-    folder = os.environ.get(IMPORT_FROM)
-    where = HERE
-    if folder:
-        where = (
-            st.segmented_control("Where the file is", [HERE, THERE], default=HERE, required=True, key="where")
-            or HERE
-        )
-    if where == THERE and folder:
-        _choose_on_server(context, Path(folder))
-    else:
-        _upload(context, kind)
+from curation.core.text import pluralize
+from curation.ingest.requests import ImportRequest
 
 
 def show_held(context: PageContext, file: HeldFile) -> None:
@@ -57,15 +37,16 @@ def size_of(size: int) -> str:
     for unit, bytes_of in (("MB", 1_000_000), ("KB", 1_000)):
         if size >= bytes_of:
             return f"{size / bytes_of:,.1f} {unit}"
-    return amount(size, "byte")
+    return pluralize(size, "byte")
 
 
-def _upload(context: PageContext, kind: FileKind) -> None:
+def show(context: PageContext, kind: type[ImportRequest]) -> None:
+    """Ask for a file; once there is one, the page is drawn with it."""
     sent = st.file_uploader(
         f"{kind.title}: JSON, CSV, TSV, Parquet or xlsx; also with gzip",
         max_upload_size=LARGEST,
         key="file to import",
-        help=f"Up to {LARGEST} MB. Larger files are imported from the server, or by command.",
+        help=f"Up to {LARGEST} MB. Larger files are imported in the terminal.",
     )
     if sent is not None:
         try:
@@ -82,17 +63,3 @@ def _free(file_id: str) -> None:
     session = get_script_run_ctx()
     if session is not None and isinstance(session.uploaded_file_mgr, MemoryUploadedFileManager):
         session.uploaded_file_mgr.remove_file(session.session_id, file_id)
-
-
-def _choose_on_server(context: PageContext, folder: Path) -> None:
-    name = st.selectbox(
-        "File", allowed_files(folder), index=None, placeholder="Choose a file", accept_new_options=True
-    )
-    if name and st.button("Look at it", type="primary"):
-        try:
-            path = allowed_file(folder, name)
-            hold_on_server(context.store.path, context.annotator.name, path, name)
-        except CurationError as error:
-            ui.problem(error)
-        else:
-            st.rerun()

@@ -12,15 +12,23 @@ import streamlit as st
 from app import ui
 from app.page_context import PageContext
 from app.uploads import HeldFile, hand_over, read_now
-from app.views.importing.reading import encoding_key
+from app.views.importing.import_form import layout_form
 from curation.core.errors import CurationError, InputError
-from curation.core.text import counted, plain, quote_formula
-from curation.ingest.picking.outcome import DryRun, ImportOutcome
-from curation.ingest.picking.request import ImportRequest
-from curation.operations.importing.importing import dry_run, refused
-from curation.operations.importing.in_background import CHECK, IMPORT, read_findings, write_findings
+from curation.core.text import counted, quote_formula
+from curation.ingest.import_outcome import ImportOutcome
+from curation.ingest.requests import ImportRequest
+from curation.operations.import_file import (
+    CHECK,
+    IMPORT,
+    DryRun,
+    dry_run,
+    parameters_of,
+    read_findings,
+    refused,
+    write_findings,
+)
 
-SHOWN = 50
+MAX_SHOWN = 50
 """Problems in the table; the download has all that are kept."""
 FORM = "import a file"
 NO_PLACE = "–"
@@ -55,17 +63,17 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
     return findings
 
 
-def show(context: PageContext, file: HeldFile, asked: ImportRequest, found: DryRun | None) -> None:
+def show(context: PageContext, file: HeldFile, asked: ImportRequest, rehearsal: DryRun | None) -> None:
     """What the dry run found."""
     job = context.jobs.get(CHECK)
-    if found is None and job is not None and job.parameters["request"]["path"] == asked.path:
+    if rehearsal is None and job is not None and job.parameters["request"]["path"] == asked.path:
         context.ending(CHECK)  # it was stopped, or was of another mapping
-    elif found is None:
+    elif rehearsal is None:
         pass
-    elif found.outcome is not None:
-        _show_outcome(found.outcome)
+    elif rehearsal.outcome is not None:
+        _show_outcome(rehearsal.outcome)
     else:
-        _show_problems(found, file, asked)
+        _show_problems(rehearsal, file, asked)
 
 
 def show_unreadable(error: CurationError, file: HeldFile, asked: ImportRequest) -> None:
@@ -76,7 +84,7 @@ def show_unreadable(error: CurationError, file: HeldFile, asked: ImportRequest) 
 def _check(context: PageContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
     now = read_now([file.path], lambda: dry_run(context.store, asked, context.annotator.name))
     if now is None:
-        context.begin(CHECK, {"request": plain(asked._asdict()), "result": str(result)})
+        context.begin(CHECK, parameters_of(asked, result=str(result)))
     else:
         write_findings(result, now)
 
@@ -84,7 +92,7 @@ def _check(context: PageContext, file: HeldFile, asked: ImportRequest, result: P
 def _import(context: PageContext, file: HeldFile, asked: ImportRequest) -> None:
     if read_findings(file.folder / f"{asked.key}.json") is None:
         raise InputError("The file has changed since it was checked. Check it again.")
-    context.begin(IMPORT, {"request": plain(asked._asdict()), "folder": str(file.folder)})
+    context.begin(IMPORT, parameters_of(asked, folder=str(file.folder)))
     hand_over(context.store.path, context.annotator.name)
 
 
@@ -100,14 +108,14 @@ def _show_outcome(import_outcome: ImportOutcome) -> None:
     ui.sentences("\n".join(import_outcome.remarks))
 
 
-def _show_problems(found: DryRun, file: HeldFile, asked: ImportRequest) -> None:
-    count = len(found.problems) + found.more
+def _show_problems(rehearsal: DryRun, file: HeldFile, asked: ImportRequest) -> None:
+    count = len(rehearsal.problems) + rehearsal.more
     noun = "problem" if count == 1 else "problems"
-    ui.verdict(f"{count:,}", f"{noun} in {Path(asked.name).name}", "Nothing can be imported from it yet.")
-    ui.sentences(found.way_out)
-    for name in _ENCODING.findall(found.way_out):
-        st.button(f"Read it as {name}", on_click=_read_as, args=(file, name))
-    rows = [(problem.place or NO_PLACE, problem.found) for problem in found.problems[:SHOWN]]
+    ui.verdict(f"{count:,}", f"{noun} in {Path(asked.source).name}", "Nothing can be imported from it yet.")
+    ui.sentences(rehearsal.way_out)
+    for name in _ENCODING.findall(rehearsal.way_out):
+        st.button(f"Read it as {name}", on_click=_read_as, args=(file, asked, name))
+    rows = [(place or NO_PLACE, sentence) for place, sentence in rehearsal.problems[:MAX_SHOWN]]
     ui.table(
         f"The first {len(rows)} of {count:,}" if count > len(rows) else "Problems",
         ["Where", "What"],
@@ -116,20 +124,23 @@ def _show_problems(found: DryRun, file: HeldFile, asked: ImportRequest) -> None:
     )
     if count > 1:
         st.download_button(
-            "Download the problems", problems_csv(found), f"{Path(asked.name).name}.problems.csv", "text/csv"
+            "Download the problems",
+            problems_csv(rehearsal),
+            f"{Path(asked.source).name}.problems.csv",
+            "text/csv",
         )
 
 
-def _read_as(file: HeldFile, encoding: str) -> None:
-    st.session_state[encoding_key(file)] = encoding
+def _read_as(file: HeldFile, asked: ImportRequest, encoding: str) -> None:
+    st.session_state[layout_form(type(asked), file).key_of("encoding")] = encoding
 
 
-def problems_csv(found: DryRun) -> str:
+def problems_csv(rehearsal: DryRun) -> str:
     """All problems that are kept, as a table for a spreadsheet."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["where", "what"])
     writer.writerows(
-        map(quote_formula, (problem.place or NO_PLACE, problem.found)) for problem in found.problems
+        map(quote_formula, (place or NO_PLACE, sentence)) for place, sentence in rehearsal.problems
     )
     return text.getvalue()

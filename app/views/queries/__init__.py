@@ -1,1 +1,20 @@
-"""The page Queries: the sample, and the list of queries with their tags."""
+"""Queries: which are judged, the documents to judge for each, and regions that no query tests."""
+
+from __future__ import annotations
+
+from app import ui
+from app.app_page import DATA, LEADS, AppPage
+from app.page_context import read_context
+from app.views.queries import coverage, pool, sample, tagging
+from curation.store import Annotator
+
+PARTS = {"Sample": sample.show, "All queries": tagging.show, "Pool": pool.show, "Coverage": coverage.show}
+
+
+def show(annotator: Annotator) -> None:
+    ui.lead("Which queries are judged, and which documents for each.")
+    context = read_context(annotator)
+    PARTS[ui.part("Part", PARTS, "part")](context)
+
+
+PAGE = AppPage(12, "Queries", "queries", LEADS, show, group=DATA)

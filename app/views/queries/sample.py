@@ -2,51 +2,38 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import TypeVar
 
 import streamlit as st
 
 from app import ui
-from app.components.drawing import drawing
 from app.components.forms import Form
-from app.next_step import missing_step
+from app.components.widgets import drawing
+from app.next_stage import missing_stage
 from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
 from curation.core.operation import option_of
-from curation.core.text import amount
+from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import known_tags
-from curation.ingest.importers.runs import stored_runs
-from curation.queries.sampling.chart import sample_chart
-from curation.queries.sampling.designs import strata_table
-from curation.queries.sampling.request import DrawRequest, TopUpRequest
-from curation.queries.sampling.sample_plan import read_quotas
-from curation.queries.sampling.stored_sample import StoredSample, current_sample, judged_queries
-from curation.queries.sampling.strata import DIMENSIONS, TAG
-from curation.releases.release_rows import list_releases
+from curation.queries.requests import DrawRequest, TopUpRequest, read_quotas
+from curation.queries.sampling.designs import DIMENSIONS, TAG, strata_table
+from curation.queries.sampling.stored_sample import SampleReport, current_sample, judged_queries, sample_chart
 
 _ASKED = "draw asked"
 """Where a draw waits for a yes: the sample and the last job when it was asked for, and the request."""
 Asked = TypeVar("Asked", DrawRequest, TopUpRequest)
 
 
-class FormOptions(NamedTuple):
-    """Names that the forms offer."""
-
-    releases: list[str]
-    runs: list[str]
-    strata: list[str]
-    tags: list[str]
-
-
 def show(context: PageContext) -> None:
     sample = current_sample(context.store)
-    options = _options(context, sample)
+    strata = [stratum.name for stratum in sample.strata] if sample else []
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _draw(context, options, sample)
+        _draw(context, strata, sample)
         if sample is not None:
             with st.expander("Top up the current sample"):
-                _top_up(context, sample, options)
+                _top_up(context, sample, strata)
     with right:
         drawn = [kind for kind in context.jobs if kind in ("sample", "top up")]
         if drawn:
@@ -54,20 +41,10 @@ def show(context: PageContext) -> None:
         _current(context, sample)
 
 
-def _options(context: PageContext, sample: StoredSample | None) -> FormOptions:
+def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | None) -> None:
     with context.store.reading() as cursor:
-        releases = [release.name for release in reversed(list_releases(cursor))]
-        runs = [run.name for run in stored_runs(cursor)]
-        tags = known_tags(cursor)
-    strata = [stratum.name for stratum in sample.strata] if sample else []
-    return FormOptions(releases, runs, strata, tags)
-
-
-def _draw(context: PageContext, options: FormOptions, sample: StoredSample | None) -> None:
-    kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in options.tags)]
-    runs = options.runs if options.releases else []
-    releases = {"from_release": options.releases, "run": runs, "exclude_releases": options.releases}
-    form = Form(DrawRequest, offered={"strata": kinds, **releases})
+        kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in known_tags(cursor))]
+    form = Form(DrawRequest, offered={"strata": kinds})
     ui.quiet(
         "Head, torso and tail: the few queries that are asked most, those in between, and the many rare "
         "ones. Each makes up a third of the searches unless you say otherwise."
@@ -75,9 +52,8 @@ def _draw(context: PageContext, options: FormOptions, sample: StoredSample | Non
     with st.form("sample"):
         form.ask("size", "strata", "design", "allocation")
         with st.expander("More options"):
-            quotas = _quota_field(option_of(DrawRequest, "quotas").label, options)
-            form.rest("quotas", "seed")
-        form.ask("seed")
+            quotas = _quota_field(option_of(DrawRequest, "quotas").label, strata)
+            form.rest("quotas")
         asked = context.submit("Draw the sample", "sample")
     if asked and (request := _with_quotas(form, quotas)):
         _ask(context, sample, request)
@@ -85,7 +61,7 @@ def _draw(context: PageContext, options: FormOptions, sample: StoredSample | Non
         _replace(context, sample)
 
 
-def _ask(context: PageContext, sample: StoredSample | None, request: DrawRequest) -> None:
+def _ask(context: PageContext, sample: SampleReport | None, request: DrawRequest) -> None:
     """Draw at once where nothing is replaced; otherwise ask first, if nothing is known against the draw."""
     problem = context.problem("sample", request)
     if problem is not None:
@@ -96,7 +72,7 @@ def _ask(context: PageContext, sample: StoredSample | None, request: DrawRequest
         st.session_state[_ASKED] = (sample.sample_id, context.after, request)
 
 
-def _replace(context: PageContext, sample: StoredSample) -> None:
+def _replace(context: PageContext, sample: SampleReport) -> None:
     """Say what a new sample would replace, and draw it if that is wanted."""
     asked: tuple[str, str, DrawRequest] | None = st.session_state.get(_ASKED)
     if asked is None or asked[:2] != (sample.sample_id, context.after):  # what it would replace has changed
@@ -106,7 +82,8 @@ def _replace(context: PageContext, sample: StoredSample) -> None:
     with st.container(border=True, key="replace-sample"):
         ui.heading("Replace the current sample?")
         ui.sentences(
-            f"It has {amount(sample.size, 'query', 'queries')}, and people have judged {judged:,} of them.\n"
+            f"It has {pluralize(sample.size, 'query', 'queries')}, and people have judged {judged:,} of "
+            "them.\n"
             "Judgments stay, and so do queries that a round shows. Other queries leave the set unless the "
             "new sample has them too."
         )
@@ -119,26 +96,26 @@ def _replace(context: PageContext, sample: StoredSample) -> None:
                 st.rerun()
 
 
-def _top_up(context: PageContext, sample: StoredSample, options: FormOptions) -> None:
+def _top_up(context: PageContext, sample: SampleReport, strata: Sequence[str]) -> None:
     form = Form(TopUpRequest)
     with st.form("top up", border=False):
         form.ask("size")
-        quotas = _quota_field("Quotas: a least number from a stratum", options)
+        quotas = _quota_field("Quotas: a least number from a stratum", strata)
         ui.quiet(f"It has {sample.size:,} now. No query is removed. Seed, strata and limits stay the same.")
         asked = context.submit("Top up", "top up")
     if asked and (request := _with_quotas(form, quotas)):
         context.start("top up", request)
 
 
-def _quota_field(label: str, options: FormOptions) -> str:
-    example = "\n".join(f"{name}=40" for name in options.strata[:2]) or "head=40\ntail=60"
+def _quota_field(label: str, strata: Sequence[str]) -> str:
+    example = "\n".join(f"{name}=40" for name in strata[:2]) or "head=40\ntail=60"
     return st.text_area(
         label, placeholder=example, height=88, help="One a line, such as tail=40 or tail=30%."
     )
 
 
 def _with_quotas(form: Form[Asked], text: str) -> Asked | None:
-    """What a form asks for; None where the quotas cannot be read, which is said."""
+    """What a form asks for; None if the quotas cannot be read, and the page shows why."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
         return form.request(quotas=read_quotas(lines, form.request().size))
@@ -147,10 +124,10 @@ def _with_quotas(form: Form[Asked], text: str) -> Asked | None:
         return None
 
 
-def _current(context: PageContext, sample: StoredSample | None) -> None:
+def _current(context: PageContext, sample: SampleReport | None) -> None:
     if sample is None:
         st.info("No sample is drawn yet. Queries that were imported or written are judged without one.")
-        missing_step(context.store, context.annotator, "import")
+        missing_stage(context.store, context.annotator, "import")
         return
     drawing(sample_chart(sample.strata))
     ui.tables(strata_table(sample.sample_id, sample.strata))

@@ -8,9 +8,9 @@ import streamlit as st
 
 from app import ui
 from app.components.links import query_address
-from app.components.picker import PickerRow, picker
+from app.components.widgets import PickerRow, picker
 from app.page_context import PageContext
-from curation.core.text import amount
+from curation.core.text import pluralize
 from curation.core.words import fold
 from curation.ingest.importers.query_tags import (
     RULE_TAGS,
@@ -19,8 +19,8 @@ from curation.ingest.importers.query_tags import (
     tag_name,
     tags_for_people,
 )
-from curation.queries.sampling.request import TagsRequest
-from curation.queries.sampling.tags.stored_tags import TaggedQuery, set_tags, tagged_queries, write_query
+from curation.queries.requests import TagsRequest
+from curation.queries.stored_tags import TaggedQuery, set_tags, tagged_queries, write_query
 
 ANY, ANY_TAG, UNTAGGED = "any", "any tag", "no tag"
 NOT_DRAWN, EARLIER = "not drawn from traffic", "earlier sample"
@@ -122,7 +122,7 @@ def _set_tags(context: PageContext, chosen: Sequence[TaggedQuery], add: list[str
 
 
 def _some(queries: Sequence[TaggedQuery]) -> str:
-    return amount(len(queries), "query", "queries")
+    return pluralize(len(queries), "query", "queries")
 
 
 def _find(context: PageContext) -> None:

@@ -1,7 +1,4 @@
-"""Releases, pictures: bars of one whole in parts, and a figure against what is demanded of it.
-
-They are HTML and not SVG, so that their words keep their size on a narrow screen.
-"""
+"""Bars: a whole in the shares of its parts, and a figure with its interval on a line from 0 to 1."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import streamlit as st
 
 from curation.core.text import percent
 
-LEAST = 0.07
+MIN_LABELLED_SHARE = 0.07
 """The share from which on a part's number is written into it."""
 COLOURS = 6
 
@@ -36,9 +33,9 @@ def stacks(
     asked: the shares that were asked for; lines through the bars show where each part should end.
     """
     keys = "".join(
-        f'<span class="p{place % COLOURS + 1}">{escape(name)}</span>' for place, name in enumerate(legend)
+        f'<span class="p{index % COLOURS + 1}">{escape(name)}</span>' for index, name in enumerate(legend)
     )
-    ends = [sum(asked[: place + 1]) for place in range(len(asked) - 1)] if asked else []
+    ends = [sum(asked[: index + 1]) for index in range(len(asked) - 1)] if asked else []
     drawn = "".join(_row(row, legend, ends) for row in rows)
     st.html(
         f'<div class="gs-stacks" role="group" aria-label="{escape(label)}">'
@@ -75,24 +72,24 @@ def _row(row: StackRow, legend: Sequence[str], ends: Sequence[float]) -> str:
         return f'<div class="gs-stack">{name}<span class="empty"></span>{note}</div>'
     whole = sum(row.counts)
     shares = [count / whole for count in row.counts]
-    said = ", ".join(
+    text = ", ".join(
         f"{part} {count:,.0f} ({percent(share)})"
         for part, count, share in zip(legend, row.counts, shares, strict=True)
     )
     parts = "".join(
-        f'<i class="p{place % COLOURS + 1}" style="inline-size:{share:.2%}">{_inside_label(count, share)}</i>'
-        for place, (count, share) in enumerate(zip(row.counts, shares, strict=True))
+        f'<i class="p{index % COLOURS + 1}" style="inline-size:{share:.2%}">{_inside_label(count, share)}</i>'
+        for index, (count, share) in enumerate(zip(row.counts, shares, strict=True))
         if share
     )
     lines = "".join(f'<b style="inset-inline-start:{_at(end)}"></b>' for end in ends)
     track = (
-        f'<span class="track" role="img" aria-label="{escape(f"{row.name}: {said}")}">{parts}{lines}</span>'
+        f'<span class="track" role="img" aria-label="{escape(f"{row.name}: {text}")}">{parts}{lines}</span>'
     )
     return f'<div class="gs-stack">{name}{track}{note}</div>'
 
 
 def _inside_label(count: float, share: float) -> str:
-    return f"{count:,.0f}" if share >= LEAST else ""
+    return f"{count:,.0f}" if share >= MIN_LABELLED_SHARE else ""
 
 
 def _inside(value: float) -> float:

@@ -19,11 +19,11 @@ from app import ui
 from app.context import project_store
 from app.page_context import PageContext
 from curation.core.errors import CurationError
-from curation.operations.backups.request import note_download
-from curation.operations.jobs.results import remove_old_results
+from curation.operations.backup_schedule import note_download
+from curation.operations.jobs.files import remove_old_results
 from curation.operations.jobs.stored import Job, find_job
 from curation.people.annotators import require_role
-from curation.releases.export.zipped import zip_name
+from curation.releases.export.pack import zip_name
 
 ADDRESS = "/exports"
 GONE = "This file is no longer here. Prepare it again on its page."
@@ -37,10 +37,10 @@ async def export(request: Request) -> Response:
     except CurationError as error:
         return PlainTextResponse(error.found, 403)
     asked = request.path_params
-    found = await run_in_threadpool(_find, asked["job_id"], asked["folder"], request.state.annotator)
-    if found is None:
+    result = await run_in_threadpool(_find, asked["job_id"], asked["folder"], request.state.annotator)
+    if result is None:
         return PlainTextResponse(GONE, 404)
-    file, kind = found
+    file, kind = result
     if kind == "backup" and request.method == "GET":
         await run_in_threadpool(note_download, project_store(), file.name, request.state.annotator)
     headers = {"Cache-Control": "no-store"}
@@ -48,7 +48,7 @@ async def export(request: Request) -> Response:
 
 
 def export_file(job: Job) -> Path | None:
-    """The file that an export or a backup has left; None where there is none."""
+    """The file that an export or a backup has left; None without one."""
     folder = Path(job.parameters["folder"])
     if job.kind == "export":
         path = folder / zip_name(job.parameters["name"], job.parameters["format"])

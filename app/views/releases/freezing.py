@@ -1,4 +1,4 @@
-"""Releases, freezing: what a release of now would hold, what is against it, and the button."""
+"""Releases, gate and freezing: the agreement that a freeze demands, what it would hold, the button."""
 
 from __future__ import annotations
 
@@ -8,34 +8,49 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.components.steps import step_row
-from app.next_step import step_link
+from app.components.state import stage_row
+from app.next_stage import stage_link
 from app.page_context import PageContext
-from app.views.releases import preview
-from app.views.releases.bars import part_stacks
+from app.views.releases.bars import measure, part_stacks
+from app.views.releases.certificate import show_certificate
+from curation.agreement.gate import ALPHA, CONSISTENCY, Demand, GateCheck, gate_now, read_demand, set_demand
+from curation.agreement.inter_annotator import READING
 from curation.core.errors import CurationError, refuse_problems
-from curation.core.text import amount, left_out_sentences
+from curation.core.text import decimal, left_out_sentences, pluralize
 from curation.operations.jobs import Job
 from curation.operations.jobs.figures import figures_of
-from curation.operations.workflow import Action
-from curation.operations.workflow.stage import State
-from curation.releases.freeze.checklist import WORDS, FreezeCheck
-from curation.releases.freeze.content import ReleaseDraft
-from curation.releases.freeze.readiness import Readiness, readiness
+from curation.operations.workflow.stage import Action, State
+from curation.releases.freeze.checklist import WORDS, FreezeCheck, checklist
+from curation.releases.freeze.draft import ReleaseDraft
+from curation.releases.freeze.freeze import freeze_problem, readiness
 from curation.releases.freeze.reading import HOW_TO_SPLIT, NO_SPLIT
-from curation.releases.freeze.request import FreezeRequest
 from curation.releases.freeze.sharing import IDENTICAL
-from curation.splits.certificate.certificate import Certificate, shown_certificate
+from curation.releases.requests import FreezeRequest
+from curation.splits.certificate import Certificate, shown_certificate
 from curation.store import Store
 
 OPENED = "opened release"
 """Where a click leaves the name of a release that the next run of the page shows."""
 KIND = "freeze"
 """The kind of job that freezes."""
-
-
 KINDS: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
 """State of a check → of a step that looks like it; others need attention."""
+STATES = {
+    "met": "Met",
+    "missed": "Not met",
+    "undefined": "Could not be checked",
+    "not asked for": "Not asked for",
+}
+NAMES = {
+    ALPHA: "Agreement between annotators (ordinal alpha)",
+    CONSISTENCY: "Consistency of annotators with themselves",
+}
+OVERRIDE = (
+    "Where a figure is not met or could not be checked, a release takes a reason. The reason is in the "
+    "release for good, with who gave it and the figures against it. Its card and its page show it."
+)
+SINGLE = "With one judge nobody knows the agreement. It is not demanded then, and releases say so."
+GATE_FORM = "gate"
 
 
 def show(context: PageContext) -> None:
@@ -46,25 +61,25 @@ def show(context: PageContext) -> None:
             for name in ("allow_disputed", "allow_changed", "only_complete")
         }
         with st.spinner("Looking at what a release would hold…"):
-            found = figures_of(context.store).now(readiness, FreezeRequest(**asked))
+            draft = figures_of(context.store).now(readiness, FreezeRequest(**asked))
         certificate = _certificate(context.store)
     except CurationError as error:
         st.info(ui.plain(error.found), icon=":material/info:")
-        ui.quiet("A release takes settled grades and a split. Both come from the stages before this one.")
+        ui.quiet("A release takes the grades and a split. Both come from the stages before this one.")
         if error.found == NO_SPLIT:
-            step_link(Action("Split the queries", "releases", HOW_TO_SPLIT, {"stage": "Split"}))
+            stage_link(Action("Split the queries", "releases", HOW_TO_SPLIT, {"stage": "Split"}))
         st.button("Freeze the release", type="primary", disabled=True, key="freeze nothing")
         return
     left, right = st.columns([2, 3], gap="large")
     with right:
-        checks(found.checks)
-        _contents(found.content, found.without_relevant)
+        checks(checklist(draft))
+        _contents(draft)
         ui.heading("Certificate of the split")
-        preview.show_certificate(certificate)
+        show_certificate(certificate)
         ui.quiet("Freezing checks the split again with the labels of that moment.")
     with left:
         ui.heading("The next release")
-        _freeze(context, found)
+        _freeze(context, draft)
 
 
 def _ending(context: PageContext) -> None:
@@ -80,27 +95,22 @@ def _open(name: str) -> None:
     st.session_state[OPENED] = name
 
 
-def _contents(release_draft: ReleaseDraft, without_relevant: Mapping[str, int]) -> None:
+def _contents(draft: ReleaseDraft) -> None:
     ui.heading("What it would hold")
-    part_stacks(
-        "What the release would hold, by part",
-        list(release_draft.queries),
-        release_draft.queries,
-        release_draft.grades,
-    )
-    lacking = amount(sum(without_relevant.values()), "query has", "queries have")
-    lines = [f"{lacking} no relevant document."] * bool(without_relevant)
-    lines += left_out_sentences(release_draft.left_out)
+    part_stacks("What the release would hold, by part", list(draft.queries), draft.queries, draft.grades)
+    lacking = pluralize(sum(draft.without_relevant.values()), "query has", "queries have")
+    lines = [f"{lacking} no relevant document."] * bool(draft.without_relevant)
+    lines += left_out_sentences(draft.left_out)
     ui.sentences("\n".join(lines))
 
 
-def checks(found: Sequence[FreezeCheck]) -> None:
+def checks(freeze_checks: Sequence[FreezeCheck]) -> None:
     """The checklist: a line for each check, with its state."""
     ui.heading("Before you freeze")
     rows = ""
-    for one in found:
-        state = KINDS.get(one.state, "needs attention")
-        rows += step_row(one.name.capitalize(), state, one.sentence, "?", said=WORDS[one.state])
+    for check in freeze_checks:
+        state = KINDS.get(check.state, "needs attention")
+        rows += stage_row(check.name.capitalize(), state, check.sentence, "?", said=WORDS[check.state])
     st.html(f'<div class="gs-checks">{rows}</div>')
 
 
@@ -108,14 +118,13 @@ def _form(offered: Mapping[str, Sequence[str]]) -> Form[FreezeRequest]:
     return Form(FreezeRequest, FreezeRequest(""), offered=offered)
 
 
-def _freeze(context: PageContext, found: Readiness) -> None:
-    others = [part for part in found.content.queries if part not in found.sealed]
-    is_open = found.content.agreement.gate.open
+def _freeze(context: PageContext, draft: ReleaseDraft) -> None:
+    others = [part for part in draft.queries if part not in draft.sealed]
+    is_open = draft.gate.open
     asks = _form({"share": [IDENTICAL], "seal": others})
     asks.rest("override", "reason")
-    chosen = asks.request()
     form = context.acts.form(KIND)
-    problem = found.problem(chosen.allow_disputed) or context.problem(KIND)
+    problem = freeze_problem(draft) or context.problem(KIND)
     with st.form(f"freeze {form.key}", border=False):
         name = st.text_input("Name of the release", placeholder="such as v2", max_chars=64).strip()
         if not is_open:
@@ -142,3 +151,49 @@ def _start(context: PageContext, request: FreezeRequest, is_open: bool) -> Job:
 def _certificate(store: Store) -> Certificate:
     with store.reading() as cursor:
         return shown_certificate(cursor)
+
+
+def show_gate(context: PageContext) -> None:
+    gate = figures_of(context.store).now(gate_now)
+    left, right = st.columns(2, gap="large")
+    for column, check in zip((left, right), gate.checks, strict=True):
+        with column:
+            _gate_check(check)
+    if gate.note:
+        ui.quiet(gate.note)
+    ui.quiet(OVERRIDE)
+    _change_gate(context)
+
+
+def _gate_check(check: GateCheck) -> None:
+    known = check.value is not None and check.state in ("met", "missed")
+    ui.heading(NAMES[check.figure])
+    ui.verdict(decimal(check.value) if known else "–", STATES[check.state], _gate_sentence(check))
+    if known:
+        measure(_gate_sentence(check), check.value, check.low, check.high, check.wanted)
+
+
+def _gate_sentence(check: GateCheck) -> str:
+    text = check.sentence.partition(": ")[2].partition(": ")[2]
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _change_gate(context: PageContext) -> None:
+    form = context.acts.form(GATE_FORM)
+    with context.store.reading() as cursor:
+        now = read_demand(cursor)
+    with st.expander("Change the thresholds"), st.form(f"gate {form.key} {now}", width=640, border=False):
+        alpha = st.number_input(
+            "Lower end of alpha's interval must reach", -1.0, 1.0, now.alpha, 0.01, format="%.3f"
+        )
+        consistency = st.number_input(
+            "Lower end of consistency's interval must reach", 0.0, 1.0, now.consistency, 0.01, format="%.3f"
+        )
+        single = st.checkbox("One person judges this project", now.single_judge, help=SINGLE)
+        ui.quiet(READING)
+        asked = st.form_submit_button("Set the gate", type="primary", key=f"set gate {form.key}")
+    if asked:
+        demand, by = Demand(round(alpha, 4), round(consistency, 4), single), context.annotator.name
+        context.acts.do(form, lambda: set_demand(context.store, demand, by))
+    elif form.number:
+        ui.confirmation("The gate is set.")

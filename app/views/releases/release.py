@@ -1,4 +1,4 @@
-"""Releases: the frozen gold sets, and one of them with its parts, card, exports, differences and readers."""
+"""Releases, one of them: its parts, card, exports, differences from other releases, and readers."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.components.markdown import html_of
-from app.next_step import missing_step
+from app.next_stage import missing_stage
 from app.page_context import PageContext
-from app.views.releases import exporting, preview
 from app.views.releases.bars import part_stacks
-from app.views.releases.difference import show_difference
-from curation.core.errors import CurationError
+from app.views.releases.certificate import show_certificate, show_kinds, show_tables
+from app.views.releases.downloads import show_result
+from curation.core.errors import CurationError, refuse_problems
 from curation.core.reports.page import Table
-from curation.core.text import amount, left_out_sentences
+from curation.core.text import pluralize
+from curation.operations.jobs import Job
 from curation.people.seal_access import openings
-from curation.releases.card.card import UNKNOWN, Card
+from curation.releases.card import UNKNOWN, card_text
+from curation.releases.diff import Diff, diff
+from curation.releases.diff_sections import diff_sections, findings, title_of
+from curation.releases.export.export import graded_parts
+from curation.releases.export.formats import FORMATS
+from curation.releases.gate_override import gate_overrides, with_gate_override
 from curation.releases.overview import (
     ShownRelease,
     export_table,
-    exports_of,
     opening_table,
     override_sentence,
     release_table,
@@ -29,33 +35,33 @@ from curation.releases.overview import (
 )
 from curation.releases.overview import releases as listed_releases
 from curation.releases.overview import show as show_release
-from curation.releases.release_rows import (
-    ReleaseRow,
-    half_judged_sentence,
-    list_releases,
-    marked,
-    release_marks,
-)
-from curation.releases.sealed_evaluations import monthly_limit, sealed_evaluations, set_monthly_limit
+from curation.releases.release_rows import ReleaseRow, list_releases
+from curation.releases.requests import ExportRequest
+from curation.releases.seal import monthly_limit, sealed_evaluations, set_monthly_limit
 from curation.releases.verify import Verified, load_release, verify
-from curation.splits.certificate.certificate import shown_certificate
-from curation.splits.certificate.page import certificate_page
+from curation.splits.certificate import certificate_page, shown_certificate
 from curation.store import Store
 
 VIEWS = ("Summary", "Card", "Export", "Difference", "Access log")
+KEPT = 4
+"""Differences that are kept in memory."""
+OPEN_PARTS = 2
+"""Sections that are open when a difference is shown."""
+EXPORT = "export"
+"""The kind of job that exports."""
 
 
 def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
-        releases, marks = list_releases(cursor), release_marks(cursor)
+        releases, marks = list_releases(cursor), gate_overrides(cursor)
     if not releases:
         st.info(
-            "Nothing is frozen yet. A release holds the settled grades of a moment. Look at the rule, the "
+            "Nothing is frozen yet. A release holds the grades of a moment. Look at the rule, the "
             "gate and the split, then freeze.",
             icon=":material/info:",
         )
-        missing_step(context.store, context.annotator, "split")
+        missing_stage(context.store, context.annotator, "split")
         return
     by_name = {row.name: row for row in reversed(releases)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -66,7 +72,7 @@ def show(context: PageContext) -> None:
             index=first,
             width=320,
             key="release",
-            format_func=lambda one: marked(one, marks.get(one)),
+            format_func=lambda name: with_gate_override(name, marks.get(name)),
         )
         view = st.selectbox("Show", VIEWS, width=240, key="view", bind="query-params")
     try:
@@ -79,7 +85,7 @@ def _view(context: PageContext, view: str, release: ReleaseRow, releases: Sequen
     if view == "Card":
         _card(context.store, release)
     elif view == "Export":
-        exporting.show(context, release)
+        show_export(context, release)
     elif view == "Difference":
         show_difference(context.store, release, releases)
     elif view == "Access log":
@@ -92,9 +98,9 @@ def _view(context: PageContext, view: str, release: ReleaseRow, releases: Sequen
 def _summary(store: Store, release: ReleaseRow) -> None:
     """Its parts, which gates it overrode, whether it was altered, and the certificate of its split."""
     try:
-        found = show_release(store, release.name)
-        ui.warnings(override_sentence(found))
-        _parts(found)
+        release_shown = show_release(store, release.name)
+        ui.warnings(override_sentence(release_shown))
+        _parts(release_shown)
     except CurationError as error:
         ui.problem(error)
     if st.button("Verify every line"):
@@ -107,20 +113,11 @@ def _parts(shown_release: ShownRelease) -> None:
     names = [f"{part} (sealed)" if part in shown_release.sealed else part for part in shown_release.queries]
     ui.quiet(
         f"Frozen on {shown_release.frozen_at:%d %b %Y %H:%M} UTC by {shown_release.frozen_by}, with "
-        f"{amount(shown_release.documents, 'document')}. Release id {shown_release.release_id}."
+        f"{pluralize(shown_release.documents, 'document')}."
     )
     part_stacks(f"Parts of {shown_release.name}", names, shown_release.queries, shown_release.grades)
-    lines = (
-        [f"The same content is also named {', '.join(shown_release.also_named)}."]
-        if shown_release.also_named
-        else []
-    )
-    if shown_release.changed:
-        lines.append(
-            f"Marked: {amount(shown_release.changed, 'grade')} of another version of their document."
-        )
-    lines += [*half_judged_sentence(shown_release.half_judged), *left_out_sentences(shown_release.left_out)]
-    ui.sentences("\n".join(lines))
+    override = override_sentence(shown_release)  # it is above, as a warning
+    ui.sentences("\n".join(line for line in shown_release.sentences if line not in override))
 
 
 def _certificate(store: Store, release: ReleaseRow) -> None:
@@ -131,19 +128,19 @@ def _certificate(store: Store, release: ReleaseRow) -> None:
         ui.quiet(error.found)
         return
     ui.heading("Certificate of the split")
-    preview.show_certificate(certificate)
+    show_certificate(certificate)
     page = certificate_page(certificate, release.name)
     st.download_button(
         "Download this certificate", page, "certificate.html", "text/html", icon=":material/download:"
     )
-    preview.kinds(certificate)
-    preview.tables(certificate)
+    show_kinds(certificate)
+    show_tables(certificate)
 
 
 def _card(store: Store, release: ReleaseRow) -> None:
     """The data-set card, as text of ours: no HTML, no image and nothing of the network is in it."""
     licence = st.text_input("Licence of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
-    text = Card(load_release(store, release.name), licence).text
+    text = card_text(load_release(store, release.name), licence)
     st.download_button(
         "Download the card", text, f"{release.name}.md", "text/markdown", icon=":material/download:"
     )
@@ -154,11 +151,11 @@ def _card(store: Store, release: ReleaseRow) -> None:
 def _readers(context: PageContext, release: ReleaseRow) -> None:
     """Who froze it, who exported it, who had grades of sealed parts, and who evaluated on them."""
     with context.store.reading() as cursor:
-        exports = exports_of(cursor, release.release_id)
+        exports = export_table(cursor, release.release_id)
         taken = openings(cursor, release.release_id)
         evaluations = sealed_evaluations(cursor, release.release_id)
     ui.quiet("All names of the same content count. Viewing a page does not count as an export.")
-    _log(export_table(exports), "Nobody exported this release yet.")
+    _log(exports, "Nobody exported this release yet.")
     _log(opening_table(taken), "Nobody has opened sealed grades.")
     _log(sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
     _limit(context)
@@ -186,12 +183,91 @@ def _log(table: Table, nothing: str) -> None:
 
 
 def _verdict(verified: Verified) -> None:
+    text = "\n\n".join(map(ui.plain, verified.sentences))
     if verified.intact:
-        st.success(
-            f"{ui.plain(verified.name)} is what was frozen: {amount(verified.parts, 'part')} and "
-            f"{amount(verified.documents, 'document')} agree with their sums.",
-            icon=":material/verified:",
-        )
+        st.success(text, icon=":material/verified:")
+    else:
+        st.error(text)
+
+
+def show_difference(store: Store, release: ReleaseRow, releases: Sequence[ReleaseRow]) -> None:
+    """Compare a release with any other, from the one that was frozen first to the other."""
+    places = {row.name: index for index, row in enumerate(releases)}
+    index = places[release.name]
+    others = [*reversed(releases[:index]), *releases[index + 1 :]]
+    if not others:
+        ui.quiet("There is no other release to compare it with.")
         return
-    lines = "\n".join(f"- {ui.plain(problem)}" for problem in verified.problems)
-    st.error(f"{ui.plain(verified.name)} was altered in {amount(verified.altered, 'place')}:\n\n{lines}")
+    by_name = {row.name: row for row in others}
+    other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
+    before, after = sorted((other, release), key=lambda row: places[row.name])
+    difference = _difference(store, str(store.path), *((row.name, row.release_id) for row in (before, after)))
+    ui.heading(title_of(difference))
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(difference)))
+    ui.folded(diff_sections(difference), OPEN_PARTS, words=True)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Comparing the releases…")
+def _difference(_store: Store, path: str, before: tuple[str, str], after: tuple[str, str]) -> Diff:
+    """Names and ids: what is frozen never changes, so nothing else decides."""
+    return diff(_store, before[0], after[0])
+
+
+def show_export(context: PageContext, release: ReleaseRow) -> None:
+    release_shown = show_release(context.store, release.name)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        format = st.radio(
+            "Format",
+            list(FORMATS),
+            captions=[f"{record.readers}." for record in FORMATS.values()],
+            key="format",
+        )
+    with right:
+        _ask_export(context, release_shown, format)
+        show_result(context, context.own(EXPORT, name=release.name))
+
+
+def _export_form(shown_release: ShownRelease, format: str) -> Form[ExportRequest]:
+    """Parts and options of the format."""
+    record = FORMATS[format]
+    offered = [
+        part for part in shown_release.queries if not (record.never_sealed and part in shown_release.sealed)
+    ]
+    header = {"queries": shown_release.queries, "sealed": list(shown_release.sealed)}
+    usual = tuple(part for part in offered if part in graded_parts(ExportRequest(format=format), header))
+    start = ExportRequest(shown_release.name, format=format, parts=usual)
+    return Form(ExportRequest, start, f"{shown_release.release_id} {format}", {"parts": offered})
+
+
+def _ask_export(context: PageContext, shown_release: ShownRelease, format: str) -> None:
+    form, asks = context.acts.form(EXPORT), _export_form(shown_release, format)
+    asks.ask("parts")
+    if FORMATS[format].takes_unjudged:
+        asks.ask("unjudged")
+    if FORMATS[format].takes_negatives:
+        asks.ask("negatives")
+    asks.ask("licence")
+    sealed = [part for part in asks.request().parts if part in shown_release.sealed]
+    with st.form(f"export {form.key}", border=False):
+        if sealed:
+            ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and why are logged.")
+            asks.ask("reason")
+        request = asks.request()
+        problem = context.problem(EXPORT) or (None if request.parts else "Choose a part to include.")
+        asked = st.form_submit_button(
+            "Prepare the export",
+            type="primary",
+            key=f"export button {form.key} {context.after}",
+            disabled=problem is not None,
+        )
+    if problem is not None:
+        ui.quiet(problem)
+    if asked:
+        context.acts.do(form, lambda: _start_export(context, request, bool(sealed)))
+
+
+def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
+    missing = is_sealed and request.reason is None
+    refuse_problems(["Sealed grades would be in the export: say why you take them."] if missing else [])
+    return context.begin_with_result(EXPORT, request, context.own(EXPORT, name=request.name))

@@ -1,8 +1,8 @@
-"""Releases, the split: ask for parts, preview them, and store what was previewed."""
+"""Releases, the split: ask for parts and what keeps queries together, preview them, and store them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,23 +13,22 @@ from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
 from app.views.releases import preview
-from app.views.releases.split_rules import SplitChoices, ask_options, ask_rules
 from curation.core.operation import read_request
-from curation.core.text import amount
+from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.operations.jobs import Job
 from curation.operations.jobs.figures import figures_of
 from curation.releases.release_rows import list_releases
-from curation.splits.operations import PREVIEW
-from curation.splits.preview import SplitPreview, parsed_preview
-from curation.splits.request import NewSplit, PreviewRequest, part_problems
-from curation.splits.state import SplitState, split_state
-from curation.splits.ties.same_key import known_keys
-from curation.store import Store
+from curation.splits.operations import PREVIEW, SplitPreview, parsed_preview
+from curation.splits.request import Rules, SplitRequest, part_problems
+from curation.splits.split import SplitState, split_state
+from curation.splits.ties import known_keys
 
 PREVIEWING, STORING = "split preview", "split"
 """The kinds of job."""
 NOTHING = "No query has a grade yet, so there is nothing to split. Judge first."
+OF_PARTS = ("parts", "by_time", "largest_group", "fresh")
+"""Fields of how groups go to the parts."""
 
 
 def show(context: PageContext) -> None:
@@ -54,52 +53,53 @@ def show(context: PageContext) -> None:
 
 def _state(state: SplitState) -> None:
     """Which queries have a part, and which wait for one."""
-    graded = amount(state.graded, "graded query", "graded queries")
+    graded = pluralize(state.graded, "graded query", "graded queries")
     if not state.graded:
         st.info(NOTHING, icon=":material/info:")
     elif state.split_id is None:
-        st.info(f"There is no split yet. {graded} can get a part.", icon=":material/info:")
+        st.info(f"There is no split yet. {graded} can be assigned to parts.", icon=":material/info:")
     elif state.waiting:
-        waiting = amount(state.waiting, "graded query has", "graded queries have")
+        waiting = pluralize(state.waiting, "graded query has", "graded queries have")
         st.info(
             f"{waiting} no part yet. Preview the split again with the same settings: released queries keep "
             "their parts, and new ones get one.",
             icon=":material/info:",
         )
     else:
-        ui.quiet(f"The split {state.split_id[:12]} is the current one. All {graded} have a part.")
+        ui.quiet(f"The split {state.split_id[:12]} is the current one. All {graded} are assigned to a part.")
 
 
-def _start(job: Job | None, state: SplitState) -> tuple[NewSplit, str]:
+def _start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
     """The request that the form begins with, and a text that tells it from another.
 
-    It is that of the last preview if there is one, else of the split in force, else the usual.
+    The form begins with the request of the last preview, else of the split in force, else with the usual one.
     """
     if job is not None:
-        return read_request(NewSplit, job.parameters), job.job_id[:12]
+        return read_request(SplitRequest, job.parameters), job.job_id[:12]
     if state.request is not None:
-        return read_request(NewSplit, state.request), str(state.split_id)[:12]
-    return NewSplit(), "usual"
+        return read_request(SplitRequest, state.request), str(state.split_id)[:12]
+    return SplitRequest(), "usual"
 
 
 def _form(
-    context: PageContext, start: tuple[NewSplit, str], shown: SplitPreview | None
-) -> tuple[NewSplit, list[str]]:
+    context: PageContext, start: tuple[SplitRequest, str], shown: SplitPreview | None
+) -> tuple[SplitRequest, list[str]]:
     """What is asked for, and what is wrong with it."""
     asked, key = start
-    choices = _choices(context.store, shown)
+    with context.store.reading() as cursor:
+        known, scale = known_keys(cursor), current_guide(cursor).values
+        released = bool(list_releases(cursor))
     ui.heading("Parts")
     parts, problems = _parts(asked.parts, key)
-    names = [name for name, _ in parts]
-    keys = list(dict.fromkeys([*choices.keys, *asked.rules.keys]))
-    offered = {"keys": keys, "relevant_grade": choices.scale[1:], "undated": names}
-    form = Form(NewSplit, asked, key, offered)
+    keys = list(dict.fromkeys([*known, *asked.rules.keys]))
+    offered = {"keys": keys, "relevant_grade": scale[1:]}
+    form = Form(SplitRequest, asked, key, offered)
     form.ask("seed")
     by_hand: dict[str, Any] = {"parts": parts, "expected": None}
     with st.expander("Which queries stay together"):
-        by_hand |= ask_rules(form, asked.rules, choices.cuts, key)
+        by_hand |= ask_rules(form, asked.rules, preview.cuts(shown) if shown else {}, key)
     with st.expander("How groups go to the parts"):
-        by_hand |= ask_options(form, asked.options, choices.releases, key)
+        by_hand |= ask_options(form, asked, released, key)
     return form.request(**by_hand), problems
 
 
@@ -107,7 +107,7 @@ def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[st
     """Rows with a name and a share, which can be added and removed; and what is wrong with them."""
     kept = f"rows of parts {key}"
     rows: list[int] = st.session_state.setdefault(kept, list(range(len(asked))))
-    found: list[tuple[str, float]] = []
+    parts: list[tuple[str, float]] = []
     for number, row in enumerate(rows, 1):
         name, share = asked[row] if row < len(asked) else ("", 0.0)
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -131,7 +131,7 @@ def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[st
                 on_click=_set_rows,
                 args=(kept, [other for other in rows if other != row]),
             )
-        found.append((words.strip(), round(percent / 100, 6)))
+        parts.append((words.strip(), round(percent / 100, 6)))
     st.button(
         "Add a part",
         key=f"add {key}",
@@ -139,23 +139,18 @@ def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[st
         on_click=_set_rows,
         args=(kept, [*rows, max(rows) + 1]),
     )
-    names = [name for name, _ in found]
-    problems = part_problems(dict(found)) if len(set(names)) == len(names) else ["two parts have one name"]
-    return tuple(found), [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
+    names = [name for name, _ in parts]
+    problems = part_problems(dict(parts)) if len(set(names)) == len(names) else ["two parts have one name"]
+    return tuple(parts), [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
 
 
 def _set_rows(kept: str, rows: list[int]) -> None:
     st.session_state[kept] = rows
 
 
-def _choices(store: Store, shown: SplitPreview | None) -> SplitChoices:
-    with store.reading() as cursor:
-        keys, scale = known_keys(cursor), current_guide(cursor).values
-        releases = [row.name for row in reversed(list_releases(cursor))]
-    return SplitChoices(keys, scale, list(dict.fromkeys(releases)), preview.cuts(shown) if shown else {})
-
-
-def _preview_button(context: PageContext, request: NewSplit, problems: Sequence[str], graded: int) -> None:
+def _preview_button(
+    context: PageContext, request: SplitRequest, problems: Sequence[str], graded: int
+) -> None:
     form = context.acts.form(PREVIEWING)
     reason = "\n".join(problems) or ("" if graded else NOTHING) or context.problem(PREVIEWING, request) or ""
     asked = st.button(
@@ -166,8 +161,8 @@ def _preview_button(context: PageContext, request: NewSplit, problems: Sequence[
         context.acts.do(form, lambda: _start_preview(context, request))
 
 
-def _start_preview(context: PageContext, request: NewSplit) -> None:
-    asked = PreviewRequest(**vars(request), folder="")
+def _start_preview(context: PageContext, request: SplitRequest) -> None:
+    asked = request
     context.begin_with_result(PREVIEWING, asked, context.jobs.get(PREVIEWING))
 
 
@@ -196,8 +191,8 @@ def _ending(context: PageContext, job: Job | None) -> None:
 def _store_button(
     context: PageContext,
     shown: SplitPreview,
-    previewed: NewSplit,
-    request: NewSplit,
+    previewed: SplitRequest,
+    request: SplitRequest,
     state: SplitState,
 ) -> None:
     form = context.acts.form(STORING)
@@ -213,3 +208,57 @@ def _store_button(
         asked = replace(previewed, expected=shown.split_id)
         context.acts.do(form, lambda: context.begin(STORING, asked))
     ui.quiet(why or "Frozen releases keep their own split.")
+
+
+def ask_rules(
+    form: Form[SplitRequest], rules: Rules, cuts: Mapping[tuple[str, str], str], key: str
+) -> dict[str, Any]:
+    """What keeps queries together; returns what has widgets of its own."""
+    form.ask("query", "paraphrase")
+    if form.value("paraphrase") is not None:
+        form.ask("model")
+    form.rest("model", "cut", *OF_PARTS)
+    return _ask_cuts(rules, cuts, key)
+
+
+def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> dict[str, Any]:
+    """The ties that are no leak, where there are any to choose from."""
+    pairs = list(dict.fromkeys([*rules.cut, *cuts]))
+    if not pairs:
+        return {}
+    cut = st.multiselect(
+        "Ties to cut",
+        pairs,
+        default=list(rules.cut),
+        key=f"cut {key}",
+        format_func=lambda pair: cuts.get(pair, " ~ ".join(pair)),
+        help="Ties that are no leak. They are reported as residual leakage.",
+    )
+    return {"cut": tuple(cut)}
+
+
+def ask_options(form: Form[SplitRequest], asked: SplitRequest, released: bool, key: str) -> dict[str, Any]:
+    """How groups go to the parts; returns what has widgets of its own."""
+    form.ask("by_time")
+    limited = st.checkbox(
+        "Limit the largest group",
+        asked.largest_group is not None,
+        key=f"limited {key}",
+        help="Without a limit, a group that is too large for the parts is refused.",
+    )
+    largest = None
+    if limited:
+        percent = st.number_input(
+            "Largest group, % of the queries",
+            1.0,
+            100.0,
+            100 * (asked.largest_group or 0.05),
+            1.0,
+            key=f"largest {key}",
+        )
+        largest = round(percent / 100, 6)
+    if released:
+        form.ask("fresh")
+        if form.value("fresh"):
+            ui.quiet("A released test query can then become one that systems are tuned on.")
+    return {"largest_group": largest}

@@ -1,51 +1,63 @@
-"""Rounds, Manage: pause, resume, close, reopen and delete a round; below, transfers of work.
+"""Rounds, Manage: pause, resume, close, reopen and delete a round; hand work over, or let others join.
 
-These need a second click: the first button says what will happen, the second one does it.
+A change of the round needs a second click: the first button says what will happen, and the second does it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple
 
 import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.views.rounds.transfers import MANAGE, Managed, show_people
-from curation.labeling.rounds.lifecycle import (
+from curation.core.operation import Result
+from curation.labeling.requests import MoveRequest
+from curation.labeling.rounds.moving import move_work
+from curation.labeling.rounds.rounds import (
+    RoundDeleted,
     against_deleting,
     delete_round,
-    pause_round,
-    reopen_round,
-    resume_round,
     round_state,
+    set_round,
+    shown_as,
 )
-from curation.labeling.rounds.rounds import shown_as
 from curation.labeling.rounds.status import RoundStatus
-from curation.relabeling.drift.closing import close_round
-from curation.store import Store
+from curation.people.annotators import able_to_judge, usual_names
+from curation.relabeling.fixed_reports import close_round
+from curation.store import Store, utc_now
 
-ACTIONS: dict[str, tuple[Callable[[Store, str, str, str], object], str, str]] = {
-    "Pause": (pause_round, "Nobody is shown items of “{}” until it is resumed.", "is paused"),
-    "Resume": (resume_round, "Items of “{}” are shown again.", "goes on"),
-    "Close": (
-        close_round,
-        "“{}” shows no more items. Late answers are kept and marked.",
-        "is closed",
-    ),
+ACTIONS = {
+    "Pause": ("paused", "Nobody is shown items of “{}” until it is resumed."),
+    "Resume": ("open", "Items of “{}” are shown again."),
+    "Close": ("closed", "“{}” shows no more items. Late answers are kept and marked."),
     "Delete": (
-        delete_round,
+        "deleted",
         "“{}” and its assignments are deleted. Nobody has answered it; queries and pools stay.",
-        "is deleted",
     ),
-    "Reopen": (reopen_round, "“{}” opens again, with the items that are still open.", "is open again"),
+    "Reopen": ("open", "“{}” opens again, with the items that are still open."),
 }
+"""Button → the state that it brings a round into, and what that means."""
+SOMEBODY = "Choose a person"
+MANAGE = "manage"
+"""The form state that all forms of this part share: each act brings new fields and buttons."""
+
+
+class LastAct(NamedTuple):
+    """The last act of this session: on which round, when, and what became of it."""
+
+    round: str
+    at: datetime
+    result: Result
 
 
 def show(store: Store, status: RoundStatus, acts: Acts) -> None:
-    managed: Managed | None = acts.form(MANAGE).result
-    if managed is not None and (managed.round == status.round or managed.deleted):
-        st.success(ui.plain(f"{managed.at:%H:%M} UTC: {managed.said}"), icon=":material/check:")
+    last: LastAct | None = acts.form(MANAGE).result
+    if last is not None and (last.round == status.round or isinstance(last.result, RoundDeleted)):
+        st.success(
+            ui.plain(f"{last.at:%H:%M} UTC: {' '.join(last.result.sentences)}"), icon=":material/check:"
+        )
     offered = ["Reopen"] if status.closed else ["Resume" if status.paused else "Pause", "Close"]
     with store.reading() as cursor:
         if not against_deleting(cursor, round_state(cursor, status.round)):
@@ -78,24 +90,100 @@ def _ask(name: str, place: str) -> None:
 
 
 def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
-    act, words, done = ACTIONS[name]
+    state, words = ACTIONS[name]
     form = acts.form(MANAGE)
     with st.form(f"sure {form.key} {name} {status.round}", width=640):
         st.markdown(ui.plain(words.format(status.round)))
-        reason = st.text_input("Reason (optional)", max_chars=500)
+        reason = st.text_input("Reason (optional)", max_chars=500).strip()
         with st.container(horizontal=True):
             sure = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
             back = st.form_submit_button("Leave it as it is")
-
-    def action() -> Managed:
-        state = act(store, status.round, acts.by, reason.strip())
-        still = ", and still paused" if name == "Reopen" and getattr(state, "paused", False) else ""
-        remark = getattr(state, "remark", "")
-        said = f"“{status.round}” {done}{still}.{f' {remark}' if remark else ''}"
-        return Managed.now(status.round, said)._replace(deleted=name == "Delete")
-
     if sure:
-        acts.do(form, action)
+        acts.do(
+            form,
+            lambda: LastAct(status.round, utc_now(), _change(store, status.round, state, acts.by, reason)),
+        )
     if back:
         st.session_state["sure"] = None
         st.rerun()
+
+
+def _change(store: Store, name: str, state: str, by: str, reason: str) -> Result:
+    if state == "deleted":
+        return delete_round(store, name, by, reason)
+    if state == "closed":
+        return close_round(store, name, by, reason)
+    return set_round(store, name, state, by, reason)
+
+
+def show_people(store: Store, status: RoundStatus, acts: Acts) -> None:
+    with store.reading() as cursor:
+        able = usual_names(able_to_judge(cursor))
+    inside = [annotator.annotator for annotator in status.annotators]
+    outside = [name for name in able if name not in inside]
+    if status.kind != "pilot":
+        _hand_over(store, status, acts, outside)
+    _extend(store, status, acts, outside)
+
+
+def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
+    ui.heading("Extend")
+    labeling = status.kind == "labeling"
+    ui.quiet(
+        "In a pilot, new members get the same pairs as everybody."
+        if status.kind == "pilot"
+        else "New members take unstarted items from the others until loads are equal."
+    )
+    if not (outside or labeling):
+        ui.quiet("Every annotator is in this round.")
+        return
+    given = sum(annotator.presentations for annotator in status.annotators)
+    form = acts.form(MANAGE)
+    place = f"{form.key} {status.round} {given}"
+    with st.form(f"extend {place}", width=640):
+        joining = st.multiselect(
+            "New members",
+            outside,
+            placeholder=SOMEBODY if outside else "every annotator is in it",
+            disabled=not outside,
+        )
+        new = labeling and st.checkbox("Add the candidates that no round has shown yet")
+        asked = st.form_submit_button("Extend", type="primary", key=f"extend button {place}")
+    if not asked:
+        return
+    if not (joining or new):
+        st.error("Choose new members, or tick the box.", icon=":material/error:")
+        return
+
+    request = MoveRequest(status.round, join=joining, new=new)
+    acts.do(form, lambda: LastAct(status.round, utc_now(), move_work(store, request, acts.by)))
+
+
+def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
+    people = [
+        annotator.annotator for annotator in status.annotators if annotator.answered < annotator.presentations
+    ]
+    if not people:
+        return
+    ui.heading("Reassign unstarted items")
+    from_ = st.selectbox(
+        "From", people, index=None, width=320, key=f"from {status.round}", placeholder=SOMEBODY
+    )
+    if from_ is None:
+        return
+    inside = [annotator.annotator for annotator in status.annotators if annotator.annotator != from_]
+    form = acts.form(MANAGE)
+    with st.form(f"hand over {form.key} {status.round} {from_}", width=640):
+        to = st.multiselect("To", [*inside, *outside], default=inside)
+        sure = st.checkbox(
+            f"{ui.plain(from_)} loses the items that they have not started; the others keep them"
+        )
+        asked = st.form_submit_button("Reassign", type="primary")
+    if not asked:
+        return
+    if not sure or not to:
+        st.error("Choose who takes the items, and tick the box.", icon=":material/error:")
+        return
+
+    request = MoveRequest(status.round, from_, to)
+    acts.do(form, lambda: LastAct(status.round, utc_now(), move_work(store, request, acts.by)))

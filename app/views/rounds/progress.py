@@ -1,4 +1,4 @@
-"""Rounds, progress: how far each annotator is, how fast, and when the round will be done."""
+"""Rounds, progress and questions: how far people are, when it is done, and what they asked or flagged."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from curation.labeling.practice.status import practice_statuses, practice_table
-from curation.labeling.rounds.forecast import AnnotatorWork, Forecast, annotators_work, forecast, pace
-from curation.labeling.rounds.round_tables import progress_table
-from curation.labeling.rounds.status import RoundStatus, round_status
-from curation.relabeling.staleness.fingerprint import set_fingerprint
+from curation.agreement.grades import set_fingerprint
+from curation.core.reports.page import QueryName
+from curation.guides.questions import guide_questions, question_table
+from curation.labeling.rounds.pace import AnnotatorWork, annotators_work, forecast
+from curation.labeling.rounds.practice import practice_statuses, practice_table
+from curation.labeling.rounds.remarks import AnnotatorRemark, query_answer_counts, remarks
+from curation.labeling.rounds.status import RoundStatus, progress_table, round_status
+from curation.people.seal_access import withheld
 from curation.store import Store
 
 EVERY = 10.0
 """Seconds after which the page looks whether anything has changed."""
 _SHOWN = "round progress"
+
+SHOWN = 50
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
@@ -54,17 +59,16 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
         right.metric("Closed", _day(status.closed_at))
         ui.quiet("This round is closed and shows no more items. Late answers are kept and marked.")
     else:
-        seen = forecast(work)
-        right.metric("Forecast", _day(seen.done_at) if seen.done_at else "–")
-        ui.quiet(_range(seen))
-    paces = [pace(one) for one in work]
-    ui.tables(progress_table(status, paces))
+        done_at, how = forecast(work)
+        right.metric("Forecast", _day(done_at) if done_at else "–")
+        ui.quiet(how)
+    ui.tables(progress_table(status, work))
     ui.quiet(
         "Answered includes blind duplicates. A pair is complete when all its first showings are answered. "
         "Seconds are on screen; an hour is one of work, without pauses of more than ten minutes. "
         "A dash: fewer than ten answers."
     )
-    fast = [f"{one.annotator} {one.hourly:,.0f}" for one in paces if one.too_fast]
+    fast = [f"{person.annotator} {person.hourly:,.0f}" for person in work if person.too_fast]
     if fast:
         ui.quiet(
             f"More answers an hour than a person can read: {', '.join(fast)}. They came from a script, or "
@@ -74,23 +78,68 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
         ui.sentences("\n".join(f"Left out: {count:,} ({why})." for why, count in status.left_out.items()))
 
 
-def _range(seen: Forecast) -> str:
-    if seen.low is None or seen.high is None:
-        return seen.how
-    return f"Between {_day(seen.low)} and {_day(seen.high)} (80 %). {seen.how}"
-
-
 def _day(at: datetime) -> str:
     return f"{at:%d %b %Y}"
 
 
 def _practice(store: Store, name: str) -> None:
     with store.reading() as cursor:
-        found = [
-            practice_status for practice_status in practice_statuses(cursor) if practice_status.round == name
-        ]
-    passed = sum(one.waived or bool(one.state.passed) for one in found)
-    st.metric("Ready to label", f"{passed:,} of {len(found):,}")
-    ui.tables(practice_table(found))
-    if any(one.state.passed is False for one in found):
-        ui.quiet("Some people did not pass: under People, let them practise again or let them pass.")
+        statuses = [status for status in practice_statuses(cursor) if status.round == name]
+    passed = sum(status.waived or bool(status.state.passed) for status in statuses)
+    st.metric("Ready to label", f"{passed:,} of {len(statuses):,}")
+    ui.tables(practice_table(statuses))
+    if any(status.state.passed is False for status in statuses):
+        ui.quiet("Some people did not pass: under Team, let them practise again or let them pass.")
+
+
+def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
+    shown, sealed = remarks(store, status.round)
+    unclear = [remark for remark in shown if remark.grade is None]
+    flagged = [remark for remark in shown if remark.flagged]
+    answers = query_answer_counts(store, status.round)
+    with store.reading() as cursor:
+        questions = guide_questions(cursor)
+    if not (shown or sealed or answers or questions):
+        st.info("Nobody has chosen “Cannot tell”, set a flag, or said whether the corpus answers a query.")
+        return
+    _remarks("Cannot tell", "Why", unclear)
+    _remarks("Flagged", "Answer", flagged)
+    ui.sentences(withheld(sealed, "remark"))
+    if answers:
+        rows = [(QueryName(query, query_id), *counts) for query_id, query, *counts in answers[:SHOWN]]
+        columns = ["Query", "Yes", "Partly", "No"]
+        ui.table(_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
+    if questions:
+        caption = _caption("The guide is unclear here", len(questions))
+        ui.tables(question_table(caption, questions[:SHOWN]))
+        ui.quiet(
+            "Questions of the whole project. Answer them under Guide › Questions; annotators see the answer "
+            "at once."
+        )
+
+
+def _remarks(what: str, column: str, shown: list[AnnotatorRemark]) -> None:
+    if not shown:
+        return
+    rows = [
+        (
+            QueryName(remark.query, remark.query_id, remark.document_id),
+            remark.title,
+            remark.annotator,
+            _answer(remark) if column == "Answer" else remark.reason or "",
+            remark.note or "",
+        )
+        for remark in shown[:SHOWN]
+    ]
+    columns = ["Query", "Document", "Who", column, "Note"]
+    ui.table(_caption(what, len(shown)), columns, rows, words=True)
+
+
+def _answer(remark: AnnotatorRemark) -> str:
+    if remark.grade is None:
+        return f"cannot tell: {remark.reason or 'no reason'}"
+    return f"grade {remark.grade}"
+
+
+def _caption(what: str, n: int) -> str:
+    return f"{what}, {n:,}" if n <= SHOWN else f"{what}, {SHOWN} of {n:,}"

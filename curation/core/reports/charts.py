@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from math import ceil
+from typing import NamedTuple
 from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
 from curation.core.reports.page import render
-
-if TYPE_CHECKING:
-    pass
+from curation.core.statistics.estimate import Estimate
 
 _WIDTH = 800
 _ROW = 28
@@ -29,102 +28,59 @@ _TICK = 28
 _PLOT = 118  # the height of a panel's plot; its name is above it
 _BARS_BEGIN, _BARS_WIDTH, _BARS_TOP = 220, 720, 28
 _CELL_HEIGHT = 46
+_PANEL, _PANELS, _GAP = 252, 3, 20  # width of a panel of `weeks`, panels in a row, and between them
+_LETTERS = 30  # of a name on one line beside the bars
+_LINES = 6  # of a name beside the bars; the tooltip has all of it
+_LABEL = 38  # pixels of a figure below an axis
 NARROW = 352
 """Pixels of a narrow chart: what a phone has besides the page's margins."""
 NARROW_LETTERS = 48
 """Letters of a line that is as wide as a narrow chart."""
 LINE = 16
 """Pixels from line to line."""
-
-
-_LETTERS = 30  # of a name on one line beside the bars
-
-
-_LINES = 6  # of a name beside the bars; the tooltip has all of it
+BarGroup = tuple[str, tuple[float, float]]
+"""A name, and one share for each entry of the legend."""
 
 
 class Mark(NamedTuple):
-    """A figure to draw.
-
-    Attributes
-    ----------
-    note: why it is not drawn, or has no interval; '' else.
-    size: what it rests on, as people read it.
-    """
+    """A figure to draw, and what it rests on as people read it."""
 
     name: str
-    value: float | None
-    low: float | None
-    high: float | None
-    note: str = ""
+    estimate: Estimate
     size: str = ""
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether both ends are known."""
-        return self.low is not None and self.high is not None
 
 
 @dataclass(frozen=True)
 class HeatCell:
-    """A cell of a heat map; `share` gives its colour and is None where undefined."""
+    """A cell of a heat map; `share` gives its colour and is None if undefined."""
 
     share: float | None
     count: int
     description: str
 
 
-class BarGroup(NamedTuple):
-    """A group of bars: one share for each entry of the legend."""
-
-    name: str
-    shares: tuple[float, ...]
-
-
-class _Scale(NamedTuple):
-    """Maps values from `start` to 1 to pixels from `begin` on, over `length` (negative: upwards)."""
+class Axis(NamedTuple):
+    """Maps values from `start` to `end` to pixels from `begin` on, over `length` (negative: upwards)."""
 
     start: float
+    end: float
     begin: float
     length: float
+    step: float = 0.25
 
     def __call__(self, value: float) -> float:
-        return self.begin + (min(1.0, max(self.start, value)) - self.start) / (1 - self.start) * self.length
+        inside = min(self.end, max(self.start, value))
+        return self.begin + (inside - self.start) / (self.end - self.start) * self.length
 
+    @property
+    def ticks(self) -> list[float]:
+        count = round((self.end - self.start) / self.step)
+        return [round(self.start + number * self.step, 6) for number in range(count + 1)]
 
-class _Grid(NamedTuple):
-    """Small panels in rows from left to right."""
-
-    high: int
-    wide: int = 252
-    across: int = 3
-    gap: int = 20
-
-    def place(self, number: int) -> str:
-        row, column = divmod(number, self.across)
-        return f"translate({column * (self.wide + self.gap)} {row * self.high})"
-
-    def height(self, panels: int) -> int:
-        return -(-panels // self.across) * self.high
-
-
-class _PlacedBar(NamedTuple):
-    name: str
-    lines: list[str]
-    text: int
-    shares: tuple[float, ...]
-    top: int
-
-
-class _PlacedMark(NamedTuple):
-    """A mark with its name in lines from `top` on, its figure (or why there is none) and its bar."""
-
-    mark: Mark
-    lines: list[str]
-    notes: list[str]
-    top: int
-    figure: int
-    bar: int
+    @property
+    def labelled(self) -> list[float]:
+        """The ticks with a figure: as many as have room."""
+        return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
 
 
 def intervals(
@@ -152,9 +108,9 @@ def intervals(
 def _labelled(
     places: dict[str, object], ticks: Sequence[float], references: Sequence[float]
 ) -> dict[str, object]:
-    """The places with the labels of an axis: references have a line of their own, below that of the ticks."""
+    """The places with the labels of an axis; the references have a line of their own below the ticks."""
     x, height = places["x"], places["height"]
-    assert isinstance(x, _Scale)
+    assert isinstance(x, Axis)
     assert isinstance(height, int)
     labels = [(tick, "middle", height - 8) for tick in ticks]
     height += LINE if references else 0
@@ -171,24 +127,29 @@ def _label_column(marks: Sequence[Mark], start: float) -> dict[str, object]:
     rows = []
     for number, mark in enumerate(marks):
         y = _ROW * number + 22
-        rows.append(_PlacedMark(mark, [mark.name], [mark.note], y, y, y - 4))
+        text = {"lines": [mark.name], "notes": [mark.estimate.why or ""]}
+        rows.append({"mark": mark, **text, "top": y, "figure": y, "bar": y - 4})
     height = _ROW * len(marks) + 34
-    x = _Scale(start, 360, 320)
-    spans = [(4, height - 26)]
-    places = {"x": x, "begin": 196, "letters": 27, "spans": spans}
+    places = {"x": Axis(start, 1, 360, 320), "begin": 196, "letters": 27, "spans": [(4, height - 26)]}
     return {"rows": rows, "width": _WIDTH, "height": height, **places}
 
 
 def _below(marks: Sequence[Mark], start: float) -> dict[str, object]:
     """Intervals below their names and figures."""
-    rows, top = [], LINE
+    rows, spans, top = [], [], LINE
     for mark in marks:
-        name, notes = lines(mark.name, NARROW_LETTERS, 3), lines(mark.note, NARROW_LETTERS + 4, 4)
+        name = lines(mark.name, NARROW_LETTERS, 3)
+        notes = lines(mark.estimate.why or "", NARROW_LETTERS + 4, 4)
         figure = top + LINE * len(name)
-        rows.append(_PlacedMark(mark, name, notes, top, figure, figure + LINE))
-        top = figure + (LINE * len(notes) + 8 if mark.value is None else 3 * LINE)
-    spans = [(row.bar - 10, row.bar + 10) for row in rows if row.mark.value is not None]
-    x = _Scale(start, 10, NARROW - 20)
+        bar = figure + LINE
+        text = {"lines": name, "notes": notes}
+        rows.append({"mark": mark, **text, "top": top, "figure": figure, "bar": bar})
+        if mark.estimate.value is None:
+            top = figure + LINE * len(notes) + 8
+        else:
+            top = figure + 3 * LINE
+            spans.append((bar - 10, bar + 10))
+    x = Axis(start, 1, 10, NARROW - 20)
     places = {"x": x, "begin": 0, "letters": NARROW_LETTERS, "spans": spans}
     return {"rows": rows, "width": NARROW, "height": top + 12, **places}
 
@@ -198,21 +159,15 @@ def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool
 
     Parameters
     ----------
-    joined: the figures of a series, none of which is missing, are joined by a line.
+    joined: a line joins the figures of a series; then no figure may be missing.
     """
     start = max(-1.0, _lowest([mark for _, marks in series for mark in marks]))
-    scale = _Scale(start, 26 + _PLOT, -_PLOT)
-    return in_two_sizes(
-        "weeks.svg", *_grids(_PLOT + 58, len(series)), title=title, y=scale, series=series, joined=joined
-    )
-
-
-def _grids(high: int, panels: int) -> tuple[dict[str, object], dict[str, object]]:
-    wide, narrow = _Grid(high), _Grid(high, NARROW, 1)
-    return (
-        {"width": _WIDTH, "height": wide.height(panels), "grid": wide},
-        {"width": NARROW, "height": narrow.height(panels), "grid": narrow},
-    )
+    high = _PLOT + 58
+    wide = {"width": _WIDTH, "height": -(-len(series) // _PANELS) * high, "panel": _PANEL, "across": _PANELS}
+    narrow = {"width": NARROW, "height": len(series) * high, "panel": NARROW, "across": 1}
+    y = Axis(start, 1, 26 + _PLOT, -_PLOT)
+    both = {"title": title, "y": y, "series": series, "joined": joined, "high": high, "gap": _GAP}
+    return in_two_sizes("weeks.svg", wide, narrow, **both)
 
 
 def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequence[HeatCell]]) -> Markup:
@@ -244,14 +199,14 @@ def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[st
 
 
 def bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[BarGroup]) -> Markup:
-    """Two bars for each row; the longest of all takes the whole width."""
+    """Two bars for each row; the longest of all bars takes the whole width."""
     return in_two_sizes(
         "bars.svg",
         _bars_beside(rows),
         _bars_below(rows),
         title=title,
         description=description,
-        longest=max((share for row in rows for share in row.shares), default=0.0) or 1.0,
+        longest=max((share for _, shares in rows for share in shares), default=0.0) or 1.0,
         legend=list(zip(("neutral", "accent"), legend, strict=True)),
         zip=zip,
     )
@@ -259,25 +214,26 @@ def bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[B
 
 def _bars_beside(rows: Sequence[BarGroup]) -> dict[str, object]:
     placed, top = [], _BARS_TOP
-    for row in rows:
-        name = lines(row.name, _LETTERS, _LINES)
-        placed.append(_PlacedBar(row.name, name, top + (16 if len(name) == 1 else 11), row.shares, top))
-        top += max(40, LINE * len(name) + 8)
+    for name, shares in rows:
+        wrapped = lines(name, _LETTERS, _LINES)
+        text = top + (16 if len(wrapped) == 1 else 11)
+        placed.append({"name": name, "lines": wrapped, "text": text, "shares": shares, "top": top})
+        top += max(40, LINE * len(wrapped) + 8)
     return {"rows": placed, "width": _BARS_WIDTH, "height": top, "begin": _BARS_BEGIN}
 
 
 def _bars_below(rows: Sequence[BarGroup]) -> dict[str, object]:
     placed, top = [], _BARS_TOP
-    for row in rows:
-        name = lines(row.name, NARROW_LETTERS, 3)
-        bar = top + LINE * len(name) + 2
-        placed.append(_PlacedBar(row.name, name, top + 11, row.shares, bar))
-        top = bar + 13 * len(row.shares) + 12
+    for name, shares in rows:
+        wrapped = lines(name, NARROW_LETTERS, 3)
+        bar = top + LINE * len(wrapped) + 2
+        placed.append({"name": name, "lines": wrapped, "text": top + 11, "shares": shares, "top": bar})
+        top = bar + 13 * len(shares) + 12
     return {"rows": placed, "width": NARROW, "height": top, "begin": 0}
 
 
 def _lowest(marks: Sequence[Mark]) -> float:
-    ends = [end for mark in marks for end in (mark.low, mark.value) if end is not None]
+    ends = [end for mark in marks for end in (mark.estimate.low, mark.estimate.value) if end is not None]
     return min([0.0, *ends])
 
 
@@ -291,16 +247,16 @@ def in_two_sizes(
 
 def lines(text: str, letters: int, most: int) -> list[str]:
     """A text in lines of so many letters; wide East Asian characters count as two. After `most` it is cut."""
-    found = [""]
+    wrapped = [""]
     for word in text.split():
-        if found[-1] and _width(f"{found[-1]} {word}") > letters:
-            found.append("")
-        found[-1] = f"{found[-1]} {word}".lstrip()
-        while _width(found[-1]) > letters:
-            fits = next(end for end in range(letters, 0, -1) if _width(found[-1][:end]) <= letters)
-            found[-1:] = [found[-1][:fits], found[-1][fits:]]
-    shown = found[:most]
-    return [*shown[:-1], f"{shown[-1][: letters // 2 - 1]}…"] if len(found) > most else found
+        if wrapped[-1] and _width(f"{wrapped[-1]} {word}") > letters:
+            wrapped.append("")
+        wrapped[-1] = f"{wrapped[-1]} {word}".lstrip()
+        while _width(wrapped[-1]) > letters:
+            fits = next(end for end in range(letters, 0, -1) if _width(wrapped[-1][:end]) <= letters)
+            wrapped[-1:] = [wrapped[-1][:fits], wrapped[-1][fits:]]
+    shown = wrapped[:most]
+    return [*shown[:-1], f"{shown[-1][: letters // 2 - 1]}…"] if len(wrapped) > most else wrapped
 
 
 def _width(text: str) -> int:

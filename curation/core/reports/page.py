@@ -1,26 +1,38 @@
-"""Tables, sections and the HTML page of a report: no scripts, no network.
-
-Terminal and app show the same sections. The templates of pages and charts are filled here, which settles how
-they write numbers. Jinja escapes every value that is not `Markup`; only charts, which escaped their own
-values, are `Markup`.
+"""Tables, sections and the HTML page of a report, without scripts or network; tables as CSV, Markdown,
+LaTeX.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from curation.core.text import TINY_P, decimal, ends, percent
+from curation.core.errors import InputError
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import TINY_P, decimal, percent, printable, quote_formula
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 NOT_JUDGED = "not judged"
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"<": "$<$", ">": "$>$", "|": r"\textbar{}", '"': r"\char34{}"},
+    **{"[": "{[}", "*": "{*}"},  # after the end of a row both would be arguments of it
+    **{"\u2212": "$-$", "\u2191": r"$\uparrow$", "\u2193": r"$\downarrow$", "τ": r"$\tau$"},
+    **{"\u00a0": "~", "–": "--", "…": r"\dots{}", "\n": " ", "\t": " "},
+}
 
 
 def render(template: str, **values: object) -> Markup:
@@ -74,17 +86,6 @@ class ShareCell(NamedTuple):
     places: int = 0
 
 
-class IntervalCell(NamedTuple):
-    """A cell that draws a figure and its interval on a scale from 0 to 1; values outside are at its ends.
-
-    A terminal has it in the column before.
-    """
-
-    value: float
-    low: float | None
-    high: float | None
-
-
 class QueryName(str):
     """A cell that names a query or a pair: in the app it opens the page of the query."""
 
@@ -98,7 +99,7 @@ class QueryName(str):
 
 
 class GradeCell(NamedTuple):
-    """A cell with a grade in its colour of the guide; `lacking` says why there is none."""
+    """A cell with a grade in its colour of the guide; `lacking` says why it has no grade."""
 
     grade: int | None
     colour: str
@@ -106,7 +107,10 @@ class GradeCell(NamedTuple):
 
 
 def cell_text(value: object) -> str:
-    """What a table shows of a value: None is unknown, fractions have three places, times end with minutes."""
+    """What a table shows of a value: None is unknown, fractions have three places, times end with minutes.
+
+    The app draws an estimate on a scale from 0 to 1. In a text the columns before it have its figures.
+    """
     if value is None:
         return "–"
     if isinstance(value, NumberCell):
@@ -115,7 +119,7 @@ def cell_text(value: object) -> str:
         return percent(value.value, value.places)
     if isinstance(value, BarCell):
         return percent(value.part / value.whole if value.whole else 0.0)
-    if isinstance(value, IntervalCell):
+    if isinstance(value, Estimate):
         return ""
     if isinstance(value, GradeCell):
         return value.lacking if value.grade is None else str(value.grade)
@@ -153,13 +157,11 @@ class Table:
     words: bool = False
 
 
-def figure_row(
-    label: str, value: float | None, low: float | None, high: float | None, n: int, why: str | None
-) -> tuple[object, ...]:
-    """A figure with its interval, or why there is none, for `figure_table`."""
-    if why or value is None:
-        return (label, "–", "–", "", n, why or "")
-    return (label, decimal(value), ends(low, high), IntervalCell(value, low, high), n, "")
+def figure_row(label: str, estimate: Estimate) -> tuple[object, ...]:
+    """A figure with its interval, or why it is missing, for `figure_table`."""
+    if estimate.value is None:
+        return (label, "–", "–", "", estimate.n, estimate.why or "")
+    return (label, decimal(estimate.value), estimate.interval(), estimate, estimate.n, "")
 
 
 def figure_table(caption: str, columns: tuple[str, str, str], rows: Iterable[tuple[object, ...]]) -> Table:
@@ -171,10 +173,10 @@ def figure_table(caption: str, columns: tuple[str, str, str], rows: Iterable[tup
     """
     label, value, n = columns
     shown: tuple[str, ...] = (label, value, "95 % interval", "From 0 to 1", n, "Why no figure")
-    found = tuple(rows)
-    if not any(row[-1] for row in found):
-        shown, found = shown[:-1], tuple(row[:-1] for row in found)
-    return Table(caption, shown, found)
+    table_rows = tuple(rows)
+    if not any(row[-1] for row in table_rows):
+        shown, table_rows = shown[:-1], tuple(row[:-1] for row in table_rows)
+    return Table(caption, shown, table_rows)
 
 
 @dataclass(frozen=True)
@@ -199,3 +201,71 @@ def html_page(
     """A whole HTML page: a lead-in, the findings as a list, a quiet remark, then section by section."""
     values = {"title": title, "lead": lead, "findings": findings, "remark": remark}
     return str(render("page.html", **values, sections=list(sections)))
+
+
+def csv_table(table: Table) -> str:
+    """Comma-separated values with a head (RFC 4180), lines ending in a line feed; no cell is a formula."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    rows = [table.columns, *table.rows]
+    writer.writerows([quote_formula(c) if isinstance(c, str) else c for c in row] for row in rows)
+    return text.getvalue()
+
+
+def markdown_table(table: Table) -> str:
+    """A table of GitHub Flavored Markdown, figures right-aligned, with the caption below."""
+    rules = ["---:" if figures else "---" for figures in _figures(table)]
+    lines = [_markdown_line(map(markdown_text, table.columns)), _markdown_line(rules)]
+    lines += [_markdown_line(markdown_text(cell_text(value)) for value in row) for row in table.rows]
+    return "\n".join([*lines, "", markdown_text(table.caption), ""])
+
+
+def latex_table(table: Table) -> str:
+    """A table environment that needs no package."""
+    places = "".join("r" if figures else "l" for figures in _figures(table))
+    rows = [[_latex(cell_text(value)) for value in row] for row in table.rows]
+    head = [_latex(column) for column in table.columns]
+    lines = [r"\begin{table}", r"\centering", f"\\caption{{{_latex(table.caption)}}}"]
+    lines += [f"\\begin{{tabular}}{{{places}}}", r"\hline", _latex_line(head), r"\hline"]
+    lines += [*map(_latex_line, rows), r"\hline", r"\end{tabular}", r"\end{table}", ""]
+    return "\n".join(lines)
+
+
+WRITERS: dict[str, Callable[[Table], str]] = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
+"""Ending of a file's name → how its table is written."""
+
+
+def writer_for(path: Path, option: str) -> Callable[[Table], str]:
+    """How the table is written that an option names.
+
+    Raises
+    ------
+    InputError: the name has another ending.
+    """
+    writer = WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise InputError(f"{option} {path}: expected a name that ends in one of {', '.join(WRITERS)}.")
+    return writer
+
+
+def _figures(table: Table) -> list[bool]:
+    """Which columns hold figures alone."""
+    columns = zip(*table.rows, strict=True) if table.rows else ([""] for _ in table.columns)
+    return [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
+
+
+def markdown_text(text: str) -> str:
+    """Text in which nothing is markup, on one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(printable(text).splitlines()))
+
+
+def _markdown_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in printable(text))
+
+
+def _latex_line(cells: Sequence[str]) -> str:
+    return f"{' & '.join(cells)} \\\\"

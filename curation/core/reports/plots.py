@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from curation.core.reports.charts import LINE, NARROW, NARROW_LETTERS, Mark, in_two_sizes, lines
+from curation.core.reports.charts import LINE, NARROW, NARROW_LETTERS, Axis, Mark, in_two_sizes, lines
 
 SHAPES = (
     "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
@@ -25,7 +25,7 @@ SHAPES = (
 )
 """Disc, square, triangle, diamond, cross, ring: outlines around (0, 0)."""
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "1 4", "5 2 1 2 1 2")
-MOST_SERIES = len(SHAPES)
+MAX_SERIES = len(SHAPES)
 
 _WIDTH = 800
 _LEFT, _PLOT = 230, 350
@@ -33,11 +33,10 @@ _SQUARE = 430
 _NARROW_SQUARE = NARROW - 76
 _MARGIN = 64
 _BAR = 30
-_LABEL = 38  # pixels of a figure below an axis
 
 
 class DotRow(NamedTuple):
-    """One row of a dot plot: a mark for each series, and why there is none in `Mark.note`."""
+    """One row of a dot plot: a mark for each series; an undefined one says why."""
 
     name: str
     size: str
@@ -62,78 +61,41 @@ class PlotCurve(NamedTuple):
     marked: tuple[float, float] | None = None
 
 
-class SharesRow(NamedTuple):
-    """A bar from 0 to 1 of which `share` is full; None is unknown."""
-
-    name: str
-    share: float | None
-    note: str
-
-
-class _Axis(NamedTuple):
-    """Maps values from `start` to `end` to pixels from `begin` on, over `length` (negative: upwards)."""
-
-    start: float
-    end: float
-    begin: float
-    length: float
-    step: float
-
-    def __call__(self, value: float) -> float:
-        inside = min(self.end, max(self.start, value))
-        return self.begin + (inside - self.start) / (self.end - self.start) * self.length
-
-    @property
-    def ticks(self) -> list[float]:
-        count = round((self.end - self.start) / self.step)
-        return [round(self.start + number * self.step, 6) for number in range(count + 1)]
-
-    @property
-    def labelled(self) -> list[float]:
-        """The ticks with a figure: as many as have room."""
-        return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
-
-
-class _PlacedDots(NamedTuple):
-    """A row with its name in lines from `top` on, what it rests on, and the first of its marks."""
-
-    row: DotRow
-    lines: list[str]
-    top: int
-    size: int
-    first: int
-
-
 def dot_plot(title: str, series: Sequence[str], rows: Sequence[DotRow], line: float | None = None) -> Markup:
     """For each row and series a dot at its figure, with its interval as a line.
 
     Parameters
     ----------
-    series: at most `MOST_SERIES` names; one that is '' has no legend.
+    series: at most `MAX_SERIES` names; one that is '' has no legend.
     line: a value that is drawn through all rows, such as 0 for differences.
     """
     marks = [mark for row in rows for mark in row.marks]
-    ends = [end for mark in marks for end in (mark.low, mark.value, mark.high) if end is not None]
+    ends = [
+        end
+        for mark in marks
+        for end in (mark.estimate.low, mark.estimate.value, mark.estimate.high)
+        if end is not None
+    ]
     shown = [name for name in series if name]
     axis = _axis([*ends, *([] if line is None else [line])], _LEFT, _PLOT)
     values = {"title": title, "names": list(enumerate(shown)), "shapes": SHAPES, "line": line}
     return in_two_sizes("dots.svg", _dots_beside(shown, rows, axis), _dots_below(shown, rows, axis), **values)
 
 
-def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> dict[str, object]:
+def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
     """Dots next to the names of their rows."""
     step = _WIDTH // max(1, len(shown))
     begin = top = 34 if shown else 8
     placed = []
     for row in rows:
-        placed.append(_PlacedDots(row, [row.name], top + 12, top + 12, top + 8))
+        placed.append({"row": row, "lines": [row.name], "top": top + 12, "size": top + 12, "first": top + 8})
         top += 16 * len(row.marks) + 14
     places = {"width": _WIDTH, "height": top + 26, "x": axis, "spans": [(begin, top)]}
     legend = [(8 + step * number, 10) for number in range(len(shown))]
     return {"rows": placed, "legend": legend, "letters": step // 9, "row_letters": 28, **places}
 
 
-def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> dict[str, object]:
+def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
     """Dots below the names of their rows, with room for the figure next to them."""
     top = 20 * len(shown) + 8
     placed, spans = [], []
@@ -141,7 +103,7 @@ def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> di
         name = lines(row.name, NARROW_LETTERS, 3)
         size = top + 12 + LINE * len(name)
         first = size + 12 if row.size else size - 4
-        placed.append(_PlacedDots(row, name, top + 12, size, first))
+        placed.append({"row": row, "lines": name, "top": top + 12, "size": size, "first": first})
         spans.append((first - 8, first + 16 * len(row.marks) - 8))
         top = first + 16 * len(row.marks) + 6
     places = {"width": NARROW, "height": top + 26, "x": axis._replace(begin=16, length=156), "spans": spans}
@@ -161,9 +123,9 @@ def scatter(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Ma
 
 
 def curves(
-    title: str, across: str, up: str, found: Sequence[PlotCurve], widest: float | None = None
+    title: str, across: str, up: str, plotted: Sequence[PlotCurve], widest: float | None = None
 ) -> Markup:
-    """Lines in a square from 0 to 1, with the diagonal; at most `MOST_SERIES` of them.
+    """Lines in a square from 0 to 1, with the diagonal; at most `MAX_SERIES` of them.
 
     Parameters
     ----------
@@ -171,7 +133,7 @@ def curves(
     """
     wide = {"width": _WIDTH, "height": _SQUARE + 52, "beside": _MARGIN + _SQUARE + 30, "named": 20}
     below = _NARROW_SQUARE + 68
-    narrow = {"width": NARROW, "height": below + 24 * len(found), "beside": 0, "named": below}
+    narrow = {"width": NARROW, "height": below + 24 * len(plotted), "beside": 0, "named": below}
     return in_two_sizes(
         "curves.svg",
         {**_square(_SQUARE, widest), **wide},
@@ -179,7 +141,7 @@ def curves(
         title=title,
         across=across,
         up=up,
-        curves=list(enumerate(found)),
+        curves=list(enumerate(plotted)),
         shapes=SHAPES,
         dashes=DASHES,
     )
@@ -188,27 +150,31 @@ def curves(
 def _square(side: int, widest: float | None = None) -> dict[str, object]:
     """Both axes of a square with as many ticks, and how many letters are next to each."""
     power = 10 ** floor(log10(widest / 4)) if widest else 1
-    step = next(power * one for one in (1, 2, 2.5, 5, 10) if power * one * 4 >= widest) if widest else 0.25
-    x, y = _Axis(0, 4 * step, _MARGIN, side, step), _Axis(0, 1, 8 + side, -side, 0.25)
+    step = (
+        next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor * 4 >= widest)
+        if widest
+        else 0.25
+    )
+    x, y = Axis(0, 4 * step, _MARGIN, side, step), Axis(0, 1, 8 + side, -side)
     ticks = list(zip(x.ticks, y.ticks, strict=True))
     return {"x": x, "y": y, "ticks": ticks, "diagonal": not widest, "letters": side // 7}
 
 
-def shares(title: str, legend: tuple[str, str], rows: Sequence[SharesRow]) -> Markup:
-    """Bars of one length each: the full part is the share, the outlined part the rest."""
-    x = _Axis(0, 1, _LEFT, _PLOT, 0.25)
+def shares(title: str, legend: tuple[str, str], rows: Sequence[Mark]) -> Markup:
+    """Bars of one length each: the full part is the share, the outlined part the rest; `size` is a remark."""
+    x = Axis(0, 1, _LEFT, _PLOT)
     wide = {"width": _WIDTH, "x": x, "drop": 0, "letters": 28, **_bars(rows, _BAR)}
     below = {"width": NARROW, "x": x._replace(begin=0, length=NARROW - 60), "drop": LINE + 2}
     narrow = {**below, "letters": NARROW_LETTERS, **_bars(rows, _BAR + LINE + 2)}
     return in_two_sizes("shares.svg", wide, narrow, title=title, legend=legend)
 
 
-def _bars(rows: Sequence[SharesRow], high: int) -> dict[str, object]:
+def _bars(rows: Sequence[Mark], high: int) -> dict[str, object]:
     placed = [(34 + high * number, row) for number, row in enumerate(rows)]
     return {"height": 34 + high * len(rows), "rows": placed}
 
 
-def _axis(values: Sequence[float], begin: float, length: float) -> _Axis:
+def _axis(values: Sequence[float], begin: float, length: float) -> Axis:
     """An axis with round ends around the values."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     span = max(high - low, 0.05)
@@ -216,4 +182,4 @@ def _axis(values: Sequence[float], begin: float, length: float) -> _Axis:
     power = 10 ** floor(log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
     start, end = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
-    return _Axis(start, max(end, start + step), begin, length, step)
+    return Axis(start, max(end, start + step), begin, length, step)

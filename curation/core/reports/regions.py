@@ -1,8 +1,8 @@
 """Drawings of the regions of a corpus: documents against queries, the graph of regions, and boxes of values.
 
 A region is coloured by a value from 0 to 1 in five steps, darker (in the dark: lighter) for higher ones, so
-that a print in black and white keeps the order. A region that nothing was asked in is grey, one that was
-asked in and has no value is an empty circle. Each region links to where more is said of it. Sizes are pixels.
+that a print in black and white keeps the order. A region without a query is grey; a region with queries and
+without a value is an empty circle. Each region links to a page about it. Sizes are pixels.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from curation.core.reports.charts import NARROW, in_two_sizes
-from curation.core.text import amount, decimal, isolated
+from curation.core.text import decimal, isolated, pluralize
 
 STEPS = 5
 _WIDTH = 800
@@ -23,7 +23,6 @@ _GRAPH = 560
 _NARROW_GRAPH = 400
 _LABELLED = 14
 _NAME_HIGH, _NAME_WIDE = 24, 185
-_BOX, _BOX_LEFT, _BOX_PLOT = 24, 250, 420
 
 
 class RegionMark(NamedTuple):
@@ -33,7 +32,8 @@ class RegionMark(NamedTuple):
     ----------
     queries: that are about it; 0: nothing was asked.
     value: from 0 to 1; None is unknown.
-    link: where more is said of it.
+    link: the page about it.
+    x, y, radius: where it is drawn, in pixels.
     """
 
     name: str
@@ -41,6 +41,9 @@ class RegionMark(NamedTuple):
     queries: int
     value: float | None
     link: str
+    x: float = 0.0
+    y: float = 0.0
+    radius: float = 6.0
 
     @property
     def shade(self) -> str:
@@ -55,39 +58,9 @@ class RegionMark(NamedTuple):
         if self.queries and self.value is not None:
             value = f"{measure} {decimal(self.value)}"
         return (
-            f"{isolated(self.name)}: {amount(self.documents, 'document')}, "
-            f"{amount(self.queries, 'query', 'queries')}, {value}"
+            f"{isolated(self.name)}: {pluralize(self.documents, 'document')}, "
+            f"{pluralize(self.queries, 'query', 'queries')}, {value}"
         )
-
-
-class RegionBox(NamedTuple):
-    """The values of a region's queries, each from 0 to 1."""
-
-    name: str
-    values: Sequence[float]
-    link: str
-
-    @property
-    def described(self) -> str:
-        """The whole name, which turns no words around it."""
-        return isolated(self.name)
-
-
-class _Placed(NamedTuple):
-    mark: RegionMark
-    x: float
-    y: float
-    radius: float
-
-
-class _PlacedBox(NamedTuple):
-    box: RegionBox
-    top: int
-    low: float
-    first: float
-    middle: float
-    third: float
-    high: float
 
 
 def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion: float | None) -> Markup:
@@ -121,8 +94,8 @@ def _mapped(marks: Sequence[RegionMark], proportion: float | None, width: int) -
         return floor - _log_share(queries, most_queries) * (floor - _TOP)
 
     placed = [
-        _Placed(mark, across(mark.documents), up(mark.queries) if mark.queries else _lane(place), 6)
-        for place, mark in enumerate(marks)
+        mark._replace(x=across(mark.documents), y=up(mark.queries) if mark.queries else _lane(index))
+        for index, mark in enumerate(marks)
     ]
     return {
         "width": width,
@@ -168,8 +141,10 @@ def _joined(
 ) -> dict[str, object]:
     most, largest = max((mark.documents for mark in marks), default=1), 12 if width == _WIDTH else 8
     placed = [
-        _Placed(
-            mark, 30 + x * (width - 60), 20 + y * (height - 40), 4 + largest * sqrt(mark.documents / most)
+        mark._replace(
+            x=30 + x * (width - 60),
+            y=20 + y * (height - 40),
+            radius=4 + largest * sqrt(mark.documents / most),
         )
         for mark, (x, y) in zip(marks, places, strict=True)
     ]
@@ -177,40 +152,19 @@ def _joined(
         "width": width,
         "placed": placed,
         "named": _named(placed, _NAME_WIDE if width == _WIDTH else width),
-        "edges": [(placed[one], placed[other], weight) for one, other, weight in edges],
+        "edges": [(placed[region], placed[other], weight) for region, other, weight in edges],
         **_legend(width, height + 24),
     }
 
 
-def region_boxes(title: str, boxes: Sequence[RegionBox]) -> Markup:
-    """Rows with a box from the first to the third quartile, a line at the median and whiskers to the ends."""
-    wide = _boxes(boxes, _BOX_LEFT, _BOX_PLOT, 0)
-    narrow = _boxes(boxes, 8, NARROW - 16, 20)
-    return in_two_sizes(
-        "region_boxes.svg", {"width": _WIDTH, **wide}, {"width": NARROW, **narrow}, title=title
-    )
-
-
-def _boxes(boxes: Sequence[RegionBox], left: int, length: int, drop: int) -> dict[str, object]:
-    """Boxes `drop` pixels below the lines with their names, on a scale of `length` pixels."""
-    placed = []
-    for number, box in enumerate(boxes):
-        ordered = sorted(box.values)
-        five = [left + length * _quantile(ordered, share) for share in (0, 0.25, 0.5, 0.75, 1)]
-        placed.append(_PlacedBox(box, 8 + (_BOX + drop) * number, *five))
-    bottom = 8 + (_BOX + drop) * len(boxes)
-    ticks = [(value, left + length * value) for value in (0, 0.25, 0.5, 0.75, 1)]
-    return {"height": bottom + 26, "bottom": bottom, "ticks": ticks, "rows": placed, "drop": drop}
-
-
-def _named(placed: Sequence[_Placed], wide: int) -> list[_Placed]:
+def _named(placed: Sequence[RegionMark], wide: int) -> list[RegionMark]:
     """The largest regions whose names, so many pixels `wide`, do not run into each other."""
-    placeds: list[_Placed] = []
-    for one in sorted(placed, key=lambda item: (-item.mark.documents, item.mark.name)):
-        free = all(abs(one.y - item.y) > _NAME_HIGH or abs(one.x - item.x) > wide for item in placeds)
-        if free and len(placeds) < _LABELLED:
-            placeds.append(one)
-    return placeds
+    named: list[RegionMark] = []
+    for region in sorted(placed, key=lambda mark: (-mark.documents, mark.name)):
+        free = all(abs(region.y - mark.y) > _NAME_HIGH or abs(region.x - mark.x) > wide for mark in named)
+        if free and len(named) < _LABELLED:
+            named.append(region)
+    return named
 
 
 def _log_share(value: float, most: float) -> float:
@@ -218,9 +172,9 @@ def _log_share(value: float, most: float) -> float:
     return log(max(value, 1)) / log(1.15 * max(most, 2))
 
 
-def _lane(place: int) -> float:
+def _lane(index: int) -> float:
     """Regions without a query are in one row; steps keep equal ones apart."""
-    return _BOTTOM - _LANE / 2 + 8 + 5 * (place % 5 - 2)
+    return _BOTTOM - _LANE / 2 + 8 + 5 * (index % 5 - 2)
 
 
 def _powers(most: float) -> list[int]:
@@ -241,14 +195,6 @@ def _diagonal(
     if first >= last:
         return None
     return across(first), up(first * proportion), across(last), up(last * proportion)
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    """Linear between neighbours (Hyndman and Fan's type 7)."""
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
 def _legend(width: int, top: int) -> dict[str, object]:

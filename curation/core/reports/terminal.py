@@ -21,18 +21,18 @@ from curation.core.text import ISOLATES, printable
 
 PIPE_WIDTH = 110
 """Columns of a table where there is no terminal to fit."""
-LONGEST_NAME = 32
+MAX_NAME_LENGTH = 32
 """Characters of a cell up to which it is a name or a figure, which no line break may divide."""
 BEFORE = re.compile(r"(?<=\d) (?=\()")
 """Where a figure may be divided: before its interval."""
-LEAST_SENTENCE = 20
+MIN_SENTENCE = 20
 """Characters of a line below which a column of sentences is hard to read."""
 GAP = 3
 """Columns that a table takes besides each of its cells."""
 
 
 class Screen(NamedTuple):
-    """Where a report is written; outside a terminal `width` is that of tables."""
+    """Where a report is written; outside a terminal only tables keep to `width`."""
 
     out: TextIO
     width: int
@@ -119,15 +119,15 @@ def _shown(text: str) -> str:
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """How wide each column is; None where they do not fit."""
+    """How wide each column is; None if they do not fit."""
     whole, least = [], []
     for number, column in enumerate(columns):
         cells = [row[number] for row in rows]
         longest = max(map(cell_len, cells), default=0)
         whole.append(max(longest, cell_len(column)))
-        sentences = longest > LONGEST_NAME
+        sentences = longest > MAX_NAME_LENGTH
         kept = [piece for cell in cells for piece in (cell.split(" ") if sentences else BEFORE.split(cell))]
-        shortest = LEAST_SENTENCE if sentences else 0
+        shortest = MIN_SENTENCE if sentences else 0
         least.append(max(shortest, *map(cell_len, [*column.split(" "), *kept])))
     room -= GAP * len(columns)
     if sum(least) > room:

@@ -32,8 +32,8 @@ class Identical:
 
     def all_ids(self, document_ids: Iterable[str]) -> set[str]:
         """All ids of the documents' texts."""
-        found = set(document_ids)
-        return found.union(*(self._ids[document_id] for document_id in found & self._ids.keys()))
+        every_id = set(document_ids)
+        return every_id.union(*(self._ids[document_id] for document_id in every_id & self._ids.keys()))
 
     def of(self, document_id: str) -> Sequence[str]:
         """All ids of the document's text, ordered."""
@@ -41,7 +41,11 @@ class Identical:
 
     def shared(self, grades: Mapping[tuple[str, str], Grade]) -> dict[tuple[str, str], Grade]:
         """Grades by query id and document id, also under all other ids of a text; an id's own come first."""
-        others = {(query, one): grade for (query, own), grade in grades.items() for one in self.of(own)}
+        others = {
+            (query, same_id): grade
+            for (query, document_id), grade in grades.items()
+            for same_id in self.of(document_id)
+        }
         return others | dict(grades)
 
 
@@ -75,13 +79,13 @@ class StandIns:
     def all_of(self, query_id: str, document_id: str) -> tuple[str, ...]:
         """The same, after the document's own id where that is outside the filter; alone if all ids are."""
         ids = self._identical.of(document_id)
-        own = (document_id,) if self._outside(query_id, document_id) else ()
+        itself = (document_id,) if self._outside(query_id, document_id) else ()
         inside = self._taken.get((query_id, ids[0])) or next(
-            (one for one in ids if not self._outside(query_id, one)), None
+            (same_id for same_id in ids if not self._outside(query_id, same_id)), None
         )
-        return own if inside is None else (*own, inside)
+        return itself if inside is None else (*itself, inside)
 
     @property
     def unusual(self) -> list[tuple[str, str]]:
         """(query id, document id) where a text is judged under another than its smallest id; ordered."""
-        return sorted((query_id, held) for (query_id, first), held in self._taken.items() if held != first)
+        return sorted((query_id, taken) for (query_id, first), taken in self._taken.items() if taken != first)

@@ -1,8 +1,8 @@
 """MinHash signatures, and the pairs of texts that agree in a whole band of them.
 
 Bands that datasketch picks by itself balance misses against extra candidates and lose a tenth of the pairs;
-`banding` picks them for recall. Signatures are those of datasketch. Its index of a Python list for each band
-and key takes several kilobytes a text, so bands are sorted as arrays instead: 84 bytes a text.
+`banding` picks them for recall. datasketch computes the same signatures. Its index of a Python list
+for each band and key takes several kilobytes a text, so bands are sorted as arrays instead: 84 bytes a text.
 
 J. Leskovec, A. Rajaraman, J. Ullman (2020), Mining of Massive Datasets, section 3.4 (banding).
 """
@@ -21,7 +21,7 @@ from curation.core.statistics.arrays import Ints
 
 NUM_PERM = 128
 MINHASH_SEED = 1
-LEAST_RECALL = 0.99
+MIN_RECALL = 0.99
 """Least probability that a pair which is exactly as similar as the threshold becomes a candidate."""
 _SIGNED = 8_192
 """Texts whose signatures are held at once."""
@@ -39,9 +39,9 @@ class Banding(NamedTuple):
 
 
 def banding(threshold: float) -> Banding:
-    """The bands with the smallest candidate set that keep `LEAST_RECALL` at the threshold."""
+    """The bands with the smallest candidate set that keep `MIN_RECALL` at the threshold."""
     choices = [Banding(NUM_PERM // rows, rows) for rows in range(1, NUM_PERM + 1)]
-    return [choice for choice in choices if choice.recall(threshold) >= LEAST_RECALL][-1]
+    return [choice for choice in choices if choice.recall(threshold) >= MIN_RECALL][-1]
 
 
 def minhash_parameters(threshold: float) -> dict[str, str | int | float]:

@@ -2,96 +2,142 @@
 
 Two searches give one result. `exact_links` multiplies the sparse incidence matrix with itself, and compares
 all pairs. `minhash_links` verifies each MinHash candidate exactly; to verify by the MinHash estimate instead
-would lose a tenth of the pairs. With fewer than `EXACT_BELOW` texts all pairs are compared.
+would lose a tenth of the pairs.
 
 Among texts that are all alike the pairs grow with the square of their number. So both searches give them in
 blocks of arrays, and `alike` keeps of each block what a spanning forest needs, and the number of all.
+
+The forest is the strongest one (a maximum spanning forest): the groups are the same as with all pairs, and
+the weakest step between two members is as strong as it can be. Equally strong pairs are taken in the order
+of their numbers, whatever the order of their arrival. J. B. Kruskal (1956), On the shortest spanning subtree
+of a graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from curation.core.progress import Progress, silent
-from curation.core.similarity.forest import Forest, Links, joined
 from curation.core.similarity.minhash import banding, candidates
 from curation.core.similarity.shingles import Sets, Shingles, distinct
-from curation.core.statistics.arrays import Ints
+from curation.core.statistics.arrays import Floats, Ints
 
-EXACT_BELOW = 50_000
-"""With fewer texts than this all pairs are compared."""
+_WAITING = 1_000_000
+
 EXACTLY = "exact, all pairs"
 VERIFIED = "minhash, verified exactly"
+"""How pairs were searched."""
 _BLOCK = 256
 _CELLS = 2_000_000
 """Shingles whose candidates are verified at once."""
-Search = Callable[[Sets, float, Progress], Iterator[Links]]
 
 
-class SimilarPairs(NamedTuple):
-    """What a search found.
+class Links(NamedTuple):
+    """Pairs by their numbers (first < second) and their similarity, all of shape (L,)."""
 
-    Attributes
-    ----------
-    links: a spanning forest of the strongest pairs; and of the texts in `single` all pairs with
-        each other and with one of each sort of twins.
-    pairs: how many pairs there were in all.
-    method: EXACTLY or VERIFIED.
+    first: Ints
+    second: Ints
+    similarity: Floats
+
+    def at(self, places: NDArray[Any]) -> Links:
+        """The links at these places, or those where a mask is true."""
+        return Links(self.first[places], self.second[places], self.similarity[places])
+
+
+class Forest:
+    """The strongest spanning forest of all links that were added, over `size` nodes."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._links: list[Links] = []
+
+    def add(self, links: Links) -> None:
+        self._links.append(links)
+        if sum(len(block.first) for block in self._links) > _WAITING:
+            self._links = [self.links()]
+
+    def links(self) -> Links:
+        """Ordered by first and second."""
+        links = joined(self._links)
+        return links.at(strongest(links, self._size))
+
+
+def joined(blocks: Sequence[Links]) -> Links:
+    """The links of all blocks, one block after the other."""
+    if not blocks:
+        return Links(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    return Links(
+        np.concatenate([block.first for block in blocks]),
+        np.concatenate([block.second for block in blocks]),
+        np.concatenate([block.similarity for block in blocks]),
+    )
+
+
+def strongest(links: Links, size: int) -> Ints:
+    """Which of the links make the forest: their places, ordered by first and second.
+
+    Of links between the same two nodes that are equally strong the first one counts.
     """
+    order = np.lexsort((links.second, links.first, -links.similarity))
+    _, seen_first = np.unique((links.first * size + links.second)[order], return_index=True)
+    order = order[np.sort(seen_first)]
+    ranks = np.arange(1, len(order) + 1, dtype=np.float64)  # unique weights: one forest only
+    graph = coo_matrix((ranks, (links.first[order], links.second[order])), shape=(size, size))
+    kept = order[minimum_spanning_tree(graph.tocsr()).data.astype(np.int64) - 1]
+    ordered: Ints = kept[np.lexsort((links.second[kept], links.first[kept]))]
+    return ordered
 
-    links: Links
-    pairs: int
-    method: str
+
+Search = Callable[[Sets, float, Progress], Iterator[Links]]
 
 
 def alike(
     texts: Iterable[Shingles],
     threshold: float,
-    search: Search | None = None,
+    search: Search,
     progress: Progress = silent,
-    labels: Sequence[str] | None = None,
     single: Collection[int] = (),
     apart: Collection[int] = (),
-) -> SimilarPairs:
-    """The texts with at least this similarity; only different ones are compared, their twins form stars.
+) -> PairCollector:
+    """The pairs of texts with at least this similarity: a spanning forest of the strongest.
+
+    Only different texts are compared, their twins form stars.
 
     Parameters
     ----------
-    search: by default `exact_links` below EXACT_BELOW texts, else `minhash_links`.
-    labels: texts with different labels are no pair, however similar.
-    single: numbers of texts between which every pair is wanted, not only what holds a group together.
-    apart: numbers of texts of which no two are a pair, however similar.
+    search: `exact_links` or `minhash_links`.
+    single: numbers of texts between which every pair is wanted, not only what holds a group together, and one
+        pair with each sort of twins.
+    apart: numbers of texts; two of these texts are never a pair, however similar.
     """
-    sets, class_of = distinct(texts, labels, {*single, *apart})
-    if search is None:
-        search = exact_links if len(class_of) < EXACT_BELOW else minhash_links
+    sets, class_of = distinct(texts, {*single, *apart})
     times = np.bincount(class_of[class_of >= 0], minlength=sets.matrix.shape[0])
     # of each class its first text, and the others after it
     order = np.lexsort((np.arange(len(class_of)), class_of))[np.count_nonzero(class_of < 0) :]
     first_of = order[np.cumsum(times) - times]
-    label_of = np.zeros(len(times), np.int64)
-    if labels is not None:
-        label_of = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)[1][first_of]
     collected = PairCollector(len(class_of), single, apart)
     for links in search(sets, threshold, progress):
-        comparable = collected.comparable(first_of[links.first], first_of[links.second])
-        first, second, similarity = links.at(comparable & (label_of[links.first] == label_of[links.second]))
+        first, second, similarity = links.at(
+            collected.comparable(first_of[links.first], first_of[links.second])
+        )
         pairs = int((times[first] * times[second]).sum())
         ends = np.sort(np.column_stack((first_of[first], first_of[second])), axis=1)
         collected.add(Links(ends[:, 0], ends[:, 1], similarity), pairs)
     twins = np.setdiff1d(order, first_of, assume_unique=True)
     pairs = int((times * (times - 1) // 2).sum())
     collected.add(Links(first_of[class_of[twins]], twins, np.ones(len(twins))), pairs)
-    return SimilarPairs(collected.links(), collected.pairs, EXACTLY if search is exact_links else VERIFIED)
+    return collected
 
 
 class PairCollector:
     """Links as they come in blocks: a spanning forest of them, and all that touch a text in `single`; none
-    between two texts in `apart`."""
+    between two texts in `apart`. `pairs`: how many pairs there were in all."""
 
     def __init__(self, size: int, single: Collection[int] = (), apart: Collection[int] = ()) -> None:
         self.pairs = 0
@@ -133,7 +179,7 @@ def exact_links(sets: Sets, threshold: float, progress: Progress = silent) -> It
 def contained_links(
     sets: Sets, share: float, least: int, below: float, progress: Progress = silent
 ) -> Iterator[Links]:
-    """Pairs of which one has this share of the other's shingles or more, by comparing all; in blocks.
+    """Pairs in which one text has at least this share of the other's shingles, by comparing all; in blocks.
 
     Parameters
     ----------
@@ -164,7 +210,7 @@ def minhash_links(sets: Sets, threshold: float, progress: Progress = silent) -> 
     for first, second in candidates(sets, banding(threshold), progress):
         cells = np.cumsum(sizes[first] + sizes[second])
         for part in np.split(np.arange(len(first)), np.flatnonzero(np.diff(cells // _CELLS)) + 1):
-            one, other = first[part], second[part]
-            similarity = sets.similarity(one, other)
+            text, other = first[part], second[part]
+            similarity = sets.similarity(text, other)
             keep = similarity >= threshold
-            yield Links(one[keep], other[keep], similarity[keep])
+            yield Links(text[keep], other[keep], similarity[keep])

@@ -15,13 +15,13 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from curation.core.spans import Span, union
-from curation.core.text import amount, digest
+from curation.core.text import digest, pluralize
 from curation.core.words import LocatedWord, located_words
 
 _PIECE = re.compile(r"\S+")
 NEARLY = 0.8
 """The least score of a quotation that counts as found again."""
-MOST_WORDS = 1_000
+MAX_WORDS = 1_000
 """A quotation with more words is found as it is or not at all."""
 
 
@@ -31,7 +31,7 @@ QUOTED = ("start_at", "end_at", "quote", "quote_hash")
 
 class FoundQuote(NamedTuple):
     """Where a quotation is; `score` is 1 where it is there word by word, else twice the words in common over
-    those of both.
+    the words of both.
     """
 
     span: Span
@@ -39,7 +39,8 @@ class FoundQuote(NamedTuple):
 
 
 def places_of(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Span]:
-    """Every place of a quotation: as it is, or where there is none but for white space, by `flags`."""
+    """Every place of a quotation as it is; without one, every place that differs in white space alone, and as
+    `flags` allow."""
     exact = list(_exact(quote, text)) if quote else []
     words = quote.split()
     if exact or not words:
@@ -50,11 +51,11 @@ def places_of(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Sp
     if flags & re.IGNORECASE:
         squeezed, wanted = _caseless(squeezed), _caseless(wanted)
 
-    def place(index: int) -> int:
+    def offset(index: int) -> int:
         piece = bisect_right(starts, index) - 1
         return pieces[piece].start() + index - starts[piece]
 
-    return [(place(start), place(end - 1) + 1) for start, end in _apart(_exact(wanted, squeezed))]
+    return [(offset(start), offset(end - 1) + 1) for start, end in _apart(_exact(wanted, squeezed))]
 
 
 def _apart(places: Iterable[Span]) -> Iterator[Span]:
@@ -98,7 +99,7 @@ def _period(quote: str) -> int:
 
 
 def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
-    """Where a quotation is in another version of its text; None where less than `NEARLY` of it is.
+    """Where a quotation is in another version of its text; None if less than `NEARLY` of it is.
 
     Parameters
     ----------
@@ -108,19 +109,19 @@ def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
     if places:
         return FoundQuote(min(places, key=lambda span: abs(span[0] - before)), 1.0)
     wanted, words = _located(quote), _located(text)
-    if len(wanted) > MOST_WORDS:
+    if len(wanted) > MAX_WORDS:
         return None
     run = _compared(wanted, words).find_longest_match()
     room = len(wanted) // 2 + 5
-    found = _best(wanted, words[max(0, run.b - run.a - room) : run.b - run.a + len(wanted) + room])
-    return found if found is not None and found.score >= NEARLY else None
+    best = _best(wanted, words[max(0, run.b - run.a - room) : run.b - run.a + len(wanted) + room])
+    return best if best is not None and best.score >= NEARLY else None
 
 
 def outside_of(body: str, spans: Iterable[Span]) -> str:
     """The sentence for the first range that is no part of a document's body; '' where all are."""
     for start, end in spans:
         if not 0 <= start < end <= len(body):
-            length = amount(len(body), "character")
+            length = pluralize(len(body), "character")
             return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
     return ""
 
@@ -136,7 +137,7 @@ def _located(text: str) -> list[LocatedWord]:
 
 def _compared(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:
     """The words compared; no run begins at what a long text has again and again, which bounds the time."""
-    return SequenceMatcher(None, [one.word for one in wanted], [word.word for word in words])
+    return SequenceMatcher(None, [word.word for word in wanted], [word.word for word in words])
 
 
 def _best(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> FoundQuote | None:

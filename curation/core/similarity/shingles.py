@@ -1,5 +1,10 @@
 """Shingles of texts, the Jaccard similarity of two sets of them, and the sets of many texts as one matrix.
 
+Reworded texts differ in punctuation and the order of words alone: "T-shirt, blue" and "blue t shirt". Their
+words are compared in the order of the alphabet. That would bring "iphone 14 case" nearer to "iphone 13 case",
+so texts are only compared where they hold the same words with a digit, and the same signs after a word, as in
+c++ and c#.
+
 Shingles are kept as 64-bit hashes. That two of the shingles of a pair of texts share one, and change its
 similarity, happens once in 10^14 pairs of a hundred shingles each.
 
@@ -8,8 +13,9 @@ A. Broder (1997), On the resemblance and containment of documents.
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +24,7 @@ from numpy.typing import NDArray
 
 from curation.core.statistics.arrays import Ints
 from curation.core.text import normalise_query
-from curation.core.words import words
+from curation.core.words import whole_words, words
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -27,6 +33,11 @@ Shingles = frozenset[str]
 
 CHARACTERS = 3
 WORDS = 3
+
+NAME = "words in any order, same numbers"
+
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+_SIGNS = re.compile(r"(?<=\w)[+#]+(?![\w+#])")
 
 
 class Sets(NamedTuple):
@@ -50,8 +61,10 @@ class Sets(NamedTuple):
     def similarity(self, first: Ints, second: Ints) -> NDArray[np.float64]:
         """The Jaccard similarity of each of the first texts with the second at its place."""
         shared = np.asarray(self.matrix[first].multiply(self.matrix[second]).sum(axis=1)).ravel()
-        found: NDArray[np.float64] = shared / np.maximum(self.sizes[first] + self.sizes[second] - shared, 1)
-        return found
+        similarities: NDArray[np.float64] = shared / np.maximum(
+            self.sizes[first] + self.sizes[second] - shared, 1
+        )
+        return similarities
 
 
 def character_shingles(text: str) -> Shingles:
@@ -65,8 +78,10 @@ def word_shingles(text: str) -> Shingles:
 
     Of scripts without spaces words are grams, so that a shingle is four signs: see `curation.core.words`.
     """
-    found = words(text)
-    grams = [" ".join(found[start : start + WORDS]) for start in range(max(1, len(found) - WORDS + 1))]
+    text_words = words(text)
+    grams = [
+        " ".join(text_words[start : start + WORDS]) for start in range(max(1, len(text_words) - WORDS + 1))
+    ]
     return frozenset(grams) - {""}
 
 
@@ -76,12 +91,12 @@ def jaccard(first: Shingles, second: Shingles) -> float:
     return shared / (len(first) + len(second) - shared) if shared else 0.0
 
 
-def distinct(
-    texts: Iterable[Shingles], labels: Sequence[str] | None = None, single: Collection[int] = ()
-) -> tuple[Sets, Ints]:
-    """The different shingle sets, and for each text the number of its own: -1 where it has no shingle.
+def distinct(texts: Iterable[Shingles], single: Collection[int] = ()) -> tuple[Sets, Ints]:
+    """The different shingle sets, and for each text the number of its set: -1 where it has no shingle.
 
-    Equal sets with different labels, and those of texts in `single`, are kept apart.
+    Parameters
+    ----------
+    single: numbers of texts that keep a set of their own, also where another text has an equal one.
     """
     alone = set(single)
     numbers: dict[bytes, int] = {}
@@ -91,7 +106,7 @@ def distinct(
             class_of.append(-1)
             continue
         hashes = np.sort(np.fromiter(map(_hash, shingles), np.uint64, len(shingles)))
-        label = f"{number if number in alone else ''} {labels[number] if labels else ''}"
+        label = f"{number} " if number in alone else " "
         key = blake2b(hashes.tobytes() + label.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         place = numbers.setdefault(key, len(numbers))
         class_of.append(place)
@@ -116,3 +131,38 @@ def _sets(flat: NDArray[np.uint64], ends: Ints) -> Sets:
     from scipy import sparse
 
     return Sets(sparse.csr_matrix((ones, columns, ends), shape=shape), hashes)
+
+
+class NearDuplicate(NamedTuple):
+    """A document judged not relevant that is nearly the text of a relevant one: no use as a negative."""
+
+    document_id: str
+    positive_id: str
+    similarity: float
+
+
+def near_duplicate(
+    document_id: str, positives: Iterable[str], shingles: Mapping[str, Shingles], threshold: float
+) -> NearDuplicate | None:
+    """The relevant document most like this one, if it reaches the threshold; of equals the first by id."""
+    document_shingles = shingles[document_id]
+    likeness = [
+        (-jaccard(document_shingles, shingles[other]), other) for other in positives if other in shingles
+    ]
+    negated, nearest = min(likeness, default=(0.0, ""))
+    return NearDuplicate(document_id, nearest, -negated) if likeness and -negated >= threshold else None
+
+
+def reworded_shingles(text: str) -> Shingles:
+    """The 3-grams of the text's words in the order of the alphabet."""
+    return character_shingles(" ".join(sorted(_words(text))))
+
+
+def essentials(text: str) -> str:
+    """What two texts must have in common: words with a digit, and each + or # that ends a word."""
+    numbers = [word for word in _words(text) if any(map(str.isdigit, word))]
+    return " ".join(sorted([*numbers, *_SIGNS.findall(normalise_query(text))]))
+
+
+def _words(text: str) -> list[str]:
+    return whole_words(_APOSTROPHE.sub("", text))

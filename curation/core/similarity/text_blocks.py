@@ -16,13 +16,13 @@ class TextBlock(NamedTuple):
 
 def word_blocks(old: Sequence[str], new: Sequence[str]) -> tuple[TextBlock, ...]:
     """The runs of two lists of words, in the order of the text."""
-    found = []
+    blocks = []
     for kind, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
         if kind == "equal":
-            found.append(TextBlock("same", " ".join(old[start:end])))
+            blocks.append(TextBlock("same", " ".join(old[start:end])))
             continue
         if end > start:
-            found.append(TextBlock("removed", " ".join(old[start:end])))
+            blocks.append(TextBlock("removed", " ".join(old[start:end])))
         if last > first:
-            found.append(TextBlock("added", " ".join(new[first:last])))
-    return tuple(found)
+            blocks.append(TextBlock("added", " ".join(new[first:last])))
+    return tuple(blocks)

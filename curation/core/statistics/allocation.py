@@ -1,12 +1,46 @@
-"""How many to draw from each stratum: exactly the size asked, never more than a stratum holds."""
+"""Allocation and draws of a sample: how many of each stratum, by which weights, and by traffic.
+
+Weights of strata are
+
+    equal         every stratum the same: each is measured as well as any other
+    proportional  the stratum's traffic, so that the sample looks like the traffic (Särndal, Swensson &
+                  Wretman 1992, section 3.7.4: allocation proportional to the x-total)
+    square-root   the root of its traffic, half way between the two (Bankier 1988: power allocation, q = 1/2)
+
+Textbooks also call proportional what goes by the number of units. Here units are distinct queries, and most
+were asked once: such a sample would be nearly all tail, and nobody asks what share of all spellings a system
+serves. Weights are whole numbers or fractions, so that shares come out the same on any
+machine.
+
+Probability proportional to traffic, without replacement and of fixed size: systematic sampling.
+
+The queries are laid end to end, each as long as its traffic, and a comb of equally spaced points with one
+random start is put on them: a query is drawn if a point falls on it (Madow 1949). If n queries are drawn
+from traffic X, a query that was asked x times is drawn with probability n·x/X exactly. A query as long as the
+spacing or longer would be hit for certain and perhaps twice, so such queries are taken first, with
+probability 1, and the comb is made again for the rest until no such query is left (Särndal, Swensson &
+Wretman 1992, section 3.6).
+
+All of it is done in whole numbers: the start is one of X equally likely ones, and n·x of them hit the
+query. What the method does not give is a joint probability for every pair: two queries closer together
+than the spacing are never drawn both, so that no unbiased estimate of the variance exists. Estimates of
+totals and means are unbiased all the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
 
 from curation.core.errors import InputError
-from curation.core.text import amount
+from curation.core.text import pluralize
+
+ALLOCATIONS = ("equal", "proportional", "square-root")
+_ROOT_BITS = 32  # a root keeps so many bits behind the point
 
 
 def allocate(size: int, populations: Sequence[int], weights: Sequence[int | Fraction]) -> list[int]:
@@ -56,12 +90,12 @@ def allocate_with_quotas(
     others = [0 if name in quotas else number for name, number in zip(names, populations, strict=True)]
     if left < 0:
         problems.append(
-            f"the quotas sum to {size - left:,}, more than the {amount(size, 'query', 'queries')} of the "
+            f"the quotas sum to {size - left:,}, more than the {pluralize(size, 'query', 'queries')} of the "
             "sample"
         )
     elif left > sum(others):
         problems.append(
-            f"the quotas leave {left:,} of {amount(size, 'query', 'queries')} to the other strata, which "
+            f"the quotas leave {left:,} of {pluralize(size, 'query', 'queries')} to the other strata, which "
             f"have {sum(others):,}"
         )
     if any(problems):
@@ -79,7 +113,66 @@ def impossible(name: str, quota: int, names: Sequence[str], populations: Sequenc
         return f"the quota of {name!r} is {quota}; expected 0 or more"
     population = populations[names.index(name)]
     return (
-        f"{name!r} has {amount(population, 'query', 'queries')} and a quota of {quota:,}"
+        f"{name!r} has {pluralize(population, 'query', 'queries')} and a quota of {quota:,}"
         if quota > population
         else ""
     )
+
+
+def certain(traffic: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
+    """Which queries are so frequent that a sample of `size` must hold them, shape (queries,)."""
+    taken = np.zeros(len(traffic), bool)
+    left, rest = size, int(traffic.sum())
+    for row in np.argsort(traffic)[::-1]:
+        if not left or left * int(traffic[row]) < rest:
+            break
+        taken[row] = True
+        left, rest = left - 1, rest - int(traffic[row])
+    return taken
+
+
+def draw_proportional(
+    traffic: NDArray[np.int64], size: int, start: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Draw `size` queries from those given, with probability proportional to traffic.
+
+    Parameters
+    ----------
+    traffic: how often each query was asked, shape (queries,), all at least 1; at least `size` queries.
+    start: a random whole number, uniform over far more values than there is traffic.
+
+    Returns
+    -------
+    The places of the queries drawn, ascending, shape (size,), and the probability of each query to be drawn,
+    shape (queries,), which sum to the size.
+    """
+    taken = certain(traffic, size)
+    others = np.flatnonzero(~taken)
+    left = size - int(taken.sum())
+    ends = np.cumsum(traffic[others])
+    probability = np.ones(len(traffic))
+    if not left:
+        probability[others] = 0.0
+        return np.flatnonzero(taken), probability
+    rest = int(ends[-1])
+    probability[others] = np.minimum(left * traffic[others].astype(np.float64) / rest, 1.0)
+    # A point p on the axis stretched by `left` hits the query whose end is the first beyond p / left.
+    points = np.array([(start % rest + number * rest) // left for number in range(left)], np.int64)
+    hit = others[np.searchsorted(ends, points, side="right")]
+    return np.sort(np.concatenate([np.flatnonzero(taken), hit])), probability
+
+
+def weights_of(allocation: str, traffic: Sequence[int]) -> list[int]:
+    """The weight of each stratum, given its traffic alone.
+
+    Raises
+    ------
+    InputError: the allocation is not in `ALLOCATIONS`.
+    """
+    if allocation == "equal":
+        return [1] * len(traffic)
+    if allocation == "proportional":
+        return list(traffic)
+    if allocation == "square-root":
+        return [isqrt(times << 2 * _ROOT_BITS) for times in traffic]
+    raise InputError(f"{allocation!r} is no allocation; expected one of {', '.join(ALLOCATIONS)}.")

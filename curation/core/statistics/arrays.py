@@ -14,7 +14,7 @@ Mask = NDArray[np.bool_]
 def ratio(over: Floats | Ints, under: Floats | Ints | int, without: float = np.nan) -> Floats:
     """Each number over another one; `without` where there is nothing to divide by."""
     numerator, denominator = np.broadcast_arrays(over, under)
-    found: Floats = np.divide(
+    quotient: Floats = np.divide(
         numerator, denominator, out=np.full(numerator.shape, without), where=denominator > 0
     )
-    return found
+    return quotient

@@ -8,9 +8,9 @@ The second term is what the judge gets wrong. It is right on average whatever th
 sample was drawn with known probabilities; the judge decides only how wide the interval is. A judge that knows
 nothing makes it wider than people's grades alone do.
 
-The interval is about the population that the units were drawn from. Its variance has two parts: that of the
-correction over samples of these N units, stratum by stratum, and that of y over draws of N units. A stratum
-of which one unit was sampled shares its variance with the other such strata.
+The interval is about the population that the units were drawn from. Its variance has two parts: the variance
+of the correction over samples of these N units, stratum by stratum, and the variance of y over draws of N
+units. A stratum with one sampled unit shares its variance with the other such strata.
 
 C.-E. Särndal, B. Swensson and J. Wretman (1992), Model Assisted Survey Sampling, sections 3.7, 5.7 and 6.3.
 """
@@ -50,11 +50,12 @@ class DifferenceEstimate:
     ----------
     people_alone: people's mean, on the same sample.
     judge_alone: the judge's mean over everything; no interval says how far that is from people's.
-    sampled, everything: units with people's figure, and all N, without those of probability 1, if others have
-        less: what is known for certain tells neither how far units vary nor what a judge is worth.
+    sampled, everything: units with people's figure, and all N; units of probability 1 are left out where
+        others have less, because what is known for certain shows neither how far units vary nor what a judge
+        is worth.
     saved: how many more units people would have to grade alone for the same variance; below 0 where the judge
         costs some, None without an interval.
-    no_interval: why there is none.
+    no_interval: why there is no interval.
     doubt: why the interval of the estimate may hold the truth in fewer than 95 % of cases.
     """
 
@@ -106,7 +107,7 @@ def difference_estimate(
     """The mean of people's figures over all units, had they graded all.
 
     A unit can have no figure, such as a query without a relevant document. It is left out of the mean, which
-    is then a ratio of two such means; its variance is that of the linearised ratio.
+    is then a ratio of two such means, with the variance of the linearised ratio.
 
     Parameters
     ----------
@@ -130,7 +131,9 @@ def difference_estimate(
     sample = _sample(people, asked, probabilities, strata, counts)
     graded = sample.figures[(sample.known > 0) & by_chance[asked]]
     no_interval = FEW_SAMPLED if len(graded) < MINIMUM_QUERIES else NO_SPREAD if np.ptp(graded) == 0 else None
-    corrected, alone = (_estimated(sample, one, counts) for one in (judge, np.full(len(judge), np.nan)))
+    corrected, alone = (
+        _estimated(sample, figures, counts) for figures in (judge, np.full(len(judge), np.nan))
+    )
     free, known = _freedom(sample), ~np.isnan(judge) & (counts > 0)
     return DifferenceEstimate(
         estimate=_interval(corrected, free, no_interval),

@@ -84,8 +84,8 @@ def _share_from(scores: Floats, thresholds: Floats) -> Floats:
 
 def _midranks(scores: Floats) -> Floats:
     """Ranks from 1; equal scores share the mean of theirs."""
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    _, index, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[index]
     return ranks
 
 

@@ -1,49 +1,161 @@
 """The answers of a system as a file has them: query, answer, and the contexts that it was given.
 
 A query is named by id or text and has one answer. Two answers of one query are a problem, whatever they say.
-An empty answer is an answer: the system kept silent. Contexts are texts or document ids, one or a list. What
-an answer cites is read where somebody scores it (`evaluation.answers.citations`).
+An empty answer is an answer: the system kept silent. Contexts are texts or document ids, one or a list.
+
+Citations are scored by the evidence that people marked:
+
+    citation_precision    cited chunks that hold evidence of the query, over all that its answer cites
+    citation_recall       documents of whose evidence a cited chunk holds some, over all with evidence
+
+A chunk holds evidence where any of its characters is marked in a relevant document. A document that is cited
+as a whole is the chunk of its whole body. They are the precision and recall of citations of N. F. Liu, T.
+Zhang and P. Liang (2023), Evaluating verifiability in generative search engines, Findings of EMNLP, of an
+answer instead of each of its statements: people mark where the evidence for a query is. The unit of recall
+is the document, as in recall@k, so that it does not change with how many ranges of one somebody marked.
+
+A chunk that is cited twice counts once. An answer without citations has 0, and so has a query without an
+answer. A query without evidence has no value.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from curation.core.arrow import ints_of, texts
 from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import digest
-from curation.evaluation.answers.citations import (
-    CITATION_FIELDS,
-    Citation,
-    Cited,
-    CitedCorpus,
-    cited_names,
-    located_citations,
-)
-from curation.ingest.importers.answers.reference_answers import texts_of
-from curation.ingest.importers.queries import KnownQueries, QueryColumn
-from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, refuse_alike
-from curation.ingest.readers.columns import file_fields
-from curation.ingest.readers.fields import ReferenceFields
+from curation.core.spans import Span, intersection
+from curation.core.statistics.arrays import Floats
+from curation.core.text import alike, digest
+from curation.evaluation.scoring.evidence import OPEN
+from curation.evaluation.scoring.pinned_bodies import PinnedBodies
+from curation.evaluation.scoring.qrels import Qrels
+from curation.evaluation.scoring.run_chunks import ChunkPlace, located_chunks, place_of
+from curation.evaluation.scoring.system_runs import RunSource
+from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
+from curation.ingest.importers.reference_answers import texts_of
+from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, like_known, refuse_alike
+from curation.ingest.readers.fields import ChunkFields, ReferenceFields, column_for, file_fields
 from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import text_of, whole_number
+
+CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
+CITATION_SCORES = ("citation_precision", "citation_recall")
+_OF_CHUNK = {file_field.name: file_field for file_field in file_fields(ChunkFields)}
+_WAY_OUT = (
+    "Expected ids of the release's documents, chunks such as doc#0-120, or objects with doc_id, start and "
+    "end; or name another field, '' for none (--map citation=COLUMN)."
+)
+
+Citation = tuple[int, str, str]
+"""Line, query id, and the id of a document or chunk."""
+CitedCorpus = tuple[PinnedBodies, Mapping[str, ChunkPlace]]
+"""The documents of a release, and an index's own names of their chunks."""
+Cited = Mapping[str, frozenset[ChunkPlace]]
+"""Query id → the chunks that its answer cites."""
+Marked = Mapping[str, Mapping[str, Sequence[Span]]]
+"""Query id → document id → its evidence, of relevant documents."""
 
 QUERY_FIELDS = file_fields(ReferenceFields)[0].usual
 ANSWER_FIELDS = ("answer", "prediction", "response", "output", "prediction_text", "generated_answer")
 CONTEXT_FIELDS = ("contexts", "context", "retrieved_contexts", "passages", "documents")
 
 
-class AnswerSource(NamedTuple):
-    """A file of answers, and the name of its system."""
+def cited_names(value: Any) -> list[str]:
+    """The ids of the documents and chunks in a field: one or a list; objects are written as such ids."""
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, list):
+        return [name for item in value for name in cited_names(item)]
+    if not isinstance(value, Mapping):
+        return [text] if (text := text_of(value).strip()) else []
+    columns = {name: column_for(_OF_CHUNK[name], list(value)) for name in ("document", "start", "end")}
+    if columns["document"] is None:
+        return [text_of(value)]
+    document, start, end = (text_of(value.get(column or "")).strip() for column in columns.values())
+    return [f"{document}#{_whole(start)}-{_whole(end)}" if start or end else document]
 
-    name: str
-    path: Path
+
+def _whole(text: str) -> str:
+    number = whole_number(text)
+    return text if number is None else str(number)
+
+
+def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, problems: Problems) -> Cited:
+    """The places of citations, each once for a query.
+
+    Raises
+    ------
+    InputError: of documents that the release does not have, outside their texts, or of other versions.
+    """
+    bodies, mapped = corpus
+    for line, _, name in citations:
+        document_id = place_of(name, bodies.hashes, mapped).document_id
+        if document_id not in bodies.hashes:
+            like = like_known(document_id, partial(alike, known=bodies.hashes))
+            problems.add(
+                line, f"cites {name!r}, which is no document of the release or chunk of one{like}", _WAY_OUT
+            )
+    problems.check()
+    lines = np.array([line for line, *_ in citations], np.int64)
+    names = texts([name for *_, name in citations]).dictionary_encode()
+    located = located_chunks(lines, names, {}, bodies, mapped, problems)
+    if located is None:  # whole documents alone
+        places = [ChunkPlace(name, 0, OPEN) for *_, name in citations]
+    else:
+        ids = located.documents.dictionary.to_pylist()
+        documents = [ids[code] for code in ints_of(located.documents.indices).tolist()]
+        places = list(map(ChunkPlace, documents, located.start.tolist(), located.end.tolist()))
+    cited: dict[str, set[ChunkPlace]] = {}
+    for (_, query_id, _), chunk in zip(citations, places, strict=True):
+        cited.setdefault(query_id, set()).add(chunk)
+    return {query_id: frozenset(places_of_query) for query_id, places_of_query in cited.items()}
+
+
+def marked_evidence(qrels: Qrels) -> Marked:
+    """The evidence that people marked in relevant documents."""
+    marked: dict[str, dict[str, Sequence[Span]]] = {}
+    if (marks := qrels.evidence) is None:
+        return marked
+    documents = marks.documents.to_pylist()
+    spans = list(zip(marks.start.tolist(), marks.end.tolist(), strict=True))
+    of_pairs = (marks.query.tolist(), (marks.pair % len(documents)).tolist(), marks.grade.tolist())
+    pairs = zip(*of_pairs, strict=True)
+    for (query, document, grade), first, last in zip(pairs, marks.first[:-1], marks.first[1:], strict=True):
+        if grade >= qrels.relevant:
+            marked.setdefault(qrels.query_ids[query], {})[documents[document]] = spans[first:last]
+    return marked
+
+
+def citation_scores(query_ids: Sequence[str], cited: Cited | None, marked: Marked) -> dict[str, Floats]:
+    """The scores of each query's citations, shape (Q,); NaN without evidence, or where nothing says them."""
+    values = np.full((len(CITATION_SCORES), len(query_ids)), np.nan)
+    for index, query_id in enumerate(query_ids):
+        documents = marked.get(query_id)
+        if cited is None or not documents:
+            continue
+        chunks = cited.get(query_id, frozenset())
+        holding = [
+            chunk
+            for chunk in chunks
+            if intersection([(chunk.start, chunk.end)], documents.get(chunk.document_id, ()))
+        ]
+        hit = {chunk.document_id for chunk in holding}
+        values[:, index] = len(holding) / max(1, len(chunks)), len(hit) / len(documents)
+    return dict(zip(CITATION_SCORES, values, strict=True))
 
 
 class AnswerFields(NamedTuple):
@@ -75,7 +187,7 @@ class SystemAnswers:
     Attributes
     ----------
     left_out: reason → number of rows.
-    cited: what the answers cite; None where the file does not say, or nobody wanted to know.
+    cited: what the answers cite; None if the file does not say, or nobody wanted to know.
     """
 
     name: str
@@ -86,11 +198,13 @@ class SystemAnswers:
 
     def ids_of(self, query_ids: Iterable[str]) -> dict[str, str | None]:
         """Query id → the id of its answer; None without one, or of an empty one, which says nothing."""
-        found = {query_id: self.answers.get(query_id) for query_id in query_ids}
-        return {name: one.answer_id if one and one.answer else None for name, one in found.items()}
+        answers = {query_id: self.answers.get(query_id) for query_id in query_ids}
+        return {
+            name: answer.answer_id if answer and answer.answer else None for name, answer in answers.items()
+        }
 
 
-def named_answers(texts: Sequence[str]) -> list[AnswerSource]:
+def named_answers(texts: Sequence[str]) -> list[RunSource]:
     """The files that `NAME=FILE` or `FILE` name; without a name it is the file's own, without its ending.
 
     Raises
@@ -100,8 +214,9 @@ def named_answers(texts: Sequence[str]) -> list[AnswerSource]:
     sources = []
     for text in texts:
         name, separator, path = text.partition("=")
-        named = bool(separator) and not Path(text).is_file()
-        sources.append(AnswerSource(name.strip(), Path(path)) if named else _unnamed(Path(text)))
+        if not separator or Path(text).is_file():
+            name, path = Path(text).name.removesuffix(".gz").rsplit(".", 1)[0], text
+        sources.append(RunSource(name.strip(), Path(path)))
     names = Counter(source.name for source in sources)
     refuse_problems(
         [f"--answers: {count} files are the system {name!r}" for name, count in names.items() if count > 1],
@@ -111,7 +226,7 @@ def named_answers(texts: Sequence[str]) -> list[AnswerSource]:
 
 
 def read_answer_file(
-    source: AnswerSource,
+    source: RunSource,
     known: KnownQueries,
     layout: FileLayout | None = None,
     progress: Progress = silent,
@@ -122,7 +237,7 @@ def read_answer_file(
 
     Parameters
     ----------
-    corpus: what they cite; None where citations are not to be read.
+    corpus: what they cite; None if citations are not to be read.
 
     Raises
     ------
@@ -131,38 +246,34 @@ def read_answer_file(
     """
     records = Records(source.path, layout, progress)
     used = AnswerFields(
-        records.need("--query-field", fields.query, QUERY_FIELDS, "the queries", ids=True),
-        records.need("--answer-field", fields.answer, ANSWER_FIELDS, "the answers"),
-        records.field("--context-field", fields.contexts, CONTEXT_FIELDS),
-        records.field("--citation-field", fields.citations, CITATION_FIELDS),
+        records.need("--map query", fields.query, QUERY_FIELDS, "the queries", ids=True),
+        records.need("--map answer", fields.answer, ANSWER_FIELDS, "the answers"),
+        records.field("--map context", fields.contexts, CONTEXT_FIELDS),
+        records.field("--map citation", fields.citations, CITATION_FIELDS),
     )
-    rows = _AnswerRows(records, used, QueryColumn(known, used.query), {}, {}, [], Counter(), {})
+    rows = _AnswerRows(records, used, known)
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
             rows.take(record)
     refuse_alike(UNKNOWN_QUERY, rows.unknown, known.alike, records.problems)
     records.problems.check()
-    if not rows.found:
+    if not rows.answers:
         records.refuse_nothing_taken("answer", rows.left_out)
     cites = corpus if used.citations else None
     cited = None if cites is None else located_citations(rows.citations, cites, records.problems)
-    return SystemAnswers(source.name, records.source, rows.found, dict(rows.left_out), cited)
+    return SystemAnswers(source.name, records.source, rows.answers, dict(rows.left_out), cited)
 
 
-class _AnswerRows(NamedTuple):
-    """What is read of a file.
+class _AnswerRows:
+    """What is read of a file."""
 
-    `lines` is query id → the line of its answer, `unknown` a name that no query has → its first line.
-    """
-
-    records: Records
-    fields: AnswerFields
-    column: QueryColumn
-    found: dict[str, SystemAnswer]
-    lines: dict[str, int]
-    citations: list[Citation]
-    left_out: Counter[str]
-    unknown: dict[str, int]
+    def __init__(self, records: Records, fields: AnswerFields, known: KnownQueries) -> None:
+        self.records, self.fields, self.column = records, fields, QueryColumn(known, fields.query)
+        self.answers: dict[str, SystemAnswer] = {}
+        self.lines: dict[str, int] = {}  # query id → the line of its answer
+        self.unknown: dict[str, int] = {}  # a name that no query has → its first line
+        self.citations: list[Citation] = []
+        self.left_out: Counter[str] = Counter()
 
     def take(self, record: Record) -> None:
         """Take a row, or say why not."""
@@ -175,7 +286,7 @@ class _AnswerRows(NamedTuple):
         if query is None:
             self.left_out[UNKNOWN_QUERY if name else "no query"] += 1
             self.unknown.setdefault(name, record.line)
-        elif query.query_id in self.found:
+        elif query.query_id in self.answers:
             self.records.problems.add(
                 record.line,
                 f"a second answer to the query {name!r}, also in {self.records.unit} "
@@ -183,15 +294,8 @@ class _AnswerRows(NamedTuple):
                 "A system has one answer to a query: keep one of the rows.",
             )
         else:
-            self.lines[query.query_id] = record.line
-            self._take_answer(record, query.query_id)
-
-    def _take_answer(self, record: Record, query_id: str) -> None:
-        _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
-        given = tuple(filter(None, texts_of(contexts)))
-        self.found[query_id] = SystemAnswer(query_id, text_of(answer).strip(), given)
-        self.citations.extend(Citation(record.line, query_id, name) for name in cited_names(citations))
-
-
-def _unnamed(path: Path) -> AnswerSource:
-    return AnswerSource(path.name.removesuffix(".gz").rsplit(".", 1)[0], path)
+            query_id, self.lines[query.query_id] = query.query_id, record.line
+            _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
+            given = tuple(filter(None, texts_of(contexts)))
+            self.answers[query_id] = SystemAnswer(query_id, text_of(answer).strip(), given)
+            self.citations.extend((record.line, query_id, name) for name in cited_names(citations))

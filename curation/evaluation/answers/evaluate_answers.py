@@ -2,17 +2,18 @@
 
 The unit is the query, and the figures are means over queries with intervals. A query with references that a
 system did not answer counts 0, and is counted. People grade answers in a project of their own
-(`evaluation.answers.to_grade`); its release gives each answer its share of the highest grade. Answers that
-nobody graded are left out of those means and counted: unknown is not zero.
+(`evaluation.answers.graded_answers`); its release gives each answer its share of the highest grade. Answers
+that nobody graded are left out of those means and counted: unknown is not zero.
 
 Reference answers of a sealed part are as secret as its grades: who scores answers on it makes a sealed
-evaluation (`evaluation.sealed`). Leads see no value of a single query and no figure of fewer than ten.
+evaluation (`evaluation.sealed_access`). Leads see no value of a single query and no figure of fewer than
+ten.
 Evaluators see one rounded F1 of each system.
 
 What people graded such answers is known to who names these grades, and no secret of the release.
 
-Citations are scored on parts that are not sealed (`evaluation.answers.citations`): two files that differ in
-one citation would tell where the evidence of a query is.
+Citations are scored on parts that are not sealed (`answers.answer_files`): two files that differ in one
+citation would tell where the evidence of a query is.
 """
 
 from __future__ import annotations
@@ -27,43 +28,42 @@ from numpy.typing import NDArray
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Mask
-from curation.evaluation.answers.answer_evaluation import AnswerEvaluation, AnsweringSystem, AnswerOptions
+from curation.core.statistics.estimate import Estimate
 from curation.evaluation.answers.answer_files import (
-    AnswerSource,
+    AnswerFields,
+    Marked,
     SystemAnswers,
+    citation_scores,
+    marked_evidence,
     read_answer_file,
 )
-from curation.evaluation.answers.citations import CitedCorpus, Marked, citation_scores, marked_evidence
-from curation.evaluation.answers.grades import AnswerGrades
-from curation.evaluation.answers.judged_support import support_estimates
-from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, scores_of_answers
-from curation.evaluation.answers.to_grade import SUPPORT
-from curation.evaluation.figures.means import Figure, mean_intervals
-from curation.evaluation.figures.strata import SMALL, StratumFigures, suppressed_strata
-from curation.evaluation.scoring.inputs.facets import LEAST, Facet, chosen_facets
-from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.metrics.measures import mean_of
-from curation.evaluation.sealed.access import (
-    SealedRequest,
-    check_access,
-    log_figures,
-    refusals_logged,
-    sealed_request,
+from curation.evaluation.answers.graded_answers import SUPPORT, AnswerGrades
+from curation.evaluation.answers.nuggets import NUGGET_SCORES, scores_of_answers, support_estimates
+from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, values_by_measure
+from curation.evaluation.figures.means import (
+    TOO_FEW_QUERIES,
+    StratumFigures,
+    mean_estimates,
+    suppressed_strata,
 )
-from curation.evaluation.sealed.headline import HeadlineEvaluation, logged_headline, required_request
-from curation.ingest.importers.answers.nuggets import Nugget, nuggets_of_rows
-from curation.labeling.written_answers.matching import exact_match, token_f1
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of
+from curation.evaluation.scoring.facets import Facet, chosen_facets
+from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
+from curation.evaluation.scoring.run_chunks import read_chunk_map
+from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource
+from curation.evaluation.sealed_access import check_access, log_figures, refusals_logged, sealed_request
+from curation.ingest.importers.nuggets import Nugget, nuggets_of_rows
+from curation.labeling.answer_matching import exact_match, token_f1
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store
 
 UNANSWERABLE = "unanswerable"
 NO_VALUE = "no query has a value"
 EXACT, F1 = "exact_match", "f1"
-_MEASURES = {SUPPORT: NUGGET_SCORES[0]}
-"""What people graded → the measure that says whether an answer was graded, where it has another name."""
 
 
-class _Evaluated(NamedTuple):
+class _AnswerKey(NamedTuple):
     """The release, and what the answers to its Q queries are compared with.
 
     Attributes
@@ -79,9 +79,9 @@ class _Evaluated(NamedTuple):
     known: NDArray[np.bool_]
     unanswerable: NDArray[np.bool_]
 
-    def gradable(self, found: SystemAnswers, what: str) -> Mask:
+    def gradable(self, system: SystemAnswers, what: str) -> Mask:
         """Which answers of a system people can grade: none that is empty; for support those with nuggets."""
-        ids = found.ids_of(self.release.qrels.query_ids)
+        ids = system.ids_of(self.release.qrels.query_ids)
         asked = self.nuggets if what == SUPPORT else ids
         return np.array([given is not None and name in asked for name, given in ids.items()])
 
@@ -89,17 +89,21 @@ class _Evaluated(NamedTuple):
 def evaluate_answers(
     store: Store,
     release_name: str | FrozenRelease,
-    sources: Sequence[AnswerSource],
-    options: AnswerOptions = AnswerOptions(),
-    reason: str | None = None,
+    sources: Sequence[RunSource],
+    request: EvaluateRequest = EvaluateRequest(),
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
+    *,
+    grades: Mapping[str, AnswerGrades] = {},
+    reading: ReadingOptions = ReadingOptions(),
+    fields: AnswerFields = AnswerFields(),
 ) -> AnswerEvaluation:
     """Score files of answers on a release.
 
     Parameters
     ----------
-    reason: why a sealed part is evaluated; the evaluation is logged before its figures are returned.
+    grades: what people graded answers for, such as 'correctness' → their grades. Where these have support,
+        people's grades correct those by the judge of the request, on parts that are not sealed.
 
     Raises
     ------
@@ -109,73 +113,60 @@ def evaluate_answers(
         by somebody who may not.
     """
     names = [source.name for source in sources]
-    request = sealed_request(store, release_name, options.split, names, reason, actor, of_answers=True)
-    with refusals_logged(store, request):
-        if request is not None:
-            check_access(store, request)
-        return _evaluation(store, release_name, sources, options, request, progress)
-
-
-def _evaluation(
-    store: Store,
-    release_name: str | FrozenRelease,
-    sources: Sequence[AnswerSource],
-    options: AnswerOptions,
-    request: SealedRequest | None,
-    progress: Progress,
-) -> AnswerEvaluation:
-    """The evaluation; on sealed parts it is logged, and is what leads see."""
-    release = read_release(store, release_name, options.split, options.relevant)
-    chosen_facets(release.facets, options.by)
-    marked = {} if release.sealed else marked_evidence(release.qrels)
-    read = _read_files(release, sources, options, marked, progress)
-    cites = any(found.cited is not None for found in read)
-    evaluated = _evaluated(store, release, SUPPORT in options.grades, marked if cites else {})
-    values = [_values(found, evaluated, options.grades) for found in read]
-    judged = None
-    if options.judge is not None:
-        judged = support_estimates(release, evaluated.nuggets, read, options.grades[SUPPORT], options.judge)
-    evaluation = replace(_assembled(evaluated, options, read, values, progress), judged=judged)
-    if request is None:
-        return evaluation
-    figures = [system.overall for system in evaluation.systems]
-    return replace(evaluation, sealed_count=log_figures(store, request, figures))
+    sealed = sealed_request(store, release_name, request.part, names, request.reason, actor, of_answers=True)
+    with refusals_logged(store, sealed):
+        if sealed is not None:
+            check_access(store, sealed)
+        release = read_release(store, release_name, request.part, request.relevant)
+        facets = chosen_facets(release.facets, request.by)
+        marked = {} if release.sealed else marked_evidence(release.qrels)
+        read = _read_files(release, sources, reading, fields, marked, progress)
+        cites = any(system.cited is not None for system in read)
+        key = _answer_key(store, release, SUPPORT in grades, marked if cites else {})
+        evaluation = _evaluation(key, read, facets, grades, request, progress)
+        if sealed is None:
+            return evaluation
+        figures = [system.overall for system in evaluation.systems]
+        return replace(evaluation, sealed_count=log_figures(store, sealed, figures))
 
 
 def _read_files(
     release: EvaluatedRelease,
-    sources: Sequence[AnswerSource],
-    options: AnswerOptions,
+    sources: Sequence[RunSource],
+    reading: ReadingOptions,
+    fields: AnswerFields,
     marked: Marked,
     progress: Progress,
 ) -> list[SystemAnswers]:
     """The files of answers, with what they cite where there is evidence to compare it with."""
-    corpus = CitedCorpus(release.bodies, options.mapped) if release.bodies and marked else None
-    if options.fields.citations and corpus is None:
+    corpus = (release.bodies, read_chunk_map(reading.chunks)) if release.bodies and marked else None
+    if fields.citations and corpus is None:
         parts, why_not = ", ".join(release.parts), "is sealed" if release.sealed else "has no evidence"
         raise InputError(
             f"Citations cannot be scored: {parts} of the release {release.name!r} {why_not}. "
-            "Leave --citation-field out, or choose another part."
+            "Leave --map citation out, or choose another part."
         )
     return [
-        read_answer_file(source, release.known, options.layout, progress, options.fields, corpus)
+        read_answer_file(source, release.known, reading.layout, progress, fields, corpus)
         for source in sources
     ]
 
 
-def _assembled(
-    evaluated: _Evaluated,
-    options: AnswerOptions,
+def _evaluation(
+    key: _AnswerKey,
     read: Sequence[SystemAnswers],
-    values: Sequence[Mapping[str, Floats]],
+    facets: Sequence[Facet],
+    grades: Mapping[str, AnswerGrades],
+    request: EvaluateRequest,
     progress: Progress,
 ) -> AnswerEvaluation:
-    """The figures of all systems, from the values of each query."""
-    release = evaluated.release
-    facets = chosen_facets(release.facets, options.by)
-    systems = []
-    for number, (found, own) in enumerate(zip(read, values, strict=True), 1):
-        systems.append(_system(found, own, evaluated, facets, options))
+    """The figures of all systems; on sealed parts those that leads see."""
+    release, systems, judged = key.release, [], None
+    values = [_values(system, key, grades) for system in read]
+    if SUPPORT in grades and request.judge is not None:
+        judged = support_estimates(release, key.nuggets, read, grades[SUPPORT], request.judge)
+    for number, (system, columns) in enumerate(zip(read, values, strict=True), 1):
+        systems.append(_system(system, columns, key, facets, grades))
         progress("scoring answers", number, len(read))
     return AnswerEvaluation(
         release=release.name,
@@ -183,49 +174,47 @@ def _assembled(
         parts=release.parts,
         sealed=release.sealed,
         queries=len(release.qrels.query_ids),
-        with_references=int(evaluated.known.sum()),
-        unanswerable=int(evaluated.unanswerable.sum()),
+        with_references=int(key.known.sum()),
+        unanswerable=int(key.unanswerable.sum()),
         systems=tuple(systems),
         query_ids=None if release.sealed else release.qrels.query_ids,
         sealed_count=None,
-        seed=options.seed,
+        seed=request.seed,
         mark=release.mark,
+        judged=judged,
     )
 
 
 def headline_of_answers(
     store: Store,
     release_name: str | FrozenRelease,
-    sources: Sequence[AnswerSource],
-    options: AnswerOptions,
-    reason: str | None = None,
+    sources: Sequence[RunSource],
+    request: EvaluateRequest,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
+    *,
+    reading: ReadingOptions = ReadingOptions(),
+    fields: AnswerFields = AnswerFields(),
 ) -> HeadlineEvaluation:
     """Score files of answers on a sealed part by F1, for an evaluator.
 
     Raises
     ------
-    InputError: the part is not sealed, or files cannot be taken.
-    NotFoundError: there is no such release.
-    RefusedError: as `check_access`.
+    InputError, NotFoundError, RefusedError: as `headline_of`, or files cannot be taken.
     """
-    names = [source.name for source in sources]
-    request = required_request(
-        sealed_request(store, release_name, options.split, names, reason, actor, of_answers=True)
-    )
-    with refusals_logged(store, request):
-        check_access(store, request, all_figures=False)
-        release = read_release(store, request.release, options.split)
-        read = _read_files(release, sources, options, {}, progress)
-        evaluated = _evaluated(store, release)
-        values = [_values(found, evaluated, {})[F1] for found in read]
-        return logged_headline(store, request, release, F1, [found.source for found in read], values)
+
+    def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
+        read = _read_files(release, sources, reading, fields, {}, progress)
+        key = _answer_key(store, release)
+        values = [_values(system, key, {})[F1] for system in read]
+        return F1, [system.source for system in read], values
+
+    return headline_of(store, release_name, sources, request, actor, score, of_answers=True)
 
 
-def _evaluated(
+def _answer_key(
     store: Store, release: EvaluatedRelease, support: bool = False, marked: Marked | None = None
-) -> _Evaluated:
+) -> _AnswerKey:
     frozen, ids = load_release(store, release.frozen or release.name), release.qrels.query_ids
     inside = set(ids)
     rows = (row for row in frozen.rows("answers") if row["query_id"] in inside)
@@ -233,7 +222,9 @@ def _evaluated(
     nuggets = nuggets_of_rows(list(frozen.rows("nuggets"))) if support else {}
     parts = ", ".join(release.parts)
     evidence = marked or {}
-    known = np.array([any(query_id in one for one in (references, nuggets, evidence)) for query_id in ids])
+    known = np.array(
+        [any(query_id in known_of for known_of in (references, nuggets, evidence)) for query_id in ids]
+    )
     if not known.any() and not release.sealed:  # of a sealed part the figures say so
         raise RefusedError(
             f"No query of {parts} in the release {release.name!r} has reference answers. They are frozen "
@@ -242,122 +233,113 @@ def _evaluated(
         )
     tags = release.facets["tag"].values
     tagged = tags.get(UNANSWERABLE, np.zeros(len(known), bool))
-    return _Evaluated(release, references, nuggets, evidence, known, tagged & ~known)
+    return _AnswerKey(release, references, nuggets, evidence, known, tagged & ~known)
 
 
 def _system(
     system_answers: SystemAnswers,
     values: Mapping[str, Floats],
-    evaluated: _Evaluated,
+    key: _AnswerKey,
     facets: Sequence[Facet],
-    options: AnswerOptions,
+    grades: Mapping[str, AnswerGrades],
 ) -> AnsweringSystem:
-    ids = evaluated.release.qrels.query_ids
-    answered = np.array([query_id in system_answers.answers for query_id in ids])
-    empty = np.array(
-        [
-            query_id in system_answers.answers and not system_answers.answers[query_id].answer
-            for query_id in ids
-        ]
-    )
-    unanswerable = evaluated.unanswerable
-    sealed = evaluated.release.sealed_queries
-    few = 0 < (unanswerable & sealed).sum() < LEAST
+    ids = key.release.qrels.query_ids
+    given = [system_answers.answers.get(query_id) for query_id in ids]
+    answered = np.array([answer is not None for answer in given])
+    empty = np.array([answer is not None and not answer.answer for answer in given])
+    unanswerable = key.unanswerable
+    sealed = key.release.sealed_queries
+    few = 0 < (unanswerable & sealed).sum() < MIN_QUERIES
     return AnsweringSystem(
         name=system_answers.name,
         source=system_answers.source,
-        overall=_protected(_figures(values), evaluated),
-        strata={facet.name: _strata(values, facet, evaluated) for facet in facets},
-        answered=int((evaluated.known & answered).sum()),
-        missing=int((evaluated.known & ~answered).sum()),
-        empty=int((evaluated.known & empty).sum()),
-        refused=Figure(no_interval=SMALL)
+        overall=_protected(_figures(values), key),
+        strata={facet.name: _strata(values, facet, key) for facet in facets},
+        answered=int((key.known & answered).sum()),
+        missing=int((key.known & ~answered).sum()),
+        empty=int((key.known & empty).sum()),
+        refused=Estimate(why=TOO_FEW_QUERIES)
         if few
         else _figures({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
         unsent=None if few else int((unanswerable & ~answered).sum()),
         ungraded={
-            name: int(
-                np.isnan(values[_MEASURES.get(name, name)][evaluated.gradable(system_answers, name)]).sum()
-            )
-            for name in options.grades
+            name: int(np.isnan(_column(values, name)[key.gradable(system_answers, name)]).sum())
+            for name in grades
         },
         left_out=system_answers.left_out,
-        per_query=None if evaluated.release.sealed else _per_query(values),
+        per_query=None if key.release.sealed else values_by_measure(values),
     )
 
 
 def _values(
-    system_answers: SystemAnswers, evaluated: _Evaluated, grades: Mapping[str, AnswerGrades]
+    system_answers: SystemAnswers, key: _AnswerKey, grades: Mapping[str, AnswerGrades]
 ) -> dict[str, Floats]:
-    """Measure → the value of each query, shape (Q,); NaN where there is none."""
-    ids = evaluated.release.qrels.query_ids
+    """Measure → the value of each query, shape (Q,); NaN without one."""
+    ids = key.release.qrels.query_ids
     graded = {name: people for name, people in grades.items() if name != SUPPORT}
     values = {name: np.full(len(ids), np.nan) for name in (EXACT, F1, *graded)}
-    if evaluated.evidence:
-        values |= citation_scores(ids, system_answers.cited, evaluated.evidence)
-    for place, query_id in enumerate(ids):
+    if key.evidence:
+        values |= citation_scores(ids, system_answers.cited, key.evidence)
+    for index, query_id in enumerate(ids):
         given = system_answers.answers.get(query_id)
-        references = evaluated.references.get(query_id)
+        references = key.references.get(query_id)
         if references is not None:
-            values[EXACT][place] = exact_match(given.answer, references) if given else 0.0
-            values[F1][place] = token_f1(given.answer, references) if given else 0.0
+            values[EXACT][index] = exact_match(given.answer, references) if given else 0.0
+            values[F1][index] = token_f1(given.answer, references) if given else 0.0
         if given is not None:
             for name, people in graded.items():
-                values[name][place] = people.shares.get((query_id, given.answer_id), np.nan)
+                values[name][index] = people.shares.get((query_id, given.answer_id), np.nan)
     if SUPPORT in grades:
         answers = system_answers.ids_of(ids)
-        scores = scores_of_answers(answers, evaluated.nuggets, grades[SUPPORT].shares)
+        scores = scores_of_answers(answers, key.nuggets, grades[SUPPORT].shares)
         values |= dict(zip(NUGGET_SCORES, scores.T, strict=True))
     for name, people in grades.items():
-        column, asked = values[_MEASURES.get(name, name)], evaluated.gradable(system_answers, name)
+        column, asked = _column(values, name), key.gradable(system_answers, name)
         if np.isnan(column[asked] if asked.any() else column).all():
             raise InputError(
                 f"--{name}: none of the answers of {system_answers.name!r} was graded in the release "
                 f"{people.release!r} of {people.project}. `goldgrade answers to-grade` writes the answers "
-                "for "
-                "people to grade."
+                "for people to grade."
             )
     return values
 
 
-def _figures(values: Mapping[str, Floats]) -> dict[str, Figure]:
-    columns = np.stack(list(values.values()), axis=1)
-    figures = {}
-    for (name, column), (ends, why) in zip(values.items(), mean_intervals(columns), strict=True):
-        low, high = ends or (None, None)
-        n = int((~np.isnan(column)).sum())
-        figures[name] = Figure(mean_of(column), low, high, n, why if n else NO_VALUE)
-    return figures
+def _figures(values: Mapping[str, Floats]) -> dict[str, Estimate]:
+    estimates = mean_estimates(np.stack(list(values.values()), axis=1))
+    return {
+        name: estimate if estimate.n else Estimate(why=NO_VALUE)
+        for name, estimate in zip(values, estimates, strict=True)
+    }
 
 
-def _protected(figures: dict[str, Figure], evaluated: _Evaluated) -> dict[str, Figure]:
+def _protected(figures: dict[str, Estimate], key: _AnswerKey) -> dict[str, Estimate]:
     """The figures; with sealed queries none of fewer than ten."""
-    if not evaluated.release.sealed:
+    if not key.release.sealed:
         return figures
     few = {
-        name: Figure(n=figure.n, no_interval=SMALL) for name, figure in figures.items() if figure.n < LEAST
+        name: Estimate(n=figure.n, why=TOO_FEW_QUERIES)
+        for name, figure in figures.items()
+        if figure.n < MIN_QUERIES
     }
     return figures | few
 
 
 def _strata(
-    values: Mapping[str, Floats], facet: Facet, evaluated: _Evaluated
-) -> dict[str, StratumFigures[Figure]]:
+    values: Mapping[str, Floats], facet: Facet, key: _AnswerKey
+) -> dict[str, StratumFigures[Estimate]]:
     """Figures of each kind of query that has references, but of no kind with few or with few sealed ones."""
-    masks = {value: mask & evaluated.known for value, mask in facet.values.items()}
+    masks = {value: mask & key.known for value, mask in facet.values.items()}
     answerable = replace(facet, values={value: mask for value, mask in masks.items() if mask.any()})
-    suppressed = suppressed_strata(answerable, evaluated.release.sealed_queries)
-    found = {}
+    suppressed = suppressed_strata(answerable, key.release.sealed_queries)
+    figures_of = {}
     for value, mask in answerable.values.items():
-        figures: dict[str, Figure] = {}
+        figures: dict[str, Estimate] = {}
         if value not in suppressed:
-            figures = _protected(_figures({name: column[mask] for name, column in values.items()}), evaluated)
-        found[value] = StratumFigures(int(mask.sum()), figures, suppressed.get(value))
-    return found
+            figures = _protected(_figures({name: column[mask] for name, column in values.items()}), key)
+        figures_of[value] = StratumFigures(int(mask.sum()), figures, suppressed.get(value))
+    return figures_of
 
 
-def _per_query(values: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
-    return {
-        name: tuple(None if np.isnan(value) else value for value in column.tolist())
-        for name, column in values.items()
-    }
+def _column(values: Mapping[str, Floats], what: str) -> Floats:
+    """The values of the measure that says which answers people graded for something."""
+    return values[NUGGET_SCORES[0] if what == SUPPORT else what]

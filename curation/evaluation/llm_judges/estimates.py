@@ -2,13 +2,13 @@
 
 The unit is the query. Measures such as nDCG are made of all grades of a query at once, so neither they nor
 what the judge gets wrong about them is a mean over pairs; and queries, not pairs, are what was drawn. Each
-query has a value under the judge's grades. Those that people graded (`evaluation.llm_judges.human_sample`)
+query has a value under the judge's grades. Those that people graded (`evaluation.llm_judges.human_grades`)
 have one under people's grades as well, and the differences correct the mean over all
 (`core.statistics.difference_estimator`).
 
 The judge must have graded the whole pool of every query, in the version of the release's corpus. Were its
-grades missing more often where people graded nothing, the differences would not be those of all queries. Its
-grades of documents outside the pool are not used, for the same reason. Nothing is said of sealed parts: with
+grades missing more often where people graded nothing, the differences would not stand for all queries. Its
+grades of documents outside the pool are not used, for the same reason. Sealed parts have no estimates: with
 a judge made for it, the interval would tell the value of a single query.
 """
 
@@ -30,16 +30,16 @@ from curation.core.statistics.difference_estimator import (
     MeanInterval,
     difference_estimate,
 )
-from curation.core.text import amount
-from curation.evaluation.llm_judges.human_sample import HumanSample, peoples_sample
-from curation.evaluation.llm_judges.stored import judgments_of, require_judge
-from curation.evaluation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.inputs.run_sources import RunSource
-from curation.evaluation.scoring.inputs.system_runs import ReadingOptions, read_run
-from curation.evaluation.scoring.metrics.measures import Measure, measures_for
-from curation.evaluation.scoring.metrics.qrels import Qrels, qrels_of
-from curation.evaluation.scoring.metrics.run_scores import score_rows
-from curation.ingest.importers.queries import KnownQueries
+from curation.core.text import pluralize
+from curation.evaluation.llm_judges.human_grades import HumanSample, peoples_sample
+from curation.evaluation.llm_judges.imported import judgments_of, require_judge
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.measure_names import Measure, measures_for
+from curation.evaluation.scoring.qrels import Qrels, qrels_of
+from curation.evaluation.scoring.release import EvaluatedRelease, read_release
+from curation.evaluation.scoring.run_scores import score_rows
+from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource, read_run
+from curation.ingest.importers.known_queries import KnownQueries
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Cursor, Store
 
@@ -93,18 +93,11 @@ def judged_estimates(
     store: Store,
     release_name: str | FrozenRelease,
     runs: Sequence[RunSource],
-    judge: str,
-    split: str | None = None,
-    measures: Sequence[str] | None = None,
-    relevant: int | None = None,
+    request: EvaluateRequest,
     reading: ReadingOptions = ReadingOptions(),
     progress: Progress = silent,
 ) -> JudgedEvaluation:
-    """Estimate measures on all queries that the judge graded.
-
-    Parameters
-    ----------
-    split, measures, relevant, reading: as for `evaluate`.
+    """Estimate measures on all queries that the judge of the request graded.
 
     Raises
     ------
@@ -113,22 +106,22 @@ def judged_estimates(
     RefusedError: a part is sealed; people's queries are no probability sample; the judge did not grade all
         pools.
     """
-    frozen = load_release(store, release_name)
-    release = read_release(store, frozen, split, relevant)
+    frozen, judge = load_release(store, release_name), request.judge or ""
+    release = read_release(store, frozen, request.part, request.relevant)
     refuse_sealed(release)
     with store.reading() as cursor:
-        sample, said = judged_sample(cursor, frozen, judge, release.qrels.query_ids, Identical(()))
+        sample, judged = judged_sample(cursor, frozen, judge, release.qrels.query_ids, Identical(()))
         known = KnownQueries.read(cursor)
-    graded = [(*pair, grade) for pair, grade in said.items() if grade is not None]
+    graded = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
     qrels = qrels_of(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
     chosen = [
-        one
-        for one in measures_for(release.qrels.scale, measures)
-        if one.compares and not (one.alpha or one.of_chunks)
+        measure
+        for measure in measures_for(release.qrels.scale, request.measures)
+        if measure.compares and not measure.of_chunks
     ]
     by_judge = _values(runs, replace(release, qrels=qrels, known=known), chosen, reading, progress)
     by_people = _values(runs, release, chosen, reading, progress)
-    estimates = judged_evaluation(judge, sample, said)
+    estimates = judged_evaluation(judge, sample, judged)
     return replace(
         estimates,
         runs=tuple(
@@ -139,7 +132,7 @@ def judged_estimates(
 
 
 def judged_evaluation(
-    judge: str, sample: HumanSample, said: Mapping[PairKey, int | None]
+    judge: str, sample: HumanSample, judged: Mapping[PairKey, int | None]
 ) -> JudgedEvaluation:
     """What the judge and people graded; the estimates of systems are put to it."""
     everything = Counter(sample.strata)
@@ -150,8 +143,8 @@ def judged_evaluation(
         people=int(sample.asked.sum()),
         strata={name: (people[name], everything[name]) for name in sorted(everything)},
         chosen_by=sample.chosen_by,
-        grades=sum(grade is not None for grade in said.values()),
-        cannot_tell=sum(grade is None for grade in said.values()),
+        grades=sum(grade is not None for grade in judged.values()),
+        cannot_tell=sum(grade is None for grade in judged.values()),
         left_out=sample.left_out,
         runs=(),
     )
@@ -174,7 +167,7 @@ def judged_sample(
 
     Parameters
     ----------
-    identical: documents with the same text, of which the judge may have graded another one than the pool has.
+    identical: documents with the same text. The judge may have graded a copy that the pool does not have.
 
     Raises
     ------
@@ -190,7 +183,7 @@ def judged_sample(
 def _judge_grades(
     cursor: Cursor, judge: str, query_ids: Sequence[str], pins: Mapping[str, str], identical: Identical
 ) -> dict[PairKey, int | None]:
-    """The judge's grade of every pair of these queries' pools; None where it could not tell.
+    """The judge's grade of every pair of these queries' pools; None if it could not tell.
 
     Raises
     ------
@@ -203,28 +196,28 @@ def _judge_grades(
     ).fetchall()
     pool = [(query_id, document_id) for query_id, document_id in rows if document_id in pins]
     kept = (row for row in judgments_of(cursor, judge) if pins.get(row.document_id) == row.content_hash)
-    said = identical.shared({(row.query_id, row.document_id): row.grade for row in kept})
-    _refuse_ungraded(judge, query_ids, pool, said)
-    return {pair: said[pair] for pair in pool}
+    judged = identical.shared({(row.query_id, row.document_id): row.grade for row in kept})
+    _refuse_ungraded(judge, query_ids, pool, judged)
+    return {pair: judged[pair] for pair in pool}
 
 
 def _refuse_ungraded(
-    judge: str, query_ids: Sequence[str], pool: Sequence[PairKey], said: Mapping[PairKey, int | None]
+    judge: str, query_ids: Sequence[str], pool: Sequence[PairKey], judged: Mapping[PairKey, int | None]
 ) -> None:
     empty = sorted(set(query_ids).difference(query for query, _ in pool))
     if empty:
         raise RefusedError(
-            f"{len(empty):,} of the {amount(len(query_ids), 'query', 'queries')} have no pool, such as "
+            f"{len(empty):,} of the {pluralize(len(query_ids), 'query', 'queries')} have no pool, such as "
             f"{empty[0]!r}, so "
             "nothing says which documents the judge was to grade. Pool them first: `goldgrade pool`."
         )
-    missing = [pair for pair in pool if pair not in said]
+    missing = [pair for pair in pool if pair not in judged]
     if missing:
         queries = len({query for query, _ in missing})
         raise RefusedError(
-            f"The judge {judge} did not grade {len(missing):,} of the {amount(len(pool), 'pair')} in the "
-            f"pools of the {amount(len(query_ids), 'query', 'queries')}; they are of "
-            f"{amount(queries, 'query', 'queries')}, the first is query {missing[0][0]!r} with document "
+            f"The judge {judge} did not grade {len(missing):,} of the {pluralize(len(pool), 'pair')} in the "
+            f"pools of the {pluralize(len(query_ids), 'query', 'queries')}; they are of "
+            f"{pluralize(queries, 'query', 'queries')}, the first is query {missing[0][0]!r} with document "
             f"{missing[0][1]!r}. Let it grade them in the release's version of the documents, and import its "
             "judgments: `goldgrade import judgments FILE --judge NAME`."
         )
@@ -253,8 +246,8 @@ def _system(
     sample: HumanSample,
     qrels: Qrels,
 ) -> JudgedSystem:
-    place = {query_id: number for number, query_id in enumerate(qrels.query_ids)}
-    rows = [place[query_id] for query_id in np.asarray(sample.query_ids)[sample.asked].tolist()]
+    index_of = {query_id: number for number, query_id in enumerate(qrels.query_ids)}
+    rows = [index_of[query_id] for query_id in np.asarray(sample.query_ids)[sample.asked].tolist()]
     overall, traffic = {}, {}
     for column, measure in enumerate(measures):
         people = np.full(len(sample.query_ids), np.nan)

@@ -1,4 +1,4 @@
-"""Imported judgments of a judge that is not a person: the same files as people's, another table.
+"""Judgments of judges that are not people: imported from files as people's are, stored apart, and read.
 
 A judge adds nothing that a release could hold: no query, no candidate, no annotator, no round. So a query
 that the project does not have is refused, or left out and counted. A judgment is about the version of the
@@ -15,23 +15,45 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import alike, difference_of_form
-from curation.evaluation.llm_judges.stored import judgments_of, list_judges
+from curation.core.text import alike, difference_of_form, pluralize
 from curation.guides.guide import current_guide
+from curation.ingest.import_outcome import ImportOutcome, judgment_remarks
 from curation.ingest.importers.imported_judgment import ImportedJudgment, one_judgment_a_pair
-from curation.ingest.importers.judgments import JudgmentFile, read_judgments
+from curation.ingest.importers.judgments import JudgmentFile
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
 from curation.people.annotators import names_in_use
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
-from curation.store.retry import write_if_unchanged
+from curation.store.planned_writes import write_if_unchanged
 
 BUSY = "The corpus, the guide or this judge's judgments changed during the import. Import the file again."
+_Known = Mapping[tuple[str, str, str], tuple[int, int | None, str]]
+"""Query, document and version → revision, grade and guide."""
+_Inputs = tuple[str, Mapping[str, str], _Known, frozenset[tuple[str, str]]]
+"""The guide in force, document → version, what the judge said, and the pooled pairs."""
+_Plan = tuple[Sequence[tuple[object, ...]], int, int]
+"""Rows to write, how many of them are of pairs that are new, and pairs outside pools."""
 _NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
+NO_JUDGE = "It has none yet: `goldgrade import judgments FILE --judge NAME` brings one in."
+_COLUMNS = (
+    *("query_id", "document_id", "content_hash", "revision", "grade", "note", "guide_hash"),
+    *("submitted_at", "imported_at"),
+)
+_JUDGES = """
+SELECT judge, count(DISTINCT (query_id, document_id)) AS judgments,
+       count(DISTINCT (query_id, document_id)) FILTER (grade IS NULL) AS cannot_tell,
+       count(DISTINCT query_id) AS queries, count(DISTINCT guide_hash) AS guides,
+       max(imported_at) AS last_import
+FROM current_judge_judgments GROUP BY judge ORDER BY judge
+"""
+_JUDGMENTS = """
+SELECT query_id, document_id, content_hash, revision, grade, guide_hash FROM current_judge_judgments
+WHERE judge = ? ORDER BY query_id, document_id, content_hash
+"""
 
 
 @dataclass(frozen=True)
@@ -60,41 +82,19 @@ class JudgeImport:
     unread: dict[str, int] = field(default_factory=dict)
     fields: JudgmentFields | None = None
 
-
-class _StoredRow(NamedTuple):
-    """A row of the table `judge_judgments`."""
-
-    judge: str
-    query_id: str
-    document_id: str
-    content_hash: str
-    revision: int
-    grade: int | None
-    note: str | None
-    guide_hash: str
-    source: str
-    submitted_at: datetime | None
-    imported_at: datetime
-
-
-class _JudgeInputs(NamedTuple):
-    """What an import is planned from.
-
-    `versions` is by document; `known` is revision, grade and guide by version of a pair.
-    """
-
-    guide_hash: str
-    versions: Mapping[str, str]
-    known: Mapping[tuple[str, str, str], tuple[int, int | None, str]]
-    pooled: frozenset[tuple[str, str]]
-
-
-class _JudgePlan(NamedTuple):
-    rows: list[_StoredRow]
-    new: int
-    changed: int
-    unchanged: int
-    outside_pools: int
+    @property
+    def outcome(self) -> ImportOutcome:
+        """What the import did, in figures and sentences."""
+        changes = bool(self.judgments or self.changed)
+        sentence = f"Nothing changed: the project has these judgments of {self.judge}."
+        if changes:
+            votes = "It is no vote" if self.judgments == 1 else "They are no votes"
+            sentence = f"{pluralize(self.judgments, 'new judgment')} of the judge {self.judge}. {votes}."
+        figures = {"new judgments": self.judgments, "corrections": self.changed, "unchanged": self.unchanged}
+        figures |= {"cannot tell": self.cannot_tell, "pairs outside pools": self.outside_pools}
+        return ImportOutcome(
+            changes, sentence, "judgments", figures, self.left_out, judgment_remarks(self.fields, self.unread)
+        )
 
 
 def import_judge(
@@ -109,12 +109,12 @@ def import_judge(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> JudgeImport:
-    """Take the judgments of a file as those of the judge, in one transaction.
+    """Store the judgments of a file under the name of the judge, in one transaction.
 
     Parameters
     ----------
     fields: as for people's judgments, but nothing that says who judged: all is the judge's.
-    grade_map, skip_unknown: as for `labeling.judgments.imported.import_judgments`.
+    grade_map, skip_unknown: as for `labeling.imported.import_judgments`.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def import_judge(
     asked = fields or JudgmentFields()
     _check(store, judge, asked)
     named = JudgmentFields(**{**vars(asked), "annotator_name": judge, "evidence": ""})
-    file = read_judgments(store, path, named, layout, grade_map, skip_unknown, progress)
+    file = JudgmentFile(store, path, named, layout, grade_map, skip_unknown, progress)
     left_out = dict(file.left_out)
     try:
         judgments = _of_known_queries(file, skip_unknown, left_out)
@@ -133,14 +133,14 @@ def import_judge(
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
     rows = list(by_key.values())
-    plan = _write(store, judge, rows, file.source, author)
+    written, new, outside_pools = _write(store, judge, rows, file.source, author)
     return JudgeImport(
         judge=judge,
-        judgments=plan.new,
-        changed=plan.changed,
-        unchanged=plan.unchanged,
+        judgments=new,
+        changed=len(written) - new,
+        unchanged=len(rows) - len(written),
         cannot_tell=sum(row.grade is None for row in rows),
-        outside_pools=plan.outside_pools,
+        outside_pools=outside_pools,
         left_out=left_out,
         unknown=file.unknown,
         unread=file.unread,
@@ -153,8 +153,8 @@ def _check(store: Store, judge: str, fields: JudgmentFields) -> None:
         raise InputError(f"--judge {judge!r}: expected 1-63 letters, digits and . : @ + / - _, no spaces")
     if fields.annotator or fields.annotator_name or fields.annotator_columns:
         raise InputError(
-            "--judge says who gave all grades of the file: leave --annotator, --annotator-field and "
-            "--annotator-columns. Of a wide file, --grade-field names the judge's column."
+            "--judge says who gave all grades of the file: leave --annotator, --map annotator and "
+            "--annotator-columns. In a wide file, --map grade names the judge's column."
         )
     with store.reading() as cursor:
         people, judges = names_in_use(cursor), {known.judge for known in list_judges(cursor)}
@@ -195,18 +195,19 @@ def _of_known_queries(
 
 def _write(
     store: Store, judge: str, judgments: Sequence[ImportedJudgment], source: str, author: str
-) -> _JudgePlan:
-    def write(cursor: Cursor, plan: _JudgePlan) -> None:
-        if plan.rows:
-            append_rows(cursor, "judge_judgments", plan.rows)
-            counts = {"judgments": plan.new, "changed": plan.changed, "unchanged": plan.unchanged}
+) -> _Plan:
+    def write(cursor: Cursor, plan: _Plan) -> None:
+        rows, new, _ = plan
+        if rows:
+            append_rows(cursor, "judge_judgments", rows, _COLUMNS, judge=judge, source=source)
+            counts = {"judgments": new, "changed": len(rows) - new, "unchanged": len(judgments) - len(rows)}
             record_event(cursor, "import judge", {"judge": judge, "source": source, **counts}, author)
 
     return write_if_unchanged(
         store,
         fingerprint=lambda cursor: _fingerprint(cursor, judge),
         read=lambda cursor: _read(cursor, judge, judgments),
-        plan=lambda inputs: _plan(judge, judgments, source, inputs),
+        plan=lambda inputs: _plan(judgments, inputs),
         write=write,
         busy=BUSY,
     )
@@ -221,7 +222,7 @@ def _fingerprint(cursor: Cursor, judge: str) -> tuple[object, ...]:
     )
 
 
-def _read(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> _JudgeInputs:
+def _read(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> _Inputs:
     known = {
         (row.query_id, row.document_id, row.content_hash): (row.revision, row.grade, row.guide_hash)
         for row in judgments_of(cursor, judge)
@@ -229,22 +230,74 @@ def _read(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> 
     pooled = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
     graded = sorted({given.document_id for given in judgments})
     versions = snapshot_versions(cursor, current_snapshot(cursor), graded)
-    return _JudgeInputs(current_guide(cursor).guide_hash, versions, known, frozenset(pooled))
+    return current_guide(cursor).guide_hash, versions, known, frozenset(pooled)
 
 
-def _plan(judge: str, judgments: Sequence[ImportedJudgment], source: str, inputs: _JudgeInputs) -> _JudgePlan:
-    now, guide, rows, new, outside = utc_now(), inputs.guide_hash, [], 0, 0
+def _plan(judgments: Sequence[ImportedJudgment], inputs: _Inputs) -> _Plan:
+    guide, versions, stored, pooled = inputs
+    now, rows, new, outside = utc_now(), [], 0, 0
     for given in judgments:
-        version = inputs.versions[given.document_id]
+        version = versions[given.document_id]
         pair = (given.query_id, given.document_id)
-        outside += pair not in inputs.pooled
-        known = inputs.known.get((*pair, version))
+        outside += pair not in pooled
+        known = stored.get((*pair, version))
         if known is not None and known[1:] == (given.grade, guide):
             continue
         new += known is None
         revision = 0 if known is None else known[0] + 1
-        row = _StoredRow(
-            judge, *pair, version, revision, given.grade, given.note, guide, source, given.submitted_at, now
-        )
-        rows.append(row)
-    return _JudgePlan(rows, new, len(rows) - new, len(judgments) - len(rows), outside)
+        rows.append((*pair, version, revision, given.grade, given.note, guide, given.submitted_at, now))
+    return rows, new, outside
+
+
+class StoredJudge(NamedTuple):
+    """A judge and what the project holds of it.
+
+    Attributes
+    ----------
+    judgments: pairs that it judged, in whatever version; `cannot_tell` of them have no grade.
+    queries: how many queries these are about.
+    guides: how many guides were in force when they were imported.
+    last_import: of its newest judgment.
+    """
+
+    judge: str
+    judgments: int
+    cannot_tell: int
+    queries: int
+    guides: int
+    last_import: datetime
+
+
+class JudgeJudgment(NamedTuple):
+    """What a judge says about one version of a document; `grade` None is cannot-tell."""
+
+    query_id: str
+    document_id: str
+    content_hash: str
+    revision: int
+    grade: int | None
+    guide_hash: str
+
+
+def list_judges(cursor: Cursor) -> list[StoredJudge]:
+    """All judges by name."""
+    return fetch(cursor, StoredJudge, _JUDGES)
+
+
+def require_judge(cursor: Cursor, name: str) -> StoredJudge:
+    """The judge of that name.
+
+    Raises
+    ------
+    NotFoundError: the project has no such judge; the error names its judges.
+    """
+    judges = {judge.judge: judge for judge in list_judges(cursor)}
+    if name in judges:
+        return judges[name]
+    have = f"It has {', '.join(judges)}." if judges else NO_JUDGE
+    raise NotFoundError(f"The project has no judge {name!r}. {have}")
+
+
+def judgments_of(cursor: Cursor, name: str) -> list[JudgeJudgment]:
+    """The judge's last word on each version of each pair, ordered by the ids."""
+    return fetch(cursor, JudgeJudgment, _JUDGMENTS, [name])

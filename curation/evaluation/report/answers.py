@@ -1,4 +1,4 @@
-"""Report, answers of systems: how right they are, by kind of query, and what was not graded.
+"""Report, answers of systems: how right they are.
 
 Exact match and F1 are computed from reference answers, scores of citations from people's marks; correctness,
 support of nuggets and faithfulness are what people graded.
@@ -6,19 +6,18 @@ support of nuggets and faithfulness are what people graded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from curation.core.reports.page import Section, Table
-from curation.core.reports.plots import MOST_SERIES, DotRow, dot_plot
-from curation.core.text import amount
-from curation.evaluation.answers.answer_evaluation import AnswerEvaluation, AnsweringSystem
-from curation.evaluation.answers.citations import CITATION_SCORES
-from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
-from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS, SUPPORT
-from curation.evaluation.figures.means import Figure, MeasureFigure
-from curation.evaluation.report.judge import judge_sections
+from curation.core.reports.plots import MAX_SERIES, DotRow, dot_plot
+from curation.core.text import pluralize
+from curation.evaluation.answers.answer_files import CITATION_SCORES
+from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS, SUPPORT
+from curation.evaluation.answers.nuggets import NUGGET_SCORES, WEIGHTED
+from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem
+from curation.evaluation.report.judged import judge_sections
 from curation.evaluation.report.section import mark, with_interval, with_own_n
 
 _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORES[0]: "evidence"}
@@ -29,12 +28,10 @@ SUPPORTED = (
     " The estimates are of all queries: one without an answer counts 0, and is not in n.",
 )
 """Heading, what was graded, and what more there is to say."""
-MOST_DRAWN = 12
+MAX_DRAWN = 12
 """Systems that are drawn; the table has all."""
-SystemFigures = Mapping[str, MeasureFigure | Figure | None]
-"""What is said of a system → figure; None where there is none."""
 _MEANINGS = {
-    "f1": "Exact match and F1 are those of SQuAD, the best over all reference answers.",
+    "f1": "Exact match and F1 are computed as in SQuAD: the best over all reference answers.",
     WEIGHTED: f"{WEIGHTED} is the share of the nuggets that answers support, okay ones with half a weight.",
     CITATION_SCORES[0]: "Citation precision is the share of what an answer cites that holds evidence of its "
     "query. Citation recall is the share of the documents with evidence from which it cites some.",
@@ -44,7 +41,7 @@ _MEANINGS = {
 
 
 def support_findings(evaluation: AnswerEvaluation) -> list[str]:
-    """Of support: whose means are too low, and the first systems' scores by a judge whom people correct.
+    """Systems whose means of support are too low, and the first systems' scores with a corrected judge.
 
     Means have the zeros of all queries without an answer, and values of graded answers alone.
     """
@@ -60,10 +57,10 @@ def support_findings(evaluation: AnswerEvaluation) -> list[str]:
         else []
     )
     return [f"{', '.join(low)}: {why}, so means of nuggets are too low."] * bool(low) + [
-        f"{name}: {WEIGHTED} {with_interval(one.estimate)} where people correct the judge's grades, "
-        f"{one.sampled:,} of {amount(one.everything, 'answer')} by people."
-        for name, one in figures
-        if one is not None
+        f"{name}: {WEIGHTED} {with_interval(judged_system.estimate)} where people correct the judge's "
+        f"grades, {judged_system.sampled:,} of {pluralize(judged_system.everything, 'answer')} by people."
+        for name, judged_system in figures
+        if judged_system is not None
     ]
 
 
@@ -78,25 +75,24 @@ def answer_sections(evaluation: AnswerEvaluation | None) -> list[Section]:
     counts = ["answered", "missing", "empty"]
     if evaluation.unanswerable:
         sentence += (
-            f"\n{amount(evaluation.unanswerable, 'query is', 'queries are')} unanswerable: silence is the "
+            f"\n{pluralize(evaluation.unanswerable, 'query is', 'queries are')} unanswerable: silence is the "
             "share "
             "of all of them with an empty answer. One without a row counts as not silent, and is counted."
         )
         counts += ["silent on unanswerable", "unanswerable without a row"]
     for system in evaluation.systems:
         left = [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]
-        left += [f"{amount(count, 'row')} left out: {reason}" for reason, count in system.left_out.items()]
+        left += [f"{pluralize(count, 'row')} left out: {reason}" for reason, count in system.left_out.items()]
         sentence += f"\n{system.source}: {'; '.join(left)}." if left else ""
     overall = Table(
-        f"Means over {amount(evaluation.queries, 'query', 'queries')}",
+        f"Means over {pluralize(evaluation.queries, 'query', 'queries')}",
         ("system", *measures, *counts),
         tuple(_row(system, measures, evaluation) for system in evaluation.systems),
     )
-    drawn = figures_drawing(
-        "Answers of each system", {system.name: system.overall for system in evaluation.systems}
-    )
     count = evaluation.sealed_count.sentence if evaluation.sealed_count else ""
-    answers = Section("Answers", sentence, (drawn,), (overall, *_strata(evaluation, measures)), count)
+    answers = Section(
+        "Answers", sentence, (_drawing(evaluation),), (overall, *_strata(evaluation, measures)), count
+    )
     return [answers, *judge_sections(evaluation.judged, *SUPPORTED)]
 
 
@@ -104,7 +100,9 @@ def shown_measures(evaluation: AnswerEvaluation) -> list[str]:
     """The measures that a system has a value of."""
     every = list(evaluation.systems[0].overall)
     return [
-        one for one in every if any(own.overall[one].value is not None for own in evaluation.systems)
+        measure
+        for measure in every
+        if any(system.overall[measure].value is not None for system in evaluation.systems)
     ] or every
 
 
@@ -113,7 +111,7 @@ def compared_with(evaluation: AnswerEvaluation) -> str:
     shown = shown_measures(evaluation)
     have = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
     return (
-        f"{evaluation.with_references:,} of {amount(evaluation.queries, 'query', 'queries')} have "
+        f"{evaluation.with_references:,} of {pluralize(evaluation.queries, 'query', 'queries')} have "
         f"{' or '.join(have)}."
     )
 
@@ -140,29 +138,24 @@ def _strata(evaluation: AnswerEvaluation, measures: Sequence[str]) -> list[Table
     for system in evaluation.systems:
         for facet, values in system.strata.items():
             rows = []
-            for value, one in values.items():
-                means = [_mean(one.figures.get(name), one.queries) for name in measures]
-                rows.append((value, one.queries, *means, one.left_out or ""))
+            for value, figures in values.items():
+                known = map(figures.figures.get, measures)
+                means = ["–" if mean is None else with_own_n(mean, figures.queries) for mean in known]
+                rows.append((value, figures.queries, *means, figures.left_out or ""))
             columns = (facet, "queries", *measures, "note")
             tables.append(Table(f"{system.name} by {facet}", columns, tuple(rows)))
     return tables
 
 
-def _mean(figure: Figure | None, queries: int) -> str:
-    return "–" if figure is None else with_own_n(figure, queries)
-
-
-def figures_drawing(title: str, systems: Mapping[str, SystemFigures]) -> Markup:
-    """What is known of the first systems; of the scores of nuggets the weighted one."""
-    told_of = [one for one in next(iter(systems.values())) if one == WEIGHTED or one not in NUGGET_SCORES]
-    known = [one for one in told_of if any(has_value(triple[one]) for triple in systems.values())]
-    drawn = [one for one in known if one != "exact_match"][:MOST_SERIES]
+def _drawing(evaluation: AnswerEvaluation) -> Markup:
+    """The measures that are known of the first systems; of the scores of nuggets the weighted one."""
+    measures = [
+        measure
+        for measure in shown_measures(evaluation)
+        if measure != "exact_match" and (measure == WEIGHTED or measure not in NUGGET_SCORES)
+    ][:MAX_SERIES]
     rows = [
-        DotRow(name, "", [mark("", triple[one], "no figure") for one in drawn])
-        for name, triple in list(systems.items())[:MOST_DRAWN]
+        DotRow(system.name, "", [mark("", system.overall[measure], "no figure") for measure in measures])
+        for system in evaluation.systems[:MAX_DRAWN]
     ]
-    return dot_plot(title, drawn, rows)
-
-
-def has_value(figure: MeasureFigure | Figure | None) -> bool:
-    return figure is not None and figure.value is not None
+    return dot_plot("Answers of each system", measures, rows)

@@ -1,27 +1,29 @@
-"""Figures of systems as files: values of queries as `trec_eval -q` prints them, and a table for a paper.
+"""Figures of systems as files: values of queries, a table for a paper, a summary and JUnit test cases.
 
-The lines are measure, query, value; then those of all queries. Measures have trec_eval's names, such as
-`ndcg_cut_10`; those that it lacks keep ours, such as `mrr@10`. A query without a value in a measure, such as
-one without a relevant document, has no line of it. A query that the run misses has 0, as with trec_eval's
-option -c. Ids have no white space, as in exports for TREC.
+The lines are measure, query, value; lines of all queries together come last. Measures have trec_eval's names,
+such as `ndcg_cut_10`; those that it lacks keep ours, such as `mrr@10`. A query without a value in a measure,
+such as one without a relevant document, has no line of it. A query that the run misses has 0, as with
+trec_eval's option -c. Ids have no white space, as in exports for TREC.
 
-The table has systems by measures with intervals and what can be distinguished. Its figures and marks are
-those of the report, so of a sealed part they are what leads see.
+The table has systems by measures with intervals and what can be distinguished. Its figures and marks are the
+report's, so on a sealed part they are what leads see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree
 
-from curation.core.reports.page import Table
-from curation.core.text import amount, printable
+from curation.core.reports.page import Section, Table, markdown_table, markdown_text
+from curation.core.text import pluralize, printable
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
-from curation.evaluation.report.section import with_interval
-from curation.evaluation.scoring.metrics.measures import Measure, measures_named
-from curation.evaluation.significance import what_decides
-from curation.releases.export.formats.trec import without_space
-from curation.releases.release_rows import marked
+from curation.evaluation.fail_if import CheckedCondition
+from curation.evaluation.figures.comparison import what_decides
+from curation.evaluation.report.page import EvaluationReport
+from curation.evaluation.report.section import interval, with_interval
+from curation.evaluation.scoring.measure_names import Measure, measures_named
+from curation.releases.export.trec import without_space
+from curation.releases.gate_override import with_gate_override
 
 _SAME = {
     **{"rprec": "Rprec", "gmap": "gm_map", "set_precision": "set_P", "set_f1": "set_F"},
@@ -31,6 +33,8 @@ _CUT = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recal
 _WHOLE = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
 _OF_ALL = ("gm_map",)
 """Printed of all queries alone."""
+
+_ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"}
 
 
 def trec_name(measure: Measure) -> str:
@@ -43,12 +47,12 @@ def trec_name(measure: Measure) -> str:
 
 
 def trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
-    """The lines of one system, each with its line feed; of a sealed part there are none by query."""
+    """The lines of one system, each with its line feed; a sealed part has no lines by query."""
     names = {measure.name: trec_name(measure) for measure in measures_named(evaluation.measures)}
     printed = 0
     exported = without_space(evaluation.query_ids or ())
-    for place, query in enumerate(evaluation.query_ids or ()):
-        values = {name: (system.per_query or {})[name][place] for name in evaluation.measures}
+    for index, query in enumerate(evaluation.query_ids or ()):
+        values = {name: (system.per_query or {})[name][index] for name in evaluation.measures}
         lines = [
             _line(names[name], exported[query], value)
             for name, value in values.items()
@@ -76,55 +80,53 @@ ABOVE, BELOW = "\u2191", "\u2193"
 """Marks of a system that is distinguished from the baseline."""
 
 
-class _Marks(NamedTuple):
-    """(system, measure) → mark, what a column of marks is called, and what the caption says of them."""
-
-    marks: dict[tuple[str, str], str]
-    column: str
-    about: str
-
-
 def system_table(evaluation: Evaluation) -> Table:
     """A row a system and a column a measure: the mean, its 95 % interval and its mark."""
-    marks = _marks(evaluation)
+    marks, _, about = _marks(evaluation)
     rows = [
-        (run.name, *(_shown(run, measure, marks) for measure in evaluation.measures))
+        (
+            run.name,
+            *(
+                f"{with_interval(run.overall[name])} {marks.get((run.name, name), '')}".rstrip()
+                for name in evaluation.measures
+            ),
+        )
         for run in evaluation.runs
     ]
-    name = marked(evaluation.release, evaluation.mark)
-    caption = f"{name}, {', '.join(evaluation.parts)}: {amount(evaluation.queries, 'query', 'queries')}; in "
-    caption += f"parentheses the 95 % interval. {marks.about}"
+    name = with_gate_override(evaluation.release, evaluation.mark)
+    caption = (
+        f"{name}, {', '.join(evaluation.parts)}: {pluralize(evaluation.queries, 'query', 'queries')}; in "
+    )
+    caption += f"parentheses the 95 % interval. {about}"
     return Table(caption.rstrip(), ("system", *evaluation.measures), tuple(rows))
 
 
 def system_figures(evaluation: Evaluation) -> Table:
     """The same with every digit, for programs: a measure's mean, interval, number of queries and mark."""
-    marks = _marks(evaluation)
+    marks, column, _ = _marks(evaluation)
     columns = ["system"]
     for measure in evaluation.measures:
         columns += [measure, f"{measure} low", f"{measure} high", f"{measure} n"]
-        columns += [f"{measure} {marks.column}"] if marks.column else []
+        columns += [f"{measure} {column}"] if column else []
     rows = []
     for system in evaluation.runs:
         row: list[object] = [system.name]
         for measure in evaluation.measures:
             figure = system.overall[measure]
             row += [figure.value, figure.low, figure.high, figure.n]
-            row += [marks.marks.get((system.name, measure))] if marks.column else []
+            row += [marks.get((system.name, measure))] if column else []
         rows.append(tuple(row))
     return Table("", tuple(columns), tuple(rows))
 
 
-def _shown(system: EvaluatedSystem, measure: str, marks: _Marks) -> str:
-    mark = marks.marks.get((system.name, measure), "")
-    return f"{with_interval(system.overall[measure])} {mark}".rstrip()
+def _marks(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str], str, str]:
+    """(System, measure) → letters of the leaderboards, or arrows against the baseline; none with one system.
 
-
-def _marks(evaluation: Evaluation) -> _Marks:
-    """Letters of the leaderboards, or arrows against the baseline; none with one system."""
+    Also what a column of marks is called, and what the caption says of them.
+    """
     overall = [comparison for comparison in evaluation.comparisons if comparison.stratum is None]
     if not overall:
-        return _Marks({}, "", "")
+        return {}, "", ""
     words = what_decides(overall[0].deciding)
     if evaluation.leaderboards:
         marks = {
@@ -132,12 +134,65 @@ def _marks(evaluation: Evaluation) -> _Marks:
             for measure, rows in evaluation.leaderboards.items()
             for row in rows
         }
-        return _Marks(marks, "group", f"Systems with a common letter cannot be distinguished; {words}.")
+        return (marks, "group", f"Systems with a common letter cannot be distinguished; {words}.")
     baseline = overall[0].other
     marks = {
-        (one.system, one.measure): ABOVE if one.difference > 0 else BELOW
-        for one in overall
-        if one.distinguished and one.difference
+        (comparison.system, comparison.measure): ABOVE if comparison.difference > 0 else BELOW
+        for comparison in overall
+        if comparison.distinguished and comparison.difference
     }
     about = f"{ABOVE} above and {BELOW} below {baseline}, beyond noise; {words}."
-    return _Marks(marks, f"against {baseline}", about)
+    return marks, f"against {baseline}", about
+
+
+def markdown(page: EvaluationReport, evaluation: Evaluation, conditions: Sequence[CheckedCondition]) -> str:
+    """What came of the conditions first, then the figures of all systems."""
+    lines = [f"## {markdown_text(page.title)}", "", markdown_text(page.lead), ""]
+    for condition in conditions:
+        lines.append(f"- **{condition.outcome}**: {markdown_text(condition.condition)}")
+        lines += [f"  - {markdown_text(sentence)}" for sentence in sentences(condition)]
+    lines += [""] if conditions else []
+    lines += [f"- {markdown_text(sentence)}" for sentence in page.findings]
+    return "\n".join([*lines, "", markdown_table(system_table(evaluation)), markdown_text(page.remark), ""])
+
+
+def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
+    """A suite with a test case for each condition; in error is one that nothing could be checked for."""
+    outcomes = [condition.outcome for condition in conditions]
+    suite = ElementTree.Element("testsuite", name=printable(title), tests=str(len(conditions)))
+    suite.attrib |= {"failures": str(outcomes.count("failed")), "errors": str(outcomes.count("not checked"))}
+    for condition in conditions:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname="goldgrade.evaluate", name=printable(condition.condition)
+        )
+        figures = list(map(printable, sentences(condition)))
+        about = {} if condition.outcome == "passed" else {"message": figures[0]}
+        ElementTree.SubElement(case, _ELEMENTS[condition.outcome], about).text = "\n".join(figures)
+    ElementTree.indent(suite)
+    text = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def sentences(condition: CheckedCondition) -> list[str]:
+    """The figures that a condition is about: those that meet it, or all where none does."""
+    return [figure.sentence for figure in condition.failed or condition.figures]
+
+
+def condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
+    """What came of the conditions to fail by, with the figures that meet one; nothing without conditions."""
+    if not conditions:
+        return []
+    sentences, tables = [], []
+    for condition in conditions:
+        if condition.outcome == "not checked":
+            sentences.append(f"Not checked: {condition.condition}: {condition.failed[0].sentence}")
+        elif condition.failed:
+            columns = ("system", "where", "n", "value", "against", "change", "95 % interval", "corrected p")
+            rows = tuple(
+                (row.system, row.where, row.n, row.value, row.reference, row.change, interval(row), row.p)
+                for row in condition.failed
+            )
+            tables.append(Table(f"Failed: {condition.condition}", columns, rows))
+    if not sentences and not tables:
+        sentences.append("No condition of --fail-if holds.")
+    return [Section("Conditions", "\n".join(sentences), (), tuple(tables))]

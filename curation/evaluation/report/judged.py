@@ -1,31 +1,39 @@
-"""Report, what rests on judgments.
+"""Report, what rests on judgments: judged shares, refusals, hard negatives, judges.
 
-The share of judged documents and the order that equal scores allow; unanswerable queries; runs on the judged
-documents with hard negatives and without; and reranking of the same candidates.
+The share of judged documents and the order that equal scores allow; unanswerable queries; and runs on the
+judged documents with hard negatives and without.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from curation.core.reports.charts import Mark
 from curation.core.reports.page import Section, Table
-from curation.core.reports.plots import MOST_SERIES, PlotCurve, SharesRow, curves, shares
-from curation.core.text import amount, percent
+from curation.core.reports.plots import MAX_SERIES, PlotCurve, curves, shares
+from curation.core.statistics.difference_estimator import DifferenceEstimate
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import left_out_sentences, percent, pluralize
 from curation.evaluation.evaluation import Evaluation, RunFacts
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.report.section import (
-    by_measure,
-    figure_text,
-    interval,
-    share,
-    with_interval,
-)
-from curation.evaluation.scoring.metrics.bounds import why_below
+from curation.evaluation.figures.refusal import CONFIDENCE
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation
+from curation.evaluation.report.section import by_measure, figure_text, interval, share, with_interval
+from curation.evaluation.scoring.run_scores import why_below
 
 HARD_COLUMNS = ("system", "measure", "without", "with", "difference", "returned")
 
 
 def write_judged(evaluation: Evaluation) -> list[Section]:
     headline = evaluation.measures[0]
-    rows = [_bar(system.name, system.overall[headline].judged) for system in evaluation.runs]
+    rows = [
+        Mark(
+            name,
+            Estimate(judged),
+            "no document was returned" if judged is None else f"{percent(judged, 1)} judged",
+        )
+        for name, judged in ((system.name, system.overall[headline].judged) for system in evaluation.runs)
+    ]
     caption = "Share of judged documents among those that a measure looks at; without a depth the whole list"
     tables = [by_measure(caption, evaluation, lambda figure: share(figure.judged))]
     tables.append(_bounds(evaluation))
@@ -46,12 +54,6 @@ def _pool_sentence(unjudged: float | None) -> str:
     if unjudged is None:
         return " The release has no pool."
     return f" {percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
-
-
-def _bar(name: str, judged: float | None) -> SharesRow:
-    return SharesRow(
-        name, judged, "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
-    )
 
 
 def _bounds(evaluation: Evaluation) -> Table:
@@ -84,56 +86,24 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
     effect = evaluation.hard_negatives
     if effect is None:
         return []
-    sentence = f"{effect.sentence} What a run did not return is at the end of its list."
+    sentence = f"{effect.sentence} Documents that a run did not return are placed at the end of its list."
     rows = tuple(
         (
             *(name, measure),
             *(
-                with_interval(one.without_hard[measure]),
-                with_interval(one.with_hard[measure]),
-                with_interval(one.drop[measure]),
+                with_interval(effect.without_hard[measure]),
+                with_interval(effect.with_hard[measure]),
+                with_interval(effect.drop[measure]),
             ),
-            share(one.returned),
+            share(effect.returned),
         )
-        for name, one in effect.systems.items()
+        for name, effect in effect.systems.items()
         for measure in evaluation.measures
     )
     tables = (Table("Without hard negatives, and with them", HARD_COLUMNS, rows),) if rows else ()
     hidden = ", ".join(system.name for system in evaluation.runs if system.name not in effect.systems)
-    why = "the figures would tell of fewer than ten queries of a sealed part."
+    why = "the figures would reveal fewer than ten queries of a sealed part."
     return [Section("Hard negatives", sentence, (), tables, f"Left out: {hidden}; {why}" if hidden else "")]
-
-
-def write_reranking(evaluation: Evaluation) -> list[Section]:
-    if not evaluation.reranking:
-        return []
-    headline = evaluation.measures[0]
-    names = list(evaluation.reranking[0].rerankers)
-    columns = (
-        "depth",
-        "candidates",
-        "recall",
-        f"{evaluation.first_stage} (first stage)",
-        *names,
-        "perfect reranker",
-    )
-    rows = tuple(
-        (
-            one.depth,
-            one.candidates,
-            with_interval(one.recall),
-            with_interval(one.first_stage[headline]),
-            *(with_interval(one.rerankers[name].figures[headline]) for name in names),
-            with_interval(one.oracle[headline]),
-        )
-        for one in evaluation.reranking
-    )
-    sentence = (
-        f"Each system orders the first documents of {evaluation.first_stage}. No reranker can reach more "
-        "with "
-        "them than the perfect one."
-    )
-    return [Section("Reranking", sentence, (), (Table(f"{headline} by depth", columns, rows),))]
 
 
 def write_refusal(evaluation: Evaluation) -> list[Section]:
@@ -142,17 +112,15 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
         return []
     refusal = files[0][1].refusal
     sentence = (
-        f"{amount(refusal.unanswerable, 'query has', 'queries have')} no relevant document among those "
-        f"judged, {refusal.answerable:,} have "
-        f"one. {refusal.tagged:,} of the former were tagged unanswerable.\n"
-        f"The confidence is the {refusal.confidence}. "
-        "The area is the probability that an answerable query has more of it than an unanswerable one. "
-        "0.5 is chance."
+        f"{pluralize(refusal.unanswerable, 'query has', 'queries have')} no relevant document among those "
+        f"judged, {refusal.answerable:,} have one. {refusal.tagged:,} of the former were tagged "
+        f"unanswerable.\nThe confidence is the {CONFIDENCE}. The area is the probability that an answerable "
+        "query has more of it than an unanswerable one. 0.5 is chance."
     )
     if refusal.contradictory:
         single = "query is tagged unanswerable and has"
         many = "queries are tagged unanswerable and have"
-        sentence += f"\n{amount(refusal.contradictory, single, many)} a relevant document: left out."
+        sentence += f"\n{pluralize(refusal.contradictory, single, many)} a relevant document: left out."
     columns = (
         "system",
         "area",
@@ -163,7 +131,7 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
         "note",
     )
     rows = tuple(_refusal_row(name, facts) for name, facts in files)
-    drawn = [_refusal_curve(name, facts) for name, facts in files if facts.refusal.curve][:MOST_SERIES]
+    drawn = [_refusal_curve(name, facts) for name, facts in files if facts.refusal.curve][:MAX_SERIES]
     titles = (
         "What a threshold keeps and lets through",
         "share of unanswerable that are answered",
@@ -189,26 +157,70 @@ def _refusal_row(name: str, facts: RunFacts) -> tuple[object, ...]:
         with_interval(refusal.empty_unanswerable),
         with_interval(refusal.empty_answerable),
     )
-    return (
-        name,
-        refusal.area,
-        interval(_Area(refusal.area, refusal.low, refusal.high)),
-        *shares,
-        refusal.note,
-    )
-
-
-class _Area:
-    """The area with its interval, as other figures are."""
-
-    def __init__(self, value: float | None, low: float | None, high: float | None) -> None:
-        self.value, self.low, self.high = value, low, high
+    return (name, refusal.area.value, interval(refusal.area), *shares, refusal.note)
 
 
 def _refusal_curve(name: str, facts: RunFacts) -> PlotCurve:
     refusal = facts.refusal
-    points = [(1 - point.refused, point.kept) for point in refusal.curve]
+    points = [(1 - refused, kept) for _, kept, refused in refusal.curve]
     known = refusal.kept is not None and refusal.refused.value is not None
     return PlotCurve(
         name, points, (1 - (refusal.refused.value or 0.0), refusal.kept or 0.0) if known else None
     )
+
+
+def judge_sections(
+    evaluation: JudgedEvaluation | None,
+    heading: str = "With a judge",
+    graded: str = "the pools of",
+    more: str = "",
+) -> list[Section]:
+    """Estimates on all queries that the judge graded; none where no judge was asked for."""
+    if evaluation is None:
+        return []
+    sentence = (
+        f"The judge {evaluation.judge} graded {graded} "
+        f"{pluralize(evaluation.everything, 'query', 'queries')}, people graded {evaluation.people:,} of "
+        "them. People's grades correct the judge's, so a poor judge makes intervals wide, not wrong. A judge "
+        "that differs on fewer than 10 of these queries is doubted. Saved is how many more queries people "
+        "would have to grade without it. Where it is below 0, the figures of people alone are the better "
+        f"ones.{more}"
+    )
+    if evaluation.not_drawn:
+        sentence += f"\n{undrawn_sentence(evaluation)}"
+    for left_out in left_out_sentences(evaluation.left_out, "queries"):
+        sentence += f"\n{left_out}"
+    tables = []
+    for system in evaluation.runs:
+        tables.append(_estimates(f"{system.name}, all queries alike", system.overall))
+        if system.traffic:
+            tables.append(_estimates(f"{system.name}, for all searches", system.traffic))
+        for measure, count in system.too_few.items():
+            sentence += f"\nNo estimate of {measure} of {system.name}: people graded {count} of its answers, "
+            sentence += "fewer than 10."
+    return [Section(heading, sentence, (), tuple(tables))]
+
+
+def undrawn_sentence(evaluation: JudgedEvaluation) -> str:
+    """What these estimates do with the pairs that a sample of the pool left out."""
+    return (
+        "A random sample of the pool was judged. Estimates with a judge take the "
+        f"{pluralize(evaluation.not_drawn, 'pair')} that it left out for not relevant."
+    )
+
+
+def _estimates(caption: str, figures: Mapping[str, DifferenceEstimate]) -> Table:
+    columns = ("measure", "estimate", "people alone", "judge alone", "n", "saved", "note")
+    rows = tuple(
+        (
+            measure,
+            with_interval(figure.estimate),
+            with_interval(figure.people_alone),
+            figure.judge_alone,
+            f"{figure.sampled:,} of {figure.everything:,}",
+            "–" if figure.saved is None else f"{figure.saved:+,.0f}",
+            figure.no_interval or figure.doubt or "",
+        )
+        for measure, figure in figures.items()
+    )
+    return Table(caption, columns, rows)

@@ -9,11 +9,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from curation.core.reports.page import QueryName, Section, Table, html_page
-from curation.core.reports.table_files import markdown_table
-from curation.core.text import amount
-from curation.evaluation.answers.answer_evaluation import AnswerEvaluation
-from curation.evaluation.evaluation import Evaluation
+from curation.core.reports.page import QueryName, Section, Table, html_page, markdown_table
+from curation.core.text import pluralize
+from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report.answers import (
     answer_sections,
@@ -21,27 +19,24 @@ from curation.evaluation.report.answers import (
     shown_measures,
     support_findings,
 )
-from curation.evaluation.report.comparison import write_comparison
-from curation.evaluation.report.judge import judge_sections
+from curation.evaluation.report.comparison import write_comparison, write_other_means, write_strata
 from curation.evaluation.report.judged import (
+    judge_sections,
     write_hard_negatives,
     write_judged,
     write_refusal,
-    write_reranking,
 )
-from curation.evaluation.report.query_by_query import write_queries
+from curation.evaluation.report.retrieval_and_answers import triple_findings, triple_sections
 from curation.evaluation.report.section import gains_sentence, headline_measures, with_interval
-from curation.evaluation.report.strata import write_other_means, write_strata
 from curation.evaluation.report.systems import (
     write_context,
     write_method,
+    write_queries,
     write_sealed,
-    write_seconds,
     write_systems,
 )
-from curation.evaluation.report.triple import triple_findings, triple_sections
-from curation.releases.card.limits import synthetic_sentence
-from curation.releases.release_rows import mark_sentence, marked
+from curation.releases.card import synthetic_sentence
+from curation.releases.gate_override import gate_override_sentences, with_gate_override
 
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     write_systems,
@@ -52,8 +47,6 @@ SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     write_queries,
     write_refusal,
     write_judged,
-    write_reranking,
-    write_seconds,
     write_hard_negatives,
     write_sealed,
     write_method,
@@ -81,7 +74,7 @@ class EvaluationReport:
     @property
     def markdown(self) -> str:
         """All tables in Markdown, each below the heading of its section."""
-        tables = [(one.heading, table) for one in self.sections for table in one.tables]
+        tables = [(section.heading, table) for section in self.sections for table in section.tables]
         return "\n".join(f"## {heading}\n\n{markdown_table(table)}" for heading, table in tables)
 
 
@@ -98,14 +91,14 @@ def report_details(evaluation: Evaluation) -> list[str]:
 def report_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """What a reader wants to know first, in sentences."""
     headline = headline_measures(evaluation)
-    sentences = mark_sentence(evaluation.release, evaluation.mark)
+    sentences = gate_override_sentences(evaluation.release, evaluation.mark)
     if answers is not None:
         sentences += triple_findings(evaluation, answers)
     else:
         sentences += [
             f"{system.name}: "
             f"{'; '.join(f'{name} {with_interval(system.overall[name])}' for name in headline)}, "
-            f"{amount(system.overall[headline[0]].n, 'query', 'queries')}."
+            f"{pluralize(system.overall[headline[0]].n, 'query', 'queries')}."
             for system in evaluation.runs[:5]
         ]
     if len(evaluation.runs) > 5:
@@ -134,11 +127,13 @@ def evaluation_report(
     """
     triple = [] if answers is None else triple_sections(evaluation, answers)
     return EvaluationReport(
-        title=f"Evaluation on {marked(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}",
+        title=(
+            f"Evaluation on {with_gate_override(evaluation.release, evaluation.mark)}, "
+            f"{', '.join(evaluation.parts)}"
+        ),
         lead=(
-            f"{amount(evaluation.queries, 'query', 'queries')}; relevant is grade "
-            f"{evaluation.relevant_grade} and "
-            f"above of {', '.join(map(str, evaluation.scale))}."
+            f"{pluralize(evaluation.queries, 'query', 'queries')}; relevant is grade "
+            f"{evaluation.relevant_grade} and above of {', '.join(map(str, evaluation.scale))}."
         ),
         findings=tuple(report_findings(evaluation, answers)),
         sections=(*triple, *answer_sections(answers), *judge_sections(judged), *report_sections(evaluation)),
@@ -154,14 +149,17 @@ def answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
     first = shown_measures(evaluation)[0]
     findings = [
         f"{system.name}: {first} {with_interval(system.overall[first])}, "
-        f"{amount(system.overall[first].n, 'query', 'queries')}."
+        f"{pluralize(system.overall[first].n, 'query', 'queries')}."
         for system in evaluation.systems
     ]
     return EvaluationReport(
-        title=f"Answers on {marked(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}",
+        title=(
+            f"Answers on {with_gate_override(evaluation.release, evaluation.mark)}, "
+            f"{', '.join(evaluation.parts)}"
+        ),
         lead=compared_with(evaluation),
         findings=(
-            *mark_sentence(evaluation.release, evaluation.mark),
+            *gate_override_sentences(evaluation.release, evaluation.mark),
             *findings,
             *support_findings(evaluation),
             *([evaluation.sealed_count.sentence] if evaluation.sealed_count else []),
@@ -172,7 +170,7 @@ def answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
 
 
 def stored_report(text: str) -> EvaluationReport:
-    """The report that was stored as JSON of its fields; its drawings are those of our templates."""
+    """The report that was stored as JSON of its fields; its drawings came from our own templates."""
     values = json.loads(text)
     return EvaluationReport(
         title=values["title"],
@@ -190,9 +188,12 @@ def _section(values: Mapping[str, Any]) -> Section:
         tuple(map(Markup, values["drawings"])),
         tuple(
             Table(
-                one["caption"], tuple(one["columns"]), tuple(_rows(one["columns"], one["rows"])), one["words"]
+                table["caption"],
+                tuple(table["columns"]),
+                tuple(_rows(table["columns"], table["rows"])),
+                table["words"],
             )
-            for one in values["tables"]
+            for table in values["tables"]
         ),
         values["remark"],
     )
@@ -200,9 +201,9 @@ def _section(values: Mapping[str, Any]) -> Section:
 
 def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     """Rows as they were before they were stored: a query's text is named by the id in the next column."""
-    place = columns.index("query id") if "query id" in columns else None
+    index = columns.index("query id") if "query id" in columns else None
     for row in rows:
         yield tuple(
-            QueryName(cell, row[place]) if column == "query" and place is not None else cell
+            QueryName(cell, row[index]) if column == "query" and index is not None else cell
             for column, cell in zip(columns, row, strict=True)
         )

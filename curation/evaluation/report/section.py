@@ -7,12 +7,13 @@ from typing import Protocol
 
 from curation.core.reports.charts import Mark
 from curation.core.reports.page import Table
+from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.scoring.metrics.measures import measures_named
+from curation.evaluation.scoring.measure_names import measures_named
 
-MOST_COLUMNS = 6
+MAX_COLUMNS = 6
 """Systems that are columns of a table."""
 NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
 """nDCG by one gain → by the other."""
@@ -51,8 +52,8 @@ def with_interval(figure: _Figure) -> str:
 
 def with_own_n(figure: _CountedFigure, queries: int) -> str:
     """A figure with its interval, and with its own number of queries where the table names another one."""
-    own = "" if figure.value is None or figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
-    return with_interval(figure) + own
+    size_text = "" if figure.value is None or figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
+    return with_interval(figure) + size_text
 
 
 def figure_text(value: float) -> str:
@@ -89,17 +90,17 @@ def by_measure(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigu
         (system.name, *(cell(system.overall[name]) for name in evaluation.measures))
         for system in evaluation.runs
     ]
-    if len(rows) > MOST_COLUMNS:
+    if len(rows) > MAX_COLUMNS:
         return Table(caption, ("system", *evaluation.measures), tuple(rows))
     turned = tuple(zip(("measure", *evaluation.measures), *rows, strict=True))
     return Table(caption, tuple(map(str, turned[0])), turned[1:])
 
 
-def mark(name: str, figure: _Figure | None, note: str = "", size: str = "") -> Mark:
-    """A figure to draw; `note` says why there is none."""
+def mark(name: str, figure: _Figure | None, note: str = "") -> Mark:
+    """A figure to draw; `note` says why the figure is missing."""
     if figure is None or figure.value is None:
-        return Mark(name, None, None, None, note or "no query with a value", size)
-    return Mark(name, figure.value, figure.low, figure.high, note, size)
+        return Mark(name, Estimate(why=note or "no query with a value"))
+    return Mark(name, Estimate(figure.value, figure.low, figure.high, why=note))
 
 
 def share(value: float | None) -> str:

@@ -1,39 +1,43 @@
-"""Report, the systems: every measure with its interval, what files held, times, the seal, and the method."""
+"""Report, the systems: every measure with its interval, what files held, the seal, and the method."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import median
+from statistics import mean, median, stdev
+from typing import NamedTuple
 
 from curation.core.reports.charts import intervals
-from curation.core.reports.page import Section, Table
-from curation.core.reports.plots import MOST_SERIES, PlotCurve, curves
-from curation.core.text import amount
-from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.core.reports.page import QueryName, Section, Table
+from curation.core.reports.plots import MAX_SERIES, PlotCurve, PlotPoint, curves, scatter
+from curation.core.text import pluralize
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import rate_of_few
 from curation.evaluation.report.section import by_measure, interval, mark, share, with_own_n
-from curation.evaluation.scoring.inputs.run_seconds import RunSeconds
-from curation.evaluation.scoring.metrics.measures import WITHIN, measures_named
-from curation.releases.release_rows import marked
+from curation.evaluation.scoring.measure_names import WITHIN, measures_named
+from curation.releases.gate_override import with_gate_override
 
-SECONDS_COLUMNS = ("system", "run", "mean", "median", "p95", "queries", "note")
+QUERY_BY_QUERY = "Query by query"
+RESULTS = ("won", "lost", "tied", "zero")
+NAMED = 5
+"""Queries that are named at either end."""
 
 
 def write_systems(evaluation: Evaluation) -> list[Section]:
     headline = evaluation.measures[0]
     marks = [
-        mark(system.name, system.overall[headline], _size(system, headline)) for system in evaluation.runs
+        mark(system.name, figure, figure.no_interval or "")
+        for system in evaluation.runs
+        if (figure := system.overall[headline])
     ]
     sentence = f"{headline}: {evaluation.about[headline]}. A query that a run misses counts 0."
     if evaluation.without_relevant:
-        one = "query has no relevant document: it is"
+        single_text = "query has no relevant document: it is"
         many = "queries have no relevant document: they are"
         sentence += (
-            f"\n{amount(evaluation.without_relevant, one, many)} in no figure of a measure that needs one."
+            f"\n{pluralize(evaluation.without_relevant, single_text, many)} in no figure of a "
+            "measure that needs one."
         )
-    if evaluation.subtopics is not None:
-        sentence += f"\n{evaluation.subtopics.sentence}"
-    for remark in (*_system_remarks(evaluation), *_file_remarks(evaluation)):
+    for remark in _file_remarks(evaluation):
         sentence += f"\n{remark}"
     few = rate_of_few(figure.n for system in evaluation.runs for figure in system.overall.values())
     tables = [_headline(evaluation, headline), _all_measures(evaluation), _files(evaluation)]
@@ -50,10 +54,6 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     ]
 
 
-def _size(system: EvaluatedSystem, headline: str) -> str:
-    return system.overall[headline].no_interval or ""
-
-
 def _headline(evaluation: Evaluation, headline: str) -> Table:
     columns = ("system", headline, "95 %", "queries", "judged", "note")
     rows = []
@@ -65,10 +65,10 @@ def _headline(evaluation: Evaluation, headline: str) -> Table:
 
 
 def _all_measures(evaluation: Evaluation) -> Table:
-    totals = [one.name for one in measures_named(evaluation.measures) if one.summary == "total"]
+    totals = [measure.name for measure in measures_named(evaluation.measures) if measure.summary == "total"]
     of_totals = f"; {', '.join(totals)}: total" if totals else ""
     return by_measure(
-        f"Every measure: mean over {amount(evaluation.queries, 'query', 'queries')}{of_totals}",
+        f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{of_totals}",
         evaluation,
         lambda figure: with_own_n(figure, evaluation.queries),
     )
@@ -88,40 +88,27 @@ def _files(evaluation: Evaluation) -> Table:
     return Table("What the files held for these queries", ("system", "file", *counted, *others), tuple(rows))
 
 
-def _system_remarks(evaluation: Evaluation) -> Iterator[str]:
-    """How old the release is, and what each system returned that figures alone do not show."""
-    if evaluation.age is not None:
-        yield from evaluation.age.sentences(evaluation.release)
-    for system in evaluation.runs:
-        for remark in (system.copies, system.outdated):
-            if remark is not None:
-                yield remark.sentence(system.name)
-
-
 def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
     """What is wrong with the order of a file's lists, and what else has to be known of it."""
     if measures_named(evaluation.measures[:1])[0].of_chunks:
-        yield "Judged are chunks whose documents have a grade. Equal scores and judged@k are of documents."
-    for facts in (one for system in evaluation.runs for one in system.files):
+        yield "A chunk is judged if its document has a grade. Equal scores and judged@k are of documents."
+    for facts in (facts for system in evaluation.runs for facts in system.files):
         if facts.against_scores:
-            queries = amount(facts.against_scores, "query has", "queries have")
+            queries = pluralize(facts.against_scores, "query has", "queries have")
             yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
         yield from (f"{facts.source}: {sentence}" for sentence in facts.remarks)
         if mattering := facts.ties.mattering:
-            queries = amount(mattering, "query", "queries")
+            queries = pluralize(mattering, "query", "queries")
             yield f"{facts.source}: another order of equal scores would give other figures of {queries}."
 
 
 def write_context(evaluation: Evaluation) -> list[Section]:
     """Recall of evidence against words of context: which chunks to use."""
     known = {
-        name: [(point.words, point.recall) for point in points if point.words and point.recall is not None]
+        name: [(words, recall.value) for _, words, recall in points if words and recall.value is not None]
         for name, points in evaluation.context.items()
     }
-    few = [
-        [point.words for point in points if point.k <= 10 and point.words]
-        for points in evaluation.context.values()
-    ]
+    few = [[words for k, words, _ in points if k <= 10 and words] for points in evaluation.context.values()]
     if not any(few):
         return []
     widest = float(median(max(words) for words in few if words))
@@ -132,53 +119,34 @@ def write_context(evaluation: Evaluation) -> list[Section]:
     ]
     columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
-        (name, point.k, None if point.words is None else round(point.words), point.recall, interval(point))
+        (name, k, None if words is None else round(words), recall.value, interval(recall))
         for name, points in evaluation.context.items()
-        for point in points
+        for k, words, recall in points
     )
     return [
         Section(
             "Recall against context",
             "What the first chunks hold of the evidence, and how many words a language model has to read for "
-            "it. Of two lines the upper one finds more with the same words. Which differences are certain, "
-            f"the comparison by {WITHIN}@w says.",
-            (curves("Recall of evidence", "words of context", "recall", drawn[:MOST_SERIES], widest),),
+            "it. A higher line finds more evidence for the same number of words. The comparison by "
+            f"{WITHIN}@w says which differences are certain.",
+            (curves("Recall of evidence", "words of context", "recall", drawn[:MAX_SERIES], widest),),
             (Table("Recall of evidence by number of chunks", columns, rows),),
-            "Words are those of the stored text; of scripts without spaces each sign is one."
-            + (f" Lines are of the first {MOST_SERIES} systems." if len(drawn) > MOST_SERIES else ""),
+            "Words are counted in the stored text; in scripts without spaces each sign counts."
+            + (f" Lines are of the first {MAX_SERIES} systems." if len(drawn) > MAX_SERIES else ""),
         )
     ]
 
 
 def _seeds(evaluation: Evaluation, headline: str) -> Table | None:
-    rows = [
-        (system.name, spread.runs, spread.mean, spread.sd)
-        for system in evaluation.runs
-        if (spread := system.seeds.get(headline)) is not None
-    ]
+    rows = []
+    for system in evaluation.runs:
+        figures = system.seeds.get(headline, ())
+        known = [figure for figure in figures if figure is not None]
+        if figures:
+            spread = stdev(known) if len(known) > 1 else None
+            rows.append((system.name, len(figures), mean(known) if known else None, spread))
     columns = ("system", "runs", "mean", "sd over runs")
     return Table(f"Several runs of one system: {headline}", columns, tuple(rows)) if rows else None
-
-
-def write_seconds(evaluation: Evaluation) -> list[Section]:
-    rows = [
-        (system.name, run.source, *_seconds(run.seconds))
-        for system in evaluation.runs
-        for run in system.files
-        if run.seconds is not None
-    ]
-    if not rows:
-        return []
-    sentence = "As the systems measured it. Times of different machines do not compare."
-    return [
-        Section("Time a query", sentence, (), (Table("Milliseconds a query", SECONDS_COLUMNS, tuple(rows)),))
-    ]
-
-
-def _seconds(seconds: RunSeconds) -> tuple[str, ...]:
-    times = (seconds.mean, seconds.median, seconds.p95)
-    shown = tuple("–" if time is None else f"{1000 * time:.1f}" for time in times)
-    return (*shown, f"{seconds.n:,}" if seconds.n else "–", seconds.left_out or "")
 
 
 def write_sealed(evaluation: Evaluation) -> list[Section]:
@@ -197,7 +165,7 @@ def write_sealed(evaluation: Evaluation) -> list[Section]:
 def write_method(evaluation: Evaluation) -> list[Section]:
     measures = tuple((name, evaluation.about[name]) for name in evaluation.measures)
     facts = [
-        ("release", marked(evaluation.release, evaluation.mark)),
+        ("release", with_gate_override(evaluation.release, evaluation.mark)),
         ("release id", evaluation.release_id),
         ("parts", ", ".join(evaluation.parts)),
         ("sealed parts evaluated", ", ".join(evaluation.sealed) or "none"),
@@ -218,3 +186,100 @@ def write_method(evaluation: Evaluation) -> list[Section]:
             ),
         )
     ]
+
+
+class QueryValues(NamedTuple):
+    """A query with the values of two systems; with one system the first value is 0."""
+
+    query_id: str
+    text: str
+    first: float
+    second: float
+
+    @property
+    def name(self) -> QueryName:
+        """The text, which names the query."""
+        return QueryName(self.text, self.query_id)
+
+    @property
+    def difference(self) -> float:
+        return self.second - self.first
+
+    @property
+    def result(self) -> str:
+        """The result of the second system, out of `RESULTS`; `zero` is 0 for both."""
+        if not (self.first or self.second):
+            return "zero"
+        return "won" if self.difference > 0 else "lost" if self.difference < 0 else "tied"
+
+
+def write_queries(evaluation: Evaluation) -> list[Section]:
+    if evaluation.query_ids is None:
+        return []
+    return [_of_one(evaluation) if len(evaluation.runs) == 1 else _of_two(evaluation)]
+
+
+def _of_two(evaluation: Evaluation) -> Section:
+    """The first two systems; the others are compared in the section on pairs."""
+    first, second = (system.name for system in evaluation.runs[:2])
+    headline, rows = evaluation.measures[0], _values(evaluation, 0, 1)
+    by_difference = sorted(rows, key=lambda row: (row.difference, row.query_id))
+    worse = [row for row in by_difference[:NAMED] if row.difference < 0]
+    better = [row for row in by_difference[::-1][:NAMED] if row.difference > 0]
+    labels = {row.query_id: str(number) for number, row in enumerate([*better, *worse], 1)}
+    points = [
+        PlotPoint(
+            row.first,
+            row.second,
+            f"{row.text}: {row.first:.3f}, {row.second:.3f}",
+            labels.get(row.query_id, ""),
+        )
+        for row in rows
+    ]
+    equal = sum(row.difference == 0 for row in rows)
+    sentence = (
+        f"Each point is a query: {headline} of {first} across, of {second} up. Above the line {second} is "
+        f"better. {equal:,} of {pluralize(len(rows), 'query', 'queries')} are equal."
+    )
+    if len(evaluation.runs) > 2:
+        sentence += f"\nThe first two of {len(evaluation.runs):,} systems are drawn."
+    columns = ("number", "query", "query id", first, second, "difference")
+    tables = [
+        Table(
+            caption,
+            columns,
+            tuple(
+                (int(labels[row.query_id]), row.name, *(row.query_id, row.first, row.second, row.difference))
+                for row in chosen
+            ),
+        )
+        for caption, chosen in ((f"{second} gains most", better), (f"{second} loses most", worse))
+        if chosen
+    ]
+    drawing = scatter(f"{headline}, query by query", first, second, points)
+    return Section(QUERY_BY_QUERY, sentence, (drawing,), tuple(tables))
+
+
+def _of_one(evaluation: Evaluation) -> Section:
+    name, headline, rows = evaluation.runs[0].name, evaluation.measures[0], _values(evaluation, 0, 0)
+    ordered = sorted(rows, key=lambda row: (row.first, row.query_id))
+    columns = ("query", "query id", headline)
+    tables = tuple(
+        Table(caption, columns, tuple((row.name, row.query_id, row.first) for row in chosen))
+        for caption, chosen in (
+            (f"Lowest of {name}", ordered[:NAMED]),
+            (f"Highest of {name}", ordered[::-1][:NAMED]),
+        )
+    )
+    zero = sum(row.first == 0 for row in rows)
+    return Section(
+        QUERY_BY_QUERY, f"{zero:,} of {pluralize(len(rows), 'query', 'queries')} have 0.", (), tables
+    )
+
+
+def _values(evaluation: Evaluation, first: int, second: int) -> list[QueryValues]:
+    """Queries with a value of both systems by the headline measure."""
+    headline, texts = evaluation.measures[0], evaluation.query_texts or ()
+    first_values, other = ((evaluation.runs[index].per_query or {})[headline] for index in (first, second))
+    rows = zip(evaluation.query_ids or (), texts, first_values, other, strict=True)
+    return [QueryValues(name, text, x, y) for name, text, x, y in rows if x is not None and y is not None]

@@ -1,1 +1,1 @@
-"""What systems are scored on: a release's queries and grades, their runs, and the value of each query."""
+"""What systems are scored on: a release's queries and grades, runs, measures, and the value of each query."""

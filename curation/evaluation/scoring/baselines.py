@@ -10,7 +10,7 @@ of their document.
 What is searched is what the release pins: its versions of the documents, for its queries. No grade is read,
 so a run gives nothing away and passes no seal.
 
-Scores are written as `baseline_systems` says, and ids are those of the TREC export.
+Scores are written as `baseline_systems` says, and ids as in the TREC export.
 
 With each run file is a JSON file of the same name with all that the run depends on, and the seconds that
 each query took. The run file has the same bytes each time; seconds have not.
@@ -31,21 +31,22 @@ from typing import Any
 from curation import __version__
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import normalise_query
-from curation.evaluation.scoring.baseline_searchers import engine_searchers, own_searchers
+from curation.core.reports.page import Table
+from curation.core.text import normalise_query, pluralize
 from curation.evaluation.scoring.baseline_systems import (
     CHUNK_COLUMNS,
     ChunkedSystem,
     EngineLists,
     chunked_name,
+    engine_searchers,
+    own_searchers,
     run_lines,
 )
 from curation.evaluation.scoring.splitters import splitters_named
 from curation.ingest.importers.corpus import content_hash_of
 from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import known_systems
-from curation.releases.export.formats.trec import without_space
-from curation.releases.release_rows import Pin
+from curation.releases.export.trec import without_space
 from curation.releases.seal import refuse_unknown_parts
 from curation.releases.verify import FrozenRelease, load_release
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
@@ -60,8 +61,8 @@ RUN_SUFFIX = ".trec"
 CHUNK_SUFFIX = ".csv"
 SIDECAR_SUFFIX = ".json"
 TIMED = (
-    "wall time to search for each query by itself, to the depth of the run; index and embeddings were made "
-    "before, those of the queries too"
+    "wall time to search for each query by itself, to the depth of the run; index and embeddings, also "
+    "of the queries, were made before"
 )
 """What the seconds of a run are."""
 
@@ -110,6 +111,34 @@ class BaselineRuns:
     out: Path
     runs: list[BaselineRun]
 
+    @property
+    def sentences(self) -> list[str]:
+        """What was searched, and for how many queries nothing was found."""
+        lines = []
+        if self.documents:
+            documents = pluralize(self.documents, "document was", "documents were")
+            lines.append(f"{documents} searched, to depth {self.depth:,}.")
+        if self.without_text:
+            lines.append(f"{self.without_text:,} of them have no text: no system finds them.")
+        if self.mapped:
+            lines.append(f"{self.mapped:,} ids hold white space and were encoded, as in the TREC export.")
+        for run in self.runs:
+            lines += [
+                f"{run.system}: nothing for {pluralize(number, 'query', 'queries')}: {why}"
+                for why, number in run.empty.items()
+            ]
+        return [*lines, f"release id: {self.release_id}"]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The run files."""
+        columns = ("file", "queries", "lines", "without a result", "ms a query")
+        rows = tuple(
+            (run.file.name, run.queries, run.results, sum(run.empty.values()), 1000 * run.seconds)
+            for run in self.runs
+        )
+        return (Table(f"Runs of {self.name} ({self.part}) in {self.out}", columns, rows),)
+
 
 def write_baselines(
     store: Store,
@@ -138,7 +167,7 @@ def write_baselines(
     model: what dense and hybrid embed with.
     replace: write over files of the same names.
     engine: is asked in the place of `systems`; `say` is called with what is sent where, before it is.
-    chunks: splitters, each of which makes chunks that the systems search in the place of whole documents.
+    chunks: splitters; the systems search the chunks that each makes, in the place of whole documents.
 
     Raises
     ------
@@ -203,12 +232,12 @@ class _ExportedIds:
         self.queries = without_space(row["query_id"] for row in release.rows("queries"))
         self.documents = without_space(row["document_id"] for row in release.rows("documents"))
         pairs = [*self.queries.items(), *self.documents.items()]
-        self.mapped = sum(exported != own for own, exported in pairs)
+        self.mapped = sum(exported != id for id, exported in pairs)
 
     def of(self, hits: Sequence[Hit]) -> dict[str, str]:
         """Document id → id as it is written, of those that the release lacks, too."""
         written = without_space(hit.document_id for hit in hits)
-        return {one: self.documents.get(one, other) for one, other in written.items()}
+        return {document_id: self.documents.get(document_id, other) for document_id, other in written.items()}
 
 
 def _checked(systems: Sequence[str], depth: int) -> list[str]:
@@ -217,7 +246,7 @@ def _checked(systems: Sequence[str], depth: int) -> list[str]:
         problems.append(f"--depth {depth}: expected at least 1 document a query.")
     if named := [system for system in systems if system.startswith(RUN_PREFIX)]:
         problems.append(
-            f"{', '.join(named)}: an imported run is a run already; `goldgrade run` makes those of "
+            f"{', '.join(named)}: an imported run is a run already; `goldgrade baseline` makes runs of "
             f"{', '.join(SYSTEMS)}."
         )
     refuse_problems(problems)
@@ -243,17 +272,16 @@ def _queries(release: FrozenRelease, part: str) -> list[Query]:
 
 def _documents(store: Store, release: FrozenRelease, progress: Progress) -> list[Document]:
     """The documents as the release pins them."""
-    pins = [Pin(row["document_id"], row["content_hash"]) for row in release.rows("documents")]
-    found = []
-    for number, (pin, document) in enumerate(release.pinned(store, pins), 1):
-        if document is None or content_hash_of(document) != pin.content_hash:
+    documents = []
+    for number, (document_id, document) in enumerate(release.documents(store), 1):
+        if document is None or content_hash_of(document) != release.versions[document_id]:
             raise RefusedError(
-                f"The document {pin.document_id!r} of the release {release.row.name!r} is not as it was "
+                f"The document {document_id!r} of the release {release.row.name!r} is not as it was "
                 f"frozen, so nothing was searched. `goldgrade verify {release.row.name}` names everything."
             )
-        found.append(document)
-        progress("reading documents", number, len(pins))
-    return found
+        documents.append(document)
+        progress("reading documents", number, len(release.versions))
+    return documents
 
 
 def _refuse_existing(out: Path, names: Sequence[str], ending: str, replace: bool) -> None:

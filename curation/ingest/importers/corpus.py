@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import digest
-from curation.ingest.filters.query_filter import VALID
-from curation.ingest.filters.stored import Withdraw, keep_items
+from curation.core.text import digest, pluralize
+from curation.ingest.filters import VALID, Withdraw, keep_items
+from curation.ingest.import_outcome import ImportOutcome, fields_used, replaced, withdrawn
 from curation.ingest.readers.fields import CorpusFields
 from curation.ingest.readers.formats import FileLayout, beir_file
-from curation.ingest.readers.nested.paths import rest_of
+from curation.ingest.readers.json_paths import rest_of
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import metadata_json, text_of
 from curation.store import (
@@ -74,6 +74,24 @@ class CorpusImport:
     without_text: int
     shown: str = ""
     withdrawn: int = 0
+
+    @property
+    def outcome(self) -> ImportOutcome:
+        """What the import did, in figures and sentences."""
+        sentence = f"The corpus now has {pluralize(self.documents, 'document')}."
+        if not self.is_new:
+            sentence = f"Nothing changed: the project has the same {pluralize(self.documents, 'document')}."
+        names = ("documents", "added", "changed", "removed", "unchanged")
+        figures = {name: getattr(self, name) for name in names}
+        remarks = [
+            f"The stored version of the corpus is {self.snapshot}.",
+            fields_used(self.fields, "all others are metadata"),
+        ]
+        if self.without_text:
+            have = pluralize(self.without_text, "document has", "documents have")
+            remarks.append(f"{have} no text: judged by title alone.")
+        remarks += [*filter(None, [self.shown]), *withdrawn(self.withdrawn), *replaced(self.replaced)]
+        return ImportOutcome(self.is_new, sentence, "documents", figures, self.left_out, remarks)
 
 
 class KnownVersions(NamedTuple):
@@ -169,18 +187,18 @@ def import_corpus_files(
     RefusedError: another process changed the corpus meanwhile.
     """
     with store.reading() as cursor:
-        held = known_versions(cursor)
-    taken = CorpusBuilder([path for path, _ in files], held.hashes)
+        before = known_versions(cursor)
+    taken = CorpusBuilder([path for path, _ in files], before.hashes)
     for path, layout in files:
         read_documents(Records(path, layout, progress), fields or CorpusFields(), taken)
     taken.pack()
-    versions = dict(held.versions) if add else {}
+    versions = dict(before.versions) if add else {}
     versions.update({document_id: version for document_id, (version, *_) in taken.versions.items()})
-    result = compare(held, versions, taken)
-    is_part = add and held.held
-    if result.is_new or held.held != is_part or taken.batches:  # texts that were left elsewhere until now
+    result = compare(before, versions, taken)
+    is_part = add and before.held
+    if result.is_new or before.held != is_part or taken.batches:  # texts that were left elsewhere until now
         with store.transaction(appends=True) as cursor:
-            write_corpus(cursor, held, versions, taken.batches, taken.source, is_part)
+            write_corpus(cursor, before, versions, taken.batches, taken.source, is_part)
             record_import(cursor, {"source": taken.source}, result, author)
             result = replace(result, withdrawn=withdraw(cursor, author))
     return result
@@ -207,11 +225,15 @@ def snapshot_id_of(versions: Mapping[str, str]) -> str:
 def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
     used = records.resolve(asked)
     if used.title is None and not used.body:
-        records.refuse_columns("no column is known to hold text: name it with --title-field or --body-field")
+        records.refuse_columns(
+            "no column is known to hold text: name it with --map title=COLUMN or --map body=COLUMN"
+        )
     elif not used.body and not asked.titles_only:
         longest = records.longest_text(set(used.used.values()))
         such = f" ({longest} has the longest values)" if longest else ""
-        records.refuse_columns(f"{NO_TEXT}. Name it with --body-field{such}, or say so with --titles-only")
+        records.refuse_columns(
+            f"{NO_TEXT}. Name it with --map body=COLUMN{such}, or say so with --titles-only"
+        )
     return used
 
 
@@ -289,17 +311,17 @@ def _text(values: Mapping[str, Any], name: str | None) -> str:
 
 
 def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Records) -> bool:
-    """Whether the document's id was not met before; met with another content, it is a problem."""
-    said = (document.content_hash, len(taken.units) - 1, line)
-    first = taken.versions.setdefault(document.document_id, said)
+    """Whether the document's id is new; an id that was met with another content is a problem."""
+    here = (document.content_hash, len(taken.units) - 1, line)
+    first = taken.versions.setdefault(document.document_id, here)
     version, file, first_line = first
-    if first is said:  # a file can hold several documents on one line
+    if first is here:  # a file can hold several documents on one line
         return True
     if version == document.content_hash:
         taken.left_out["the same document again"] += 1
     else:
         where = f"{taken.units[file]} {first_line}"
-        where += f" of {taken.paths[file]}" if file != said[1] else ""
+        where += f" of {taken.paths[file]}" if file != here[1] else ""
         records.problems.add(
             line,
             f"document {document.document_id!r} has another content than on {where}",

@@ -1,4 +1,4 @@
-"""One grade of a file of judgments; and of several by one person for one pair, the one that counts."""
+"""One grade of a file of judgments; where one person gave a pair several grades, the latest counts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.core.errors import refuse_problems
-from curation.ingest.readers.nested.evidence import StatedEvidence
+from curation.ingest.importers.evidence_cells import StatedEvidence
 
 EARLIER_GRADE = "an earlier grade by the same person for the same pair"
 _ONE_GRADE = (
-    "An annotator has one grade for a pair: keep one of the two lines. Of two with times (--time-field) the "
-    "later counts."
+    "An annotator can have only one grade for a pair: keep one of the two lines. If both have times "
+    "(--map time), the later one counts."
 )
 
 
@@ -41,7 +41,6 @@ class ImportedJudgment(NamedTuple):
     reason: str | None = None
     submitted_at: datetime | None = None
     line: int = 0
-    active_ms: int | None = None
     evidence: tuple[StatedEvidence, ...] | None = None
 
     @property
@@ -66,10 +65,10 @@ def one_judgment_a_pair(
         by_key.setdefault(judgment.key, []).append(judgment)
     problems: list[str] = []
     counts: Counter[str] = Counter(left_out)
-    found = {key: _joined(_latest(given, counts), counts, problems) for key, given in by_key.items()}
+    judgment_of = {key: _joined(_latest(given, counts), counts, problems) for key, given in by_key.items()}
     left_out.update(counts)
     refuse_problems(problems, way_out=_ONE_GRADE)
-    return found
+    return judgment_of
 
 
 def _latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:

@@ -1,12 +1,11 @@
 """Judgments from a file: who gave which grade to which document for which query.
 
 Three shapes are read: long (a judgment a row), wide (a pair a row, a column per annotator) and TREC qrels.
-All become one list, which `labeling.judgments.imported` adds to the project.
+All become one list, which `labeling.imported` adds to the project.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,35 +16,35 @@ from typing import Any, NamedTuple
 
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.text import LONGEST_NOTE, amount, normalise_query
-from curation.guides.guide import Guide, current_guide
-from curation.ingest.importers.compare_queries import ONE_TEXT, clash, compare_named
+from curation.core.text import MAX_NOTE_LENGTH, normalise_query, pluralize
+from curation.guides.guide import current_guide
+from curation.ingest.importers.evidence_cells import stated_evidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.ingest.importers.queries import KnownQueries, QueryColumn, named_by, query_id_of
+from curation.ingest.importers.known_queries import KnownQueries, QueryColumn, named_by
+from curation.ingest.importers.personal_data import redact
+from curation.ingest.importers.queries import ONE_TEXT, clash, compare_named, holds_address, query_id_of
 from curation.ingest.importers.query_import import BARE
-from curation.ingest.importers.redaction.personal_data import redact
-from curation.ingest.importers.row_marks import RowMark, mark_columns, mark_of
+from curation.ingest.importers.row_marks import mark_columns, mark_of
 from curation.ingest.importers.unknown_names import (
     UNKNOWN_DOCUMENT,
     UNKNOWN_QUERY,
     KnownDocuments,
     UnknownNames,
 )
-from curation.ingest.importers.value_maps import (
+from curation.ingest.readers.fields import JudgmentFields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.times import NO_TIME, ImportedTimes
+from curation.ingest.readers.values import (
     CANNOT_TELL,
     UNGRADED,
     grade_key,
     grade_word,
     is_no_value,
     map_to_write,
+    text_of,
+    whole_number,
 )
-from curation.ingest.importers.written_query import holds_address
-from curation.ingest.readers.fields import JudgmentFields
-from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.imported_times import NO_TIME, ImportedTimes
-from curation.ingest.readers.nested.evidence import stated_evidence
-from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import text_of, whole_number
 from curation.store import Store
 from curation.store.documents import current_versions, ids_alike
 from curation.store.rows import Query
@@ -53,43 +52,17 @@ from curation.store.rows import Query
 _POOLED_UNJUDGED = "-1"
 _NO_GRADE = "not a whole number, and not the name of a grade"
 _NO_MAP = "not in --grade-map, and not the name of a grade"
-_OF_TREC = ("qrels", "letor")
-_SEPARATOR = re.compile(r"::|\||\t")
 _REJECTED = (
-    "A grade that was rejected is none: remove such rows. Where accept and reject are the grades, say "
-    "--grade-field {column} --grade-map accept=3,{said}=0,ignore=cannot-tell"
+    "A rejected grade does not count: remove such rows. Where accept and reject are the grades, say "
+    "--map grade={column} --grade-map accept=3,{word}=0,ignore=cannot-tell"
 )
 _SKIP_UNKNOWN = "Or leave such rows out with --skip-unknown."
 _WAYS_OUT = {
     UNKNOWN_QUERY: "An id is no text. Import the queries first (`goldgrade import queries PATH`), or name "
-    "the "
-    f"column with their texts with --query-text-field. {_SKIP_UNKNOWN}",
+    f"the column with their texts with --map query_text=COLUMN. {_SKIP_UNKNOWN}",
     UNKNOWN_DOCUMENT: f"Import the corpus that was judged first. {_SKIP_UNKNOWN}",
 }
 _YES = ("true", "1", "1.0", "yes", "t", "y")
-
-
-class JudgmentFile(NamedTuple):
-    """What a file of judgments holds.
-
-    Attributes
-    ----------
-    source: the file's name. unit: what a record's number counts, 'line' or 'row'.
-    new_queries: queries that the judgments are about and the project does not hold.
-    known_as: the file's id → the project's, of queries whose text the project knew under an id of its own.
-    left_out: reason → number of cells; unknown: the names of unknown queries and documents among them.
-    unread: what could not be read of judgments that are taken without it → number of cells.
-    """
-
-    judgments: list[ImportedJudgment]
-    source: str
-    unit: str
-    new_queries: list[Query]
-    known_as: dict[str, str]
-    left_out: dict[str, int]
-    unknown: dict[str, list[str]]
-    unread: dict[str, int]
-    fields: JudgmentFields
 
 
 class _Cell(NamedTuple):
@@ -103,50 +76,7 @@ class _Cell(NamedTuple):
     grade: str
     note: str | None
     time: Any
-    duration: Any
     evidence: Any
-
-
-def read_judgments(
-    store: Store,
-    path: Path,
-    fields: JudgmentFields | None = None,
-    layout: FileLayout | None = None,
-    grade_map: Mapping[str, int | None] | None = None,
-    skip_unknown: bool = False,
-    progress: Progress = silent,
-) -> JudgmentFile:
-    """The judgments of a file, compared with the project's guide, queries and documents; writes nothing.
-
-    Parameters
-    ----------
-    grade_map, skip_unknown: as for `labeling.judgments.imported.import_judgments`.
-
-    Raises
-    ------
-    InputError: the file cannot be read, or judgments cannot be taken; all of them together.
-    RefusedError: there is no corpus yet.
-    """
-    records = Records(path, layout, progress, judged=True)
-    documents = KnownDocuments(partial(current_versions, store), partial(ids_alike, store))
-    with store.reading() as cursor:
-        guide, queries = current_guide(cursor), KnownQueries.read(cursor)
-    used = _fields(records, fields or JudgmentFields(), guide.evidence is not None)
-    reader = _JudgmentReader(records, used, guide, queries, documents, dict(grade_map or {}), skip_unknown)
-    judgments = reader.read()
-    if not judgments:
-        records.refuse_nothing_taken("judgment", reader.left_out)
-    return JudgmentFile(
-        judgments=judgments,
-        source=records.source,
-        unit=records.unit,
-        new_queries=list(reader.new_queries.values()),
-        known_as=reader.known_as,
-        left_out=dict(reader.left_out),
-        unknown=reader.unknown.names,
-        unread=dict(reader.times.unread),
-        fields=used,
-    )
 
 
 def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> JudgmentFields:
@@ -158,7 +88,6 @@ def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> Ju
     for column in asked.annotator_columns:
         records.field("--annotator-columns", column)
     absent = {"annotator", "grade"} if wide else {"annotator"} if asked.annotator_name else set()
-    absent |= {"query", "document"} if asked.pair else set()
     absent |= {"grade"} if asked.grade_given is not None else set()
     absent |= set() if takes_evidence or asked.evidence else {"evidence"}
     used = records.resolve(asked, absent)
@@ -166,48 +95,74 @@ def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> Ju
         used = replace(used, query_text=None)
     if "annotator" not in absent and used.annotator is None:
         records.refuse_columns(
-            "no column is known to say who judged: name one with --annotator-field, several with "
+            "no column is known to say who judged: name one with --map annotator=COLUMN, several with "
             "--annotator-columns, or the person with --annotator"
         )
     if asked.annotator and asked.annotator_name:
-        records.refuse_columns("--annotator and --annotator-field both say who judged: leave one of them")
+        records.refuse_columns("--annotator and --map annotator both say who judged: leave one of them")
     return used
 
 
-class _JudgmentReader:
-    """One reading of one file: judgments out, problems to its records, the rest counted."""
+class JudgmentFile:
+    """A file of judgments, read and compared with the project's guide, queries and documents; writes nothing.
+
+    Attributes
+    ----------
+    judgments: in the order of the file.
+    source: the file's name. unit: what a record's number counts, 'line' or 'row'.
+    new_queries: queries that the judgments are about and the project does not hold.
+    known_as: the file's id → the project's, of queries whose text the project knew under an id of its own.
+    left_out: reason → number of cells; unknown: the names of unknown queries and documents among them.
+    unread: what could not be read of judgments that are taken without it → number of cells.
+
+    Parameters
+    ----------
+    grade_map, skip_unknown: as for `labeling.imported.import_judgments`.
+
+    Raises
+    ------
+    InputError: the file cannot be read, or judgments cannot be taken; all of them together.
+    RefusedError: there is no corpus yet.
+    """
 
     def __init__(
         self,
-        records: Records,
-        fields: JudgmentFields,
-        guide: Guide,
-        queries: KnownQueries,
-        documents: KnownDocuments,
-        grade_map: Mapping[str, int | None],
-        skip_unknown: bool,
+        store: Store,
+        path: Path,
+        fields: JudgmentFields | None = None,
+        layout: FileLayout | None = None,
+        grade_map: Mapping[str, int | None] | None = None,
+        skip_unknown: bool = False,
+        progress: Progress = silent,
     ) -> None:
-        self._records = records
+        self._records = records = Records(path, layout, progress, judged=True)
         self._problems = records.problems
-        self._fields = fields
-        self._guide, self._known_queries, self._documents = guide, queries, documents
-        self._grade_map = grade_map
-        of_ids = records.format == "qrels" or fields.query_text is not None or fields.pair is not None
+        self._documents = KnownDocuments(partial(current_versions, store), partial(ids_alike, store))
+        with store.reading() as cursor:
+            self._guide, self._known_queries = current_guide(cursor), KnownQueries.read(cursor)
+        self.fields = fields = _fields(records, fields or JudgmentFields(), self._guide.evidence is not None)
+        self._grade_map = dict(grade_map or {})
+        of_ids = records.format == "qrels" or fields.query_text is not None
         self._given = "" if fields.grade_given is None else str(fields.grade_given)
-        self._queries = QueryColumn(queries, fields.query, "id" if of_ids else None)
+        self._queries = QueryColumn(self._known_queries, fields.query, "id" if of_ids else None)
         self._named: dict[str, tuple[Query, int]] = {}
-        known_names = {UNKNOWN_QUERY: queries.alike, UNKNOWN_DOCUMENT: documents.alike}
-        self.unknown = UnknownNames(records.problems, _WAYS_OUT, known_names, skip_unknown)
-        self.new_queries: dict[str, Query] = {}
+        known_names = {UNKNOWN_QUERY: self._known_queries.alike, UNKNOWN_DOCUMENT: self._documents.alike}
+        self._unknown = UnknownNames(records.problems, _WAYS_OUT, known_names, skip_unknown)
+        self.new_queries: list[Query] = []
         self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
         self._bad: dict[tuple[str, str], list[int]] = {}
-        self._rejected: list[tuple[int, RowMark]] = []
+        self._rejected: list[tuple[int, str, str]] = []
         taken = {*fields.used.values(), *fields.annotator_columns}
         self._marks = mark_columns(records.columns, taken, judged=True)
-        self.times = ImportedTimes(fields.date_order, fields.duration, fields.duration_unit)
+        self._times = ImportedTimes(fields.date_order)
+        self.judgments = self._read()
+        if not self.judgments:
+            records.refuse_nothing_taken("judgment", self.left_out)
+        self.source, self.unit = records.source, records.unit
+        self.unknown, self.unread = self._unknown.names, dict(self._times.unread)
 
-    def read(self) -> list[ImportedJudgment]:
+    def _read(self) -> list[ImportedJudgment]:
         """The judgments, in the order of the file; raises what was wrong with it."""
         cells: list[_Cell] = []
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
@@ -216,28 +171,28 @@ class _JudgmentReader:
         self._documents.ask(cell.document for cell in cells)
         judgments = list(filter(None, map(self._judgment, cells)))
         self._note_all()
-        self.unknown.settle(self.left_out)
-        if self._fields.evidence:
+        self._unknown.settle(self.left_out)
+        if self.fields.evidence:
             self._problems.hint("There may be more: evidence is compared with the texts after this.")
-        new, self.known_as = compare_named(self._named.values(), self._known_queries, self._problems)
-        self.new_queries |= {query.query_id: query for query in new}
+        named = self._named.values()
+        self.new_queries, self.known_as = compare_named(named, self._known_queries, self._problems)
         return [
             judgment._replace(query_id=self.known_as.get(judgment.query_id, judgment.query_id))
             for judgment in judgments
         ]
 
     def _note_all(self) -> None:
-        """The problems that are said once of the whole file."""
+        """Note the problems that concern the whole file."""
         for (_, why), lines in self._bad.items():
             more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
             self._problems.add(lines[0], f"{why}{more}", self._grade_map_to_write())
         if self._rejected:
-            line, (column, said) = self._rejected[0]
-            many = amount(len(self._rejected), "row says", "rows say")
-            way_out = _REJECTED.format(column=column, said=said)
-            self._problems.add(line, f"{many} {column}: {said}, this one first", way_out)
-        if self.times.no_time:
-            self._problems.add_general(f"no time in {self._fields.time!r} could be read", NO_TIME)
+            line, column, word = self._rejected[0]
+            many = pluralize(len(self._rejected), "row says", "rows say")
+            way_out = _REJECTED.format(column=column, word=word)
+            self._problems.add(line, f"{many} {column}: {word}, this one first", way_out)
+        if self._times.no_time:
+            self._problems.add_general(f"no time in {self.fields.time!r} could be read", NO_TIME)
 
     def _grade_map_to_write(self) -> str:
         """The option for all bad grades of the file, with those that are mapped."""
@@ -250,15 +205,14 @@ class _JudgmentReader:
         )
 
     def _cells(self, record: Record) -> Iterator[_Cell]:
-        values, fields = record.fields, self._fields
+        values, fields = record.fields, self.fields
         if mark := mark_of(values, self._marks):
-            if mark.is_rejection:
-                self._rejected.append((record.line, mark))
-            self.left_out[f"marked {mark.said}"] += 1
+            column, word = mark
+            if word.startswith("reject"):
+                self._rejected.append((record.line, column, word))
+            self.left_out[f"marked {word}"] += 1
             return
         query, document = _value(values, fields.query), _value(values, fields.document)
-        if fields.pair:
-            query, document, *_ = [*_SEPARATOR.split(_value(values, fields.pair), maxsplit=1), ""]
         graders = fields.annotator_columns or {fields.grade or "": self._annotator(values)}
         named = fields.annotator_map
         cannot_tell = _value(values, fields.cannot_tell).casefold() in _YES
@@ -272,12 +226,11 @@ class _JudgmentReader:
                 CANNOT_TELL[0] if cannot_tell else self._given or _on_one_line(_value(values, column)),
                 _value(values, fields.note) or None,
                 time=values.get(fields.time) if fields.time else None,
-                duration=values.get(fields.duration) if fields.duration else None,
                 evidence=values.get(fields.evidence) if fields.evidence else None,
             )
 
     def _annotator(self, values: Mapping[str, Any]) -> str:
-        return self._fields.annotator_name or _value(values, self._fields.annotator)
+        return self.fields.annotator_name or _value(values, self.fields.annotator)
 
     def _judgment(self, cell: _Cell) -> ImportedJudgment | None:
         """The judgment of a cell, or None: then it is counted, or noted as a problem."""
@@ -292,22 +245,25 @@ class _JudgmentReader:
             return None
         if query is None or not known:
             return None
-        time = self.times.time(cell.time, partial(self._problems.add, cell.line))
-        taken = self.times.duration(cell.duration)
-        said = (cell.annotator, grade, cell.note, None, time, cell.line, taken)
+        time = self._times.time(cell.time, partial(self._problems.add, cell.line))
         try:
-            evidence = stated_evidence(cell.evidence) if self._fields.evidence else None
+            evidence = stated_evidence(cell.evidence) if self.fields.evidence else None
         except InputError as error:
             self._problems.add(cell.line, str(error))
             return None
-        return ImportedJudgment(query.query_id, cell.document, *said, evidence)
+        return ImportedJudgment(
+            *(query.query_id, cell.document, cell.annotator, grade, cell.note),
+            submitted_at=time,
+            line=cell.line,
+            evidence=evidence,
+        )
 
     def _is_graded(self, cell: _Cell) -> bool:
         why = ""
         mapped = self._grade_map.get(grade_key(cell.grade)) if cell.grade else UNGRADED
         if mapped == UNGRADED or (is_no_value(cell.grade) and not self._is_a_grade(cell.grade)):
             why = "no grade"
-        elif self._records.format in _OF_TREC and cell.grade == _POOLED_UNJUDGED:
+        elif self._records.format == "qrels" and cell.grade == _POOLED_UNJUDGED:
             why = "" if grade_key(cell.grade) in self._grade_map else "pooled, not judged (-1)"
         if why:
             self.left_out[why] += 1
@@ -323,9 +279,10 @@ class _JudgmentReader:
             self._problems.add(
                 cell.line, f"a grade without {' and '.join(missing)}", "Complete these rows, or remove them."
             )
-        if len(cell.note or "") > LONGEST_NOTE:
+        if len(cell.note or "") > MAX_NOTE_LENGTH:
             self._problems.add(
-                cell.line, f"a note of {len(cell.note or ''):,} characters; at most {LONGEST_NOTE:,} are kept"
+                cell.line,
+                f"a note of {len(cell.note or ''):,} characters; at most {MAX_NOTE_LENGTH:,} are kept",
             )
         return not missing
 
@@ -333,18 +290,18 @@ class _JudgmentReader:
         """The project's query of that id or text, else a new one if the file has its text."""
         text = redact(cell.query_text if cell.query_text != cell.query else "")
         try:
-            found = self._queries.find(cell.query, cell.line)
-            if not text.text and found is None and self._queries.by != "id":
+            query = self._queries.find(cell.query, cell.line)
+            if not text.text and query is None and self._queries.by != "id":
                 self._queries.take_text(cell.query, cell.line)
                 text = redact(cell.query)
         except InputError as error:
             self._problems.add(cell.line, str(error))
             return None
         if not text.text:
-            if found is None:
-                self.unknown.note(UNKNOWN_QUERY, cell.query, cell.line)
-            return found
-        if text.is_empty and found is None:
+            if query is None:
+                self._unknown.note(UNKNOWN_QUERY, cell.query, cell.line)
+            return query
+        if text.is_empty and query is None:
             self.left_out[f"query is {BARE}"] += 1
             return None
         return self._of_text(cell, text.text)
@@ -365,11 +322,11 @@ class _JudgmentReader:
     def _is_document(self, cell: _Cell) -> bool:
         known = cell.document in self._documents
         if not known:
-            self.unknown.note(UNKNOWN_DOCUMENT, cell.document, cell.line)
+            self._unknown.note(UNKNOWN_DOCUMENT, cell.document, cell.line)
         return known
 
     def _grade(self, text: str) -> int | None:
-        """The grade on the guide's scale, None for cannot-tell; a ValueError says why there is none."""
+        """The grade on the guide's scale, None for cannot-tell; a ValueError says why it is no grade."""
         key, guide = grade_key(text), self._guide
         if key in self._grade_map:
             grade = self._grade_map[key]

@@ -1,188 +1,25 @@
-"""The project's queries: found by id or text, and those that are to be judged.
+"""Queries to be judged: new ones and what files add to known ones, and queries that people write.
 
-A query has the id of its source, or one made from its normalised text. The same text from any source is then
-the same query. If a file later gives such a text an id, the query keeps the id that its judgments name, and
-the file's id becomes another name of it. Two queries of one text stay two only where one file has both.
-
-A name that is one query's id and another's text is refused, never guessed. `id:501` and `text:501` say which.
+An id belongs to one text. Personal data in a query that somebody writes is refused, not replaced.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Literal, Self
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
 
-from curation.core.errors import InputError
-from curation.core.text import alike, digest, normalise_query
-from curation.ingest.importers.redaction.personal_data import redact
-from curation.store import Cursor, Query, fetch, get_setting
+from curation.core.errors import RefusedError, refuse_problems
+from curation.core.text import canonical_json, digest, normalise_query
+from curation.ingest.importers.known_queries import OTHER_IDS, KnownQueries, other_ids
+from curation.ingest.importers.personal_data import redact
+from curation.ingest.readers.lines import clean
+from curation.ingest.readers.problems import Problems
+from curation.store import Cursor, Query, append_rows, fetch, get_setting
 
-PREFIXES = ("q-", "d-")
-"""What exports put in front of queries' and documents' ids where one id is both."""
-NamedBy = Literal["id", "text"]
-_ID_COLUMN = re.compile(r"(.*[_\W])?(id|qid|queryid)", re.IGNORECASE)
-_TEXT_COLUMN = re.compile(r"(.*[_\W])?((query_?)?text|user_query|question|(user_)?input)", re.IGNORECASE)
-
-OTHER_IDS = "other_ids"
-"""The field of a query's metadata with its ids in files, where it came into the project under its own."""
-
-
-class KnownQueries:
-    """Queries by all that a file may call them: id, other id or text.
-
-    Parameters
-    ----------
-    metadata: query id → JSON, where a query has any.
-    """
-
-    def __init__(self, queries: Iterable[Query], metadata: Mapping[str, str]) -> None:
-        self.metadata = metadata
-        self._queries = {query.query_id: query for query in queries}
-        self._by_text: dict[str, list[Query]] = {}
-        self._by_other_id: dict[str, Query] = {}
-        for query in self._queries.values():
-            self._by_text.setdefault(query.normalised, []).append(query)
-            for other in other_ids(metadata.get(query.query_id, "{}")):
-                self._by_other_id.setdefault(other, query)
-
-    @classmethod
-    def read(cls, cursor: Cursor) -> Self:
-        """All queries that the project has now."""
-        columns = "query_id, text, normalised, source, information_need, metadata::TEXT"
-        rows = cursor.execute(f"SELECT {columns} FROM queries ORDER BY query_id").fetchall()  # noqa: S608
-        return cls([Query(*row[:5]) for row in rows], {row[0]: row[5] for row in rows})
-
-    def __contains__(self, query_id: object) -> bool:
-        return query_id in self._queries
-
-    def also_called(self, names: Mapping[str, Collection[str]]) -> Self:
-        """The same queries, which files call by further ids: query id → these."""
-        called = {
-            query_id: json.dumps({OTHER_IDS: [*other_ids(self.metadata.get(query_id, "{}")), *further]})
-            for query_id, further in names.items()
-        }
-        return type(self)(self._queries.values(), {**self.metadata, **called})
-
-    def share_an_id(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
-        """Whether a query has the id of a document; `find` gives those of some ids that documents have."""
-        return bool(find(self._queries))
-
-    def of_id(self, name: str) -> Query | None:
-        """The query of that id, or which a file has called so."""
-        return self._queries.get(name) or self._by_other_id.get(name)
-
-    def alike(self, names: Collection[str]) -> dict[str, str]:
-        """Each name that people would read as a query's id, or its other id → that id."""
-        return alike(names, [*self._queries, *self._by_other_id])
-
-    def of_text(self, normalised: str) -> list[Query]:
-        """All queries of that normalised text, by id."""
-        return self._by_text.get(normalised, [])
-
-    def find(self, name: str, by: NamedBy | None = None) -> Query | None:
-        """The query of that id or text; `by` None is either, and then `id:501` and `text:501` say which.
-
-        Raises
-        ------
-        InputError: several queries have the text, or the name is one query's id and another's text.
-        """
-        of_id = None if by == "text" else self.of_id(name)
-        if by == "id":
-            return of_id
-        found = self.of_text(normalise_query(redact(name).text))
-        others = [query for query in found if query != of_id]
-        if of_id is not None and others:
-            raise InputError(
-                f"{name!r} is the id of the query {of_id.text!r}, and the text of the query "
-                f"{others[0].query_id!r}: write id:{name} or text:{name}"
-            )
-        if len(others) > 1:
-            ids = ", ".join(query.query_id for query in found)
-            raise InputError(f"several queries have the text {name!r} ({ids}): name one by its id")
-        if of_id is None and not found and by is None and name.startswith(("id:", "text:")):
-            kind, _, rest = name.partition(":")
-            return self.find(rest.strip(), "id" if kind == "id" else "text")
-        return of_id or (found[0] if found else None)
-
-
-class QueryColumn:
-    """A column of a file whose cells name queries: by ids or by texts, as its name says or its cells show.
-
-    Attributes
-    ----------
-    by: what the column's name says that it holds; None where it says neither, as "query" does.
-    """
-
-    def __init__(self, known: KnownQueries, field: str | None, by: NamedBy | None = None) -> None:
-        self.field = field
-        self.by = by or named_by(field or "")
-        self._known = known
-        self._first: tuple[str, str, int] | None = None
-        self._found: dict[str, Query] = {}
-
-    def alike(self, names: Collection[str]) -> dict[str, str]:
-        """As `KnownQueries.alike`."""
-        return self._known.alike(names)
-
-    def find(self, name: str, line: int) -> Query | None:
-        """The query that a cell names, or None.
-
-        Raises
-        ------
-        InputError: as `KnownQueries.find`; or this cell is found by its id and another by its text alone.
-        """
-        if name in self._found:
-            return self._found[name]
-        found = self._known.find(name, self.by)
-        if found is None:
-            return None
-        if self.by is None:
-            is_id = found == self._known.of_id(name)
-            if is_id != (found in self._known.of_text(normalise_query(redact(name).text))):
-                self._refuse_mixture("id" if is_id else "text", name, line)
-        self._found[name] = found
-        return found
-
-    def take_text(self, name: str, line: int) -> None:
-        """Note that a cell which names no query will be taken as a new one's text.
-
-        Raises
-        ------
-        InputError: the column holds ids.
-        """
-        if self.by is None:
-            self._refuse_mixture("text", name, line)
-
-    def _refuse_mixture(self, kind: str, name: str, line: int) -> None:
-        """A column of texts can hold one that is an id by chance; nothing tells which is meant."""
-        self._first = self._first or (kind, name, line)
-        if self._first[0] != kind:
-            said = {"id": "is a query's id", "text": "can only be a text"}
-            raise InputError(
-                f"{name!r} {said[kind]}, but {self._first[1]!r} on line {self._first[2]} "
-                f"{said[self._first[0]]}: write id:{name} or text:{name}, or call the column query_id or "
-                "query_text"
-            )
-
-
-def named_by(field: str) -> NamedBy | None:
-    """What a column of that name holds of queries, where the name says it: ids or texts."""
-    if _ID_COLUMN.fullmatch(field):
-        return "id"
-    return "text" if _TEXT_COLUMN.fullmatch(field) else None
-
-
-def query_id_named(cursor: Cursor, name: str) -> str:
-    """The id of the query that somebody names by id or text; the name itself where there is none.
-
-    Raises
-    ------
-    InputError: as `KnownQueries.find`.
-    """
-    found = KnownQueries.read(cursor).find(name)
-    return found.query_id if found else name
+ONE_TEXT = "An id belongs to one text, and judgments may hang on it: give the query another id."
+ONE_QUERY = "The same text would be judged twice: give these queries the project's ids, or leave them out."
 
 
 def query_id_of(normalised: str) -> str:
@@ -190,18 +27,12 @@ def query_id_of(normalised: str) -> str:
     return f"q{digest(normalised)[:12]}"
 
 
-def other_ids(metadata: str) -> list[str]:
-    """The ids that files gave to a query which has one of the project's own."""
-    held = json.loads(metadata).get(OTHER_IDS) if OTHER_IDS in metadata else None
-    return [name for name in held if isinstance(name, str)] if isinstance(held, list) else []
-
-
 def active_queries(cursor: Cursor) -> list[Query]:
     """The queries to be judged or judged already, by query id.
 
-    Those of the current sample, all imported ones, all that people or models wrote, and those shown in a
-    round that is neither pilot nor practice; without those that were retired, and without those of models
-    that wait for a larger share to be judged.
+    They are the queries of the current sample, all imported ones, all that people or models wrote, and all
+    that were shown in a round that is neither pilot nor practice. Retired queries are left out, and so are
+    queries of models that wait for a larger share to be judged.
     """
     return fetch(
         cursor,
@@ -217,3 +48,201 @@ def active_queries(cursor: Cursor) -> list[Query]:
         """,
         [get_setting(cursor, "sample")],
     )
+
+
+class ImportedQuery(NamedTuple):
+    """A query of a file, with what else its line says of it."""
+
+    query: Query
+    metadata: str
+    line: int
+    personal: frozenset[str] = frozenset()
+    is_bare: bool = False
+    answers: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def has_own_id(self) -> bool:
+        """Whether the id is the source's, not made from the text."""
+        return self.query.query_id != query_id_of(self.query.normalised)
+
+    def has_other_id_than(self, known: Query) -> bool:
+        """Whether the source calls a known query by an id of its own."""
+        return self.has_own_id and self.query.query_id != known.query_id
+
+
+def compare_named(
+    named: Iterable[tuple[Query, int]], known: KnownQueries, problems: Problems
+) -> tuple[list[Query], dict[str, str]]:
+    """The queries of a file of another kind that the project lacks; and its ids of others → the project's.
+
+    Parameters
+    ----------
+    named: queries, and the lines that name them first.
+
+    Raises
+    ------
+    InputError: an id has another text in the project, or a text has another source's id; or there were
+        problems before.
+    """
+    rows = [ImportedQuery(query, "{}", line) for query, line in named]
+    added, _, known_as = compare_queries(rows, known, problems)
+    return [row.query for row in added], known_as
+
+
+def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
+    """Store a file's ids of queries that the project knew by their text: the file's id → the project's."""
+    known = KnownQueries.read(cursor)
+    changed = []
+    for other, query_id in known_as.items():
+        query = known.of_id(query_id)
+        if query is not None and known.of_id(other) is None:
+            row = ImportedQuery(query._replace(query_id=other), "{}", 0)
+            stored = ImportedQuery(query, known.metadata[query_id], 0)
+            changed.append(_updated(stored, row))
+    write_queries(cursor, [], changed)
+
+
+def compare_queries(
+    rows: Iterable[ImportedQuery], known: KnownQueries, problems: Problems
+) -> tuple[list[ImportedQuery], list[ImportedQuery], dict[str, str]]:
+    """Rows that are new, what is held with what other rows add to it, and the file's ids of the latter."""
+    added, changed = list[ImportedQuery](), list[ImportedQuery]()
+    known_as: dict[str, str] = {}
+    taken: dict[str, ImportedQuery] = {}
+    for row in rows:
+        query = known.of_id(row.query.query_id) or _of_text(row, known, problems)
+        if query is None:
+            added.append(row)
+            continue
+        stored = ImportedQuery(query, known.metadata[query.query_id], 0)
+        first = taken.setdefault(query.query_id, row)
+        if query.normalised != row.query.normalised:
+            problems.add(row.line, clash(row.query, query, "in the project"), ONE_TEXT)
+        elif first is not row:
+            problems.add(row.line, _twin(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
+        elif (updated := _updated(stored, row)) != stored:
+            changed.append(updated)
+        if row.has_other_id_than(query):
+            known_as[row.query.query_id] = query.query_id
+    problems.check()
+    return added, changed, known_as
+
+
+def _of_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Query | None:
+    """The project's query of a text whose id it does not know, if it is one and has no source's id."""
+    stored = known.of_text(row.query.normalised)
+    if not stored:
+        return None
+    if len(stored) > 1 or (row.has_own_id and stored[0].query_id != query_id_of(stored[0].normalised)):
+        problems.add(row.line, _twin(row, stored), ONE_QUERY)
+        return None
+    return stored[0]
+
+
+def _twin(row: ImportedQuery, known: Iterable[Query], where: str = "") -> str:
+    query, ids = row.query, ", ".join(repr(query.query_id) for query in known)
+    return f"query {query.query_id!r} has the text {query.text!r}{where}, known as {ids} in the project"
+
+
+def clash(query: Query, other: Query, where: str) -> str:
+    """The sentence for two texts under one id."""
+    return f"query {query.query_id!r} has the text {query.text!r}, but {other.text!r} {where}"
+
+
+def _updated(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
+    """What is held, with what the file says of it; a file that leaves something unsaid takes nothing away."""
+    source = "imported" if known.query.source == "traffic" else known.query.source
+    need = row.query.information_need or known.query.information_need
+    names = other_ids(known.metadata)
+    if row.has_other_id_than(known.query) and row.query.query_id not in names:
+        names.append(row.query.query_id)
+    fields = {**json.loads(known.metadata), **json.loads(row.metadata)}
+    metadata = canonical_json({**fields, OTHER_IDS: names} if names else fields)
+    return ImportedQuery(known.query._replace(source=source, information_need=need), metadata, known.line)
+
+
+def write_queries(cursor: Cursor, added: list[ImportedQuery], changed: list[ImportedQuery]) -> None:
+    """Store new queries, and what has changed of known ones."""
+    rows = [(*row.query, row.metadata) for row in added]
+    append_rows(cursor, "queries", rows, (*Query._fields, "metadata"))
+    cursor.execute(
+        """
+        UPDATE queries SET source = new.source, information_need = new.need, metadata = new.metadata
+        FROM (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS source,
+                     unnest(?::TEXT[]) AS need, unnest(?::TEXT[]) AS metadata) AS new
+        WHERE queries.query_id = new.query_id
+        """,
+        [
+            [row.query.query_id for row in changed],
+            [row.query.source for row in changed],
+            [row.query.information_need for row in changed],
+            [row.metadata for row in changed],
+        ],
+    )
+
+
+def add_query(
+    cursor: Cursor,
+    text: str,
+    query_id: str | None = None,
+    information_need: str | None = None,
+    source: Literal["written", "synthetic"] = "written",
+) -> Query:
+    """Add a query that a person wrote, or a model, and return it; without an id it gets the one of its text.
+
+    Raises
+    ------
+    InputError: the text is empty, text or information need hold personal data, the id holds an e-mail
+        address, or something is not text.
+    RefusedError: the project holds the text, or the id, already.
+    """
+    query_id = (query_id or "").strip() or None
+    text, need = text.strip(), (information_need or "").strip()
+    normalised = normalise_query(text)
+    problems = [] if normalised else ["The query is empty; expected its text."]
+    problems += personal_problems("query", text) + personal_problems("information need", need)
+    if query_id and holds_address(query_id):
+        problems.append("The id holds an e-mail address, which goldgrade does not store. Give another.")
+    problems += [
+        f"The {what} holds bytes that are no characters; expected text in UTF-8."
+        for what, given in (("query", text), ("information need", need), ("id", query_id or ""))
+        if clean(given, Counter()) != given
+    ]
+    refuse_problems(problems)
+    known = KnownQueries.read(cursor)
+    query = Query(query_id or query_id_of(normalised), text, normalised, source, need or None)
+    _refuse_known(known, query)
+    write_queries(cursor, [ImportedQuery(query, "{}", 0)], [])
+    return query
+
+
+def personal_problems(what: str, text: str) -> list[str]:
+    """The sentence on personal data in a text that somebody wrote; none without any."""
+    kinds = ", ".join(sorted(redact(text).kinds))
+    if not kinds:
+        return []
+    return [f"The {what} holds personal data ({kinds}), which goldgrade does not store. Write it without."]
+
+
+def holds_address(query_id: str) -> bool:
+    """Whether an id holds somebody's address; digits and signs as in a card's or a key are what ids are."""
+    return "email" in redact(query_id).kinds
+
+
+def _refuse_known(known: KnownQueries, query: Query) -> None:
+    same = known.of_text(query.normalised)
+    if same:
+        refusal = f"The project holds this text already, as query {same[0].query_id!r}."
+        if same[0].source != "traffic":
+            raise RefusedError(refusal)
+        raise RefusedError(
+            f"{refusal} It came from traffic. Imported from a file, it stays whatever sample is in force.",
+            command="`goldgrade import queries` does so.",
+        )
+    stored = known.of_id(query.query_id)
+    if stored is not None:
+        raise RefusedError(
+            f"The id {query.query_id!r} belongs to the query {stored.text!r}. Give another.",
+            command="--id gives one.",
+        )

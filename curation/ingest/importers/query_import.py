@@ -1,7 +1,7 @@
 """Importing queries from a file.
 
 Personal data in a query is replaced by a placeholder before anything is stored, as it is in traffic
-(`ingest.importers.redaction.personal_data`). An id that holds an e-mail address is not taken: the query gets
+(`ingest.importers.personal_data`). An id that holds an e-mail address is not taken: the query gets
 the one of its text. Numbers in ids are ids.
 """
 
@@ -15,18 +15,38 @@ from typing import Any
 
 from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, normalise_query
-from curation.ingest.filters.query_filter import WAY_OUT, checked_filter, in_words
-from curation.ingest.filters.stored import FIELD, WORDS, Withdraw, document_fields, keep_items, lacking
-from curation.ingest.importers.answers.reference_answers import cleaned_answers, store_answers
-from curation.ingest.importers.compare_queries import (
+from curation.core.text import canonical_json, join_words, normalise_query, pluralize
+from curation.ingest.filters import (
+    FIELD,
+    WAY_OUT,
+    WORDS,
+    Withdraw,
+    checked_filter,
+    document_fields,
+    in_words,
+    keep_items,
+    lacking,
+)
+from curation.ingest.import_outcome import (
+    MAX_NAMES,
+    ImportOutcome,
+    fields_used,
+    known_sentence,
+    personal_data,
+    replaced,
+    withdrawn,
+)
+from curation.ingest.importers.known_queries import KnownQueries
+from curation.ingest.importers.personal_data import redact
+from curation.ingest.importers.queries import (
     ONE_TEXT,
     ImportedQuery,
     clash,
     compare_queries,
+    holds_address,
+    query_id_of,
     write_queries,
 )
-from curation.ingest.importers.queries import KnownQueries, query_id_of
 from curation.ingest.importers.query_tags import (
     NAME_EXPECTED,
     TagStatement,
@@ -35,12 +55,11 @@ from curation.ingest.importers.query_tags import (
     tag_names,
     write_persons_tags,
 )
-from curation.ingest.importers.redaction.personal_data import redact
+from curation.ingest.importers.reference_answers import cleaned_answers, store_answers
 from curation.ingest.importers.row_marks import mark_columns, mark_of
-from curation.ingest.importers.written_query import holds_address
 from curation.ingest.readers.fields import QueryFields
 from curation.ingest.readers.formats import FileLayout, beir_file
-from curation.ingest.readers.nested.paths import rest_of
+from curation.ingest.readers.json_paths import rest_of
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Record, Records
 from curation.ingest.readers.values import metadata_json, text_of
@@ -83,6 +102,33 @@ class QueryImport:
     tags_added: int = 0
     declared: list[str] = field(default_factory=list)
 
+    @property
+    def outcome(self) -> ImportOutcome:
+        """What the import did, in figures and sentences."""
+        counts = {"added": self.added, "changed": self.changed, "unchanged": self.unchanged}
+        changes = bool(self.added or self.changed or self.answers or self.tags_added)
+        sentence = f"Nothing changed: the project has the same {pluralize(self.queries, 'query', 'queries')}."
+        if changes:
+            shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            sentence = f"{pluralize(self.queries, 'query', 'queries')}: {shown}."
+        remarks = [fields_used(self.fields, "all others are metadata")]
+        remarks += [known_sentence(self.known_as)] if self.known_as else []
+        if self.answers:
+            remarks.append(f"{pluralize(self.answers, 'query', 'queries')} got new reference answers.")
+        if self.tags:
+            shown = join_words([f"{tag} {count:,}" for tag, count in self.tags.items()], MAX_NAMES)
+            new = (
+                f" The project's own tags now include {join_words(self.declared, MAX_NAMES)}."
+                if self.declared
+                else ""
+            )
+            remarks.append(f"Tags of the queries: {shown}. {self.tags_added:,} of them are new.{new}")
+        remarks += [*personal_data(self.personal, "queries", "replaced"), *replaced(self.replaced)]
+        remarks += withdrawn(self.withdrawn)
+        return ImportOutcome(
+            changes, sentence, "queries", {"queries": self.queries} | counts, self.left_out, remarks
+        )
+
 
 def import_queries(
     store: Store,
@@ -111,10 +157,10 @@ def import_queries(
         added, changed, known_as = compare_queries(rows, KnownQueries.read(cursor), records.problems)
         write_queries(cursor, added, changed)
         answered = sum(store_answers(cursor, _answers(cursor, rows, known_as), records.source, author))
-        said = _tag_statements(cursor, rows, known_as)
-        tags = Counter(statement.tag for statement in said)
+        statements = _tag_statements(cursor, rows, known_as)
+        tags = Counter(statement.tag for statement in statements)
         declared = add_own_tags(cursor, tags, author)
-        tags_added = len(write_persons_tags(cursor, said, author).added)
+        tags_added = len(write_persons_tags(cursor, statements, author).added)
         counts = {"added": len(added), "changed": len(changed)}
         counts["unchanged"] = len(rows) - sum(counts.values())
         personal = dict(sorted(Counter(kind for row in rows for kind in row.personal).items()))
@@ -147,7 +193,7 @@ def _read(
     marks = mark_columns(records.columns, fields.used.values())
     for record in records:
         if mark := mark_of(record.fields, marks):
-            left_out[f"marked {mark.said}"] += 1
+            left_out[f"marked {mark[1]}"] += 1
             continue
         row = _row(record, fields, left_out, _filter(record, fields.filter, there, records.problems))
         row = row._replace(tags=_tags(record, fields.tag, records.problems))
@@ -179,10 +225,10 @@ def _row(
         query_id = query_id_of(normalised)
         kinds.add("email")
     need = _clean(text_of(values.get(fields.information_need or "")).strip(), kinds)
-    found: Counter[str] = Counter()
+    in_answers: Counter[str] = Counter()
     column = fields.reference
-    answers = () if column is None else cleaned_answers(values.get(column), left_out, found)
-    kinds |= set(found)
+    answers = () if column is None else cleaned_answers(values.get(column), left_out, in_answers)
+    kinds |= set(in_answers)
     used = {fields.id, fields.text, fields.information_need, column, fields.filter}
     rest = _clean(rest_of(values, used, fields.inside) | wanted, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
@@ -249,9 +295,9 @@ def _known_rows(
 def _clean(value: Any, kinds: set[str]) -> Any:
     """The value with no personal data in any of its texts; the kinds found are added to `kinds`."""
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-        found = redact(str(value))
-        kinds.update(found.kinds)
-        return found.text if found.kinds else value
+        redacted = redact(str(value))
+        kinds.update(redacted.kinds)
+        return redacted.text if redacted.kinds else value
     if isinstance(value, Mapping):
         if any(redact(str(name)).kinds for name in value):
             return _clean(canonical_json(value), kinds)  # as a text: placeholders as names might be one

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, refuse_problems
-from curation.core.text import listed
+from curation.core.text import join_words
 from curation.ingest.readers.values import text_of
 from curation.people.annotators import require_author
 from curation.store import (
@@ -33,18 +33,18 @@ from curation.store import (
 RULE_TAGS = (*"question temporal multi-intent short long".split(),)
 FAILURE_MODES = (*"single-hop multi-hop ambiguous out-of-domain adversarial unanswerable".split(),)
 BY_PEOPLE = (*"entity misspelling synonym".split(), *FAILURE_MODES)
-LONGEST_NAME = 40
-MOST_OWN = 200
+MAX_NAME_LENGTH = 40
+MAX_OWN = 200
 """Tags that a project may declare: a field with more values than that is no category."""
 NAME_EXPECTED = (
     f"A tag has lower-case letters, digits and hyphens, begins with a letter or digit, and has at most "
-    f"{LONGEST_NAME} characters."
+    f"{MAX_NAME_LENGTH} characters."
 )
-DECLARE = "`goldgrade tags declare NAME` adds a tag of your own."
+DECLARE = "`goldgrade tags --declare NAME` adds a tag of your own."
 
 _SETTING = "own tags"
-_NAME = re.compile(rf"[^\W_](?:[^\W_]|-){{0,{LONGEST_NAME - 1}}}")
-_SHOWN = 40
+_NAME = re.compile(rf"[^\W_](?:[^\W_]|-){{0,{MAX_NAME_LENGTH - 1}}}")
+_MAX_NAMED = 40
 _LATEST = """
     SELECT query_id, tag, present FROM query_tags WHERE by_person = ?
     QUALIFY row_number() OVER (PARTITION BY query_id, tag ORDER BY revision DESC) = 1
@@ -57,7 +57,7 @@ def own_tags(cursor: Cursor) -> list[str]:
 
 
 def known_tags(cursor: Cursor) -> list[str]:
-    """All tags that a query of the project can have: those of the rules, people's, and the project's own."""
+    """All tags that a query of the project can have: the rules', people's, and the project's own."""
     return [*RULE_TAGS, *BY_PEOPLE, *own_tags(cursor)]
 
 
@@ -82,7 +82,7 @@ def unknown_tag(name: str, known: Sequence[str]) -> str:
 
 def tags_sentence(known: Sequence[str]) -> str:
     """The sentence that lists the known tags."""
-    return f"Tags: {listed(known, _SHOWN)}."
+    return f"Tags: {join_words(known, _MAX_NAMED)}."
 
 
 def tag_name(value: str) -> str:
@@ -115,7 +115,7 @@ def declare_tags(
 
     Raises
     ------
-    InputError: no name was given, a name is none of a tag, or the project would have too many.
+    InputError: no name was given, no tag can have a name, or the project would have too many.
     RefusedError: the actor is no lead.
     """
     if not names:
@@ -129,24 +129,24 @@ def declare_tags(
 
 
 def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]:
-    """Add those of the names that are no known tags to the project's own; returns them.
+    """Add the names that are no known tags to the project's own tags; returns them.
 
     Raises
     ------
-    InputError: the project would have more than `MOST_OWN`.
+    InputError: the project would have more than `MAX_OWN`.
     """
     known = set(known_tags(cursor))
     new = sorted({name for name in names if name not in known})
-    own = [*own_tags(cursor), *new]
-    if len(own) > MOST_OWN:
+    tags = [*own_tags(cursor), *new]
+    if len(tags) > MAX_OWN:
         refuse_problems(
             [
-                f"The project would have {len(own):,} tags of its own, such as {listed(new, 3)}; expected at "
-                f"most {MOST_OWN:,}. Name a field with few values as tags."
+                f"The project would have {len(tags):,} tags of its own, such as {join_words(new, 3)}; "
+                f"expected at most {MAX_OWN:,}. Name a field with few values as tags."
             ]
         )
     if new:
-        put_setting(cursor, _SETTING, json.dumps(sorted(own), ensure_ascii=False))
+        put_setting(cursor, _SETTING, json.dumps(sorted(tags), ensure_ascii=False))
         record_event(cursor, "tags declare", {"tags": new}, author)
     return new
 
@@ -158,6 +158,12 @@ class TagsSet:
     added: list[tuple[str, str]]
     removed: list[tuple[str, str]]
     unchanged: int
+
+    @property
+    def sentences(self) -> list[str]:
+        """How many tags were added and removed, and how many were so before."""
+        counts = f"{len(self.added):,} added, {len(self.removed):,} removed"
+        return [f"{counts}, {self.unchanged:,} were so already."]
 
 
 class TagStatement(NamedTuple):
@@ -192,26 +198,34 @@ def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_pers
     return last != word.present
 
 
-def write_persons_tags(cursor: Cursor, said: Sequence[TagStatement], author: str) -> TagsSet:
+def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], author: str) -> TagsSet:
     """Store what a person says of tags of queries, where it changes anything."""
     in_force = tags_in_force(cursor, by_person=True)
-    new = [word for word in said if is_new(word, in_force, by_person=True)]
+    new = [word for word in statements if is_new(word, in_force, by_person=True)]
     append_statements(cursor, new, by_person=True, author=author)
     added = [(word.query_id, word.tag) for word in new if word.present]
     removed = [(word.query_id, word.tag) for word in new if not word.present]
     if new:
         record_event(cursor, "tags set", {"added": added, "removed": removed}, author)
-    return TagsSet(added, removed, len(said) - len(new))
+    return TagsSet(added, removed, len(statements) - len(new))
 
 
-def append_statements(cursor: Cursor, said: Sequence[TagStatement], by_person: bool, author: str) -> None:
+def append_statements(
+    cursor: Cursor, statements: Sequence[TagStatement], by_person: bool, author: str
+) -> None:
     """Append statements, each as the next revision of its query's tag."""
-    if not said:
+    if not statements:
         return
     rows = cursor.execute("SELECT query_id, tag, max(revision) FROM query_tags GROUP BY ALL").fetchall()
     revisions = {(query_id, tag): revision for query_id, tag, revision in rows}
     new = [
-        (one.query_id, one.tag, revisions.get((one.query_id, one.tag), 0) + 1, one.present) for one in said
+        (
+            statement.query_id,
+            statement.tag,
+            revisions.get((statement.query_id, statement.tag), 0) + 1,
+            statement.present,
+        )
+        for statement in statements
     ]
     names, by = ("query_id", "tag", "revision", "present"), {"by_person": by_person, "author": author}
     append_rows(cursor, "query_tags", new, names, **by, tagged_at=utc_now())

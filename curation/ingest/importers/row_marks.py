@@ -1,28 +1,16 @@
-"""Rows that a tool marks as rejected, skipped or archived: these are no judgments, queries or answers."""
+"""Rows that a file marks as not to be taken, such as rejected ones."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from curation.ingest.readers.columns import like
+from curation.ingest.readers.fields import like
 
 _COLUMNS = ("status", "record_status", "decision", "verdict")
 _OF_JUDGMENTS = ("answer", *_COLUMNS)
 _NOT_TAKEN = re.compile(r"(reject|ignore|skip|discard|archive)(e?d|ped)?", re.IGNORECASE)
-
-
-class RowMark(NamedTuple):
-    """The column that marks a row, and what it says in lower case."""
-
-    column: str
-    said: str
-
-    @property
-    def is_rejection(self) -> bool:
-        """Whether somebody looked, and said no."""
-        return self.said.startswith("reject")
 
 
 def mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
@@ -36,10 +24,10 @@ def mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = Fal
     return [name for name in names if name not in used]
 
 
-def mark_of(values: Mapping[str, Any], columns: Iterable[str]) -> RowMark | None:
-    """What marks a row as not to be taken, if something does."""
+def mark_of(values: Mapping[str, Any], columns: Iterable[str]) -> tuple[str, str] | None:
+    """The column that marks a row as not to be taken, and its word in lower case; None without a mark."""
     for column in columns:
-        said = values.get(column)
-        if isinstance(said, str) and _NOT_TAKEN.fullmatch(said.strip()):
-            return RowMark(column, said.strip().casefold())
+        word = values.get(column)
+        if isinstance(word, str) and _NOT_TAKEN.fullmatch(word.strip()):
+            return column, word.strip().casefold()
     return None

@@ -1,4 +1,4 @@
-"""Importing a run: the ranked lists of another system, checked and stored under a name.
+"""Importing a run: the ranked lists of another system, checked, stored under a name, and read again.
 
 A query's list is in the order of its ranks where the file has ranks, else of its scores. Equal scores are
 ordered by document id, descending: so does trec_eval, and a run that is pooled should be the list that was
@@ -13,22 +13,20 @@ write such runs, though trec_eval would order them by score.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from curation.core.errors import InputError, RefusedError
+from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, digest
-from curation.ingest.importers.queries import KnownQueries
-from curation.ingest.importers.run_lines import RunLine, RunLines
-from curation.ingest.importers.runs import Run, RunEntry, stored_runs
-from curation.ingest.importers.topics_file import with_topics
+from curation.core.text import pluralize
+from curation.ingest.import_outcome import ImportOutcome, fields_used
+from curation.ingest.importers.known_queries import KnownQueries
+from curation.ingest.importers.run_lines import RunLines, with_topics
 from curation.ingest.importers.unknown_names import (
     UNKNOWN_DOCUMENT,
     UNKNOWN_QUERY,
@@ -37,17 +35,17 @@ from curation.ingest.importers.unknown_names import (
 )
 from curation.ingest.readers.fields import RunFields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.run_files import RunFile
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
+from curation.ingest.readers.run_files import RunFile, RunRow
+from curation.ingest.stored_runs import RunEntry, check_name, keep_run, run_of
+from curation.store import COMMAND_LINE, Store
 from curation.store.documents import current_versions, ids_alike
 
 REPEATED = "a document again for the same query"
-_NAME = re.compile(r"[\w.+@-]+")
 _SKIP_UNKNOWN = "Or leave such lines out with --skip-unknown."
 _WAYS_OUT = {
     UNKNOWN_QUERY: "Import the queries first (`goldgrade import queries PATH`), or name the right column "
-    "with "
-    f"--query-field: query_id is looked up by id, query_text by text, query by either. {_SKIP_UNKNOWN}",
+    "with --map query=COLUMN: query_id is looked up by id, query_text by text, query by either. "
+    f"{_SKIP_UNKNOWN}",
     UNKNOWN_DOCUMENT: f"Import the corpus that was searched first. {_SKIP_UNKNOWN}",
 }
 
@@ -81,6 +79,37 @@ class RunImport:
     left_out: dict[str, int]
     unknown: dict[str, list[str]]
     mapped: int
+
+    @property
+    def outcome(self) -> ImportOutcome:
+        """What the import did, in figures and sentences."""
+        places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
+        sentence = f"Nothing changed: the project has this run {self.name!r} with {places}."
+        if self.is_new:
+            sentence = f"Imported the run {self.name!r}: {places}. A pool names it as run:{self.name}."
+        figures = {"places": self.entries, "queries": self.queries}
+        return ImportOutcome(self.is_new, sentence, "lines", figures, self.left_out, list(self._remarks()))
+
+    def _remarks(self) -> Iterator[str]:
+        yield f"Read as {self.format}. {fields_used(self.fields)}"
+        if self.mapped:
+            yield f"{self.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back."
+        if self.unordered:
+            singular = "query was not in the order of its ranks and was"
+            many = "queries were not in the order of their ranks and were"
+            yield f"{pluralize(self.unordered, singular, many)} reordered."
+        if self.gaps:
+            order = "score, as in trec_eval" if self.fields.score else "rank"
+            yield (
+                f"Note: for {pluralize(self.gaps, 'query', 'queries')} ranks are missing. These lists are "
+                f"ordered by {order}. Compare the number of places with the original if lines may have been "
+                "lost."
+            )
+        if self.against_scores:
+            yield (
+                f"Note: for {pluralize(self.against_scores, 'query', 'queries')} the scores contradict the "
+                "ranks. The ranks count here; trec_eval would go by the scores."
+            )
 
 
 def import_run(
@@ -119,58 +148,24 @@ def import_run(
     known = with_topics(known, topics, progress)
     reader = _RunReader(file, known, documents, skip_unknown, skip_repeated)
     entries = reader.read()
-    run_id, rows = identified(name, entries)
+    run = run_of(name, file.source, entries)
     with store.transaction(appends=True) as cursor:
-        is_new = keep_run(cursor, Run(run_id, name, file.source), rows, dict(reader.left_out), author)
+        is_new = keep_run(cursor, run, entries, dict(reader.left_out), author)
     return RunImport(
-        *(name, run_id, len({entry.query_id for entry in entries}), len(entries), is_new),
-        *(file.format, file.fields, reader.unordered, reader.against_scores, reader.gaps),
-        *(dict(reader.left_out), reader.unknown.names, len(reader.mapped)),
+        name=name,
+        run_id=run.run_id,
+        queries=len({entry.query_id for entry in entries}),
+        entries=len(entries),
+        is_new=is_new,
+        format=file.format,
+        fields=file.fields,
+        unordered=reader.unordered,
+        against_scores=reader.against_scores,
+        gaps=reader.gaps,
+        left_out=dict(reader.left_out),
+        unknown=reader.unknown.names,
+        mapped=len(reader.lines.mapped),
     )
-
-
-def check_name(name: str) -> None:
-    """Refuse what cannot name a run.
-
-    Raises
-    ------
-    InputError: it has other signs than those that a list of systems can have.
-    """
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            f"{name!r} cannot name a run: a pool calls it run:NAME in a list.",
-            way_out="Use letters, digits, dots, dashes, underscores and @, such as --name bm25-tuned.",
-        )
-
-
-def keep_run(
-    cursor: Cursor, run: Run, entries: Sequence[RunEntry], left_out: dict[str, int], author: str
-) -> bool:
-    """Write a run; False where it is there already.
-
-    Raises
-    ------
-    RefusedError: another run has its name.
-    """
-    held = {known.name: known for known in stored_runs(cursor)}.get(run.name)
-    if held is not None and held.run_id != run.run_id:
-        raise RefusedError(
-            f"The project has another run {run.name!r} (from {held.source}), on which pools may rest. "
-            "Give this one a name of its own."
-        )
-    if held is None:
-        cursor.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", [*run, canonical_json(left_out), utc_now()])
-        append_rows(cursor, "run_entries", entries)
-        record_event(
-            cursor, "import run", {**run._asdict(), "entries": len(entries), "left out": left_out}, author
-        )
-    return held is None
-
-
-def identified(name: str, entries: Sequence[RunEntry]) -> tuple[str, list[RunEntry]]:
-    """The id of a run of that name, and its entries with it."""
-    run_id = digest("run", name, [entry[1:] for entry in entries])
-    return run_id, [entry._replace(run_id=run_id) for entry in entries]
 
 
 class _RunReader:
@@ -189,7 +184,7 @@ class _RunReader:
         self._skip_repeated = skip_repeated
         known_names = {UNKNOWN_QUERY: queries.alike, UNKNOWN_DOCUMENT: documents.alike}
         self.unknown = UnknownNames(file.problems, _WAYS_OUT, known_names, skip_unknown)
-        self._lines = RunLines(file, queries, documents, self.unknown.note)
+        self.lines = RunLines(file, queries, documents, self.unknown.note)
         self._by_rank = file.fields.rank is not None
         self._by_score = file.fields.score is not None
         self.unordered = 0
@@ -197,17 +192,12 @@ class _RunReader:
         self.gaps = 0
         self.left_out: Counter[str] = Counter()
 
-    @property
-    def mapped(self) -> set[str]:
-        """Names that were known without the prefix of an export."""
-        return self._lines.mapped
-
     def read(self) -> list[RunEntry]:
         """The entries, by query id and rank; raises what was wrong with the file."""
-        lists: defaultdict[str, list[RunLine]] = defaultdict(list)
+        lists: defaultdict[str, list[RunRow]] = defaultdict(list)
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
-            for line in self._lines:
-                lists[line.query_id].append(line)
+            for line in self.lines:
+                lists[line.query].append(line)
         entries = [entry for query_id in sorted(lists) for entry in self._entries(lists[query_id])]
         self.unknown.settle(self.left_out)
         self._problems.check()
@@ -216,22 +206,22 @@ class _RunReader:
             self._problems.stop(f"no place of a ranking could be taken from it: {reasons or 'it is empty'}")
         return entries
 
-    def _entries(self, lines: list[RunLine]) -> Iterator[RunEntry]:
+    def _entries(self, lines: list[RunRow]) -> Iterator[RunEntry]:
         """One query's places in order."""
-        if any(self._lines.lacks_a_number(line) for line in lines):
+        if any(self.lines.lacks_a_number(line) for line in lines):
             return  # what is missing was noted
         ordered = self._ordered(lines)
-        best: dict[str, RunLine] = {}
-        for place, line in enumerate(ordered, 1):
-            first = best.setdefault(line.document_id, line)
-            if line.document_id not in self._documents:
+        best: dict[str, RunRow] = {}
+        for rank, line in enumerate(ordered, 1):
+            first = best.setdefault(line.document, line)
+            if line.document not in self._documents:
                 continue  # reported or counted as unknown
             if first is not line:
                 self._repeated(line, first)
             else:
-                yield RunEntry("", line.query_id, line.document_id, place, line.score)
+                yield RunEntry(line.query, line.document, rank, line.score)
 
-    def _ordered(self, lines: list[RunLine]) -> list[RunLine]:
+    def _ordered(self, lines: list[RunRow]) -> list[RunRow]:
         if not self._by_rank:
             return _by_score(lines)
         ordered = sorted(lines, key=lambda line: (line.rank or 0, line.line))
@@ -246,36 +236,36 @@ class _RunReader:
             self.against_scores += 1
         return ordered
 
-    def _refuse_equal_ranks(self, ordered: list[RunLine]) -> None:
+    def _refuse_equal_ranks(self, ordered: list[RunRow]) -> None:
         for upper, lower in pairwise(ordered):
             if upper.rank == lower.rank:
                 self._problems.add(
                     lower.line,
-                    f"rank {lower.rank} again for query {lower.query_id!r}, after {self._problems.unit} "
+                    f"rank {lower.rank} again for query {lower.query!r}, after {self._problems.unit} "
                     f"{upper.line}",
                     "A rank belongs to one document of a query: write the file again, or rank it by score "
                     "alone.",
                 )
 
-    def _repeated(self, line: RunLine, first: RunLine) -> None:
+    def _repeated(self, line: RunRow, first: RunRow) -> None:
         if self._skip_repeated:
             self.left_out[REPEATED] += 1
         else:
             self._problems.add(
                 line.line,
-                f"document {line.document_id!r} again for query {line.query_id!r}, "
+                f"document {line.document!r} again for query {line.query!r}, "
                 f"after {self._problems.unit} {first.line}",
                 "A document has one place in a list: keep the best ones with --skip-repeated.",
             )
 
 
-def _by_score(lines: list[RunLine]) -> list[RunLine]:
+def _by_score(lines: list[RunRow]) -> list[RunRow]:
     """The highest score first, equal ones by document id, descending."""
-    by_id = sorted(lines, key=lambda line: line.document_id, reverse=True)
+    by_id = sorted(lines, key=lambda line: line.document, reverse=True)
     return sorted(by_id, key=lambda line: -(line.score or 0.0))
 
 
-def _has_gaps(ordered: list[RunLine]) -> bool:
+def _has_gaps(ordered: list[RunRow]) -> bool:
     """Whether ranks are missing from a list that is ordered by them; equal ones are no gap."""
     steps = ((upper.rank or 0, lower.rank or 0) for upper, lower in pairwise(ordered))
     return ordered[0].rank not in (0, 1) or any(lower - upper > 1 for upper, lower in steps)

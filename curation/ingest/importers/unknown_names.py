@@ -1,6 +1,6 @@
-"""Names in a file that the project does not have: reported once each, or counted and left out.
+"""Ids and texts in a file that name no query or document of the project: they are counted or refused.
 
-Only the ids that a file names are asked of the database, so a large corpus costs no memory.
+A refusal says by what an unknown name differs from a known one that people would read it as.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from curation.ingest.readers.problems import Problems
 
 UNKNOWN_QUERY = "unknown query"
 UNKNOWN_DOCUMENT = "unknown document"
-ONE_FORM = "Ids are compared character by character: write those of the file as the project has them."
-
-
+ONE_FORM = "Ids are compared character by character: write them in the file as the project has them."
 Alike = Callable[[Collection[str]], Mapping[str, str]]
 
 
@@ -24,8 +22,8 @@ class KnownDocuments:
 
     Parameters
     ----------
-    find: those of some ids that there are.
-    alike: of some ids that there are not, each that people read as one that there is → that one.
+    find: returns the ids that exist among the given ones.
+    alike: unknown id → the known id that people would read it as.
     """
 
     def __init__(self, find: Callable[[Iterable[str]], Collection[str]], alike: Alike) -> None:
@@ -35,9 +33,9 @@ class KnownDocuments:
 
     def ask(self, ids: Iterable[str]) -> Collection[str]:
         """Ask for ids before they are looked up; returns those that there are."""
-        found = self._find({*ids})
-        self._held.update(found)
-        return found
+        known_ids = self._find({*ids})
+        self._held.update(known_ids)
+        return known_ids
 
     def __contains__(self, document_id: str) -> bool:
         return document_id in self._held
@@ -69,10 +67,10 @@ class UnknownNames:
     @property
     def names(self) -> dict[str, list[str]]:
         """What is unknown → its names in the file, each once."""
-        found: dict[str, list[str]] = {}
+        names_of: dict[str, list[str]] = {}
         for what, name in sorted(self._records):
-            found.setdefault(what, []).append(name)
-        return found
+            names_of.setdefault(what, []).append(name)
+        return names_of
 
     def settle(self, left_out: Counter[str]) -> None:
         """Count what is left out by reason, or add a problem for each name, with its first record."""

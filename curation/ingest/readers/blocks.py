@@ -4,7 +4,7 @@ The reference is `records.Records`, which goes row by row and reports what is wr
 lines is read here by Arrow only if both must find the same cells in it: each line has an end of its own, none
 is blank, and quotes surround whole cells and occur nowhere else. Any other block goes through Python's
 reader, and on to where a quoted cell ends that began in it. What makes the reference complain or replace
-characters raises NotPlain: the caller then starts again with the reference, which has the sentences.
+characters raises NeedsRowReader: the caller then starts again with the reference, which has the sentences.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,9 +26,11 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from curation.core.text import unquote_formula
-from curation.ingest.readers.bounds import LONGEST_LINE, BoundedGzip, OutOfBoundsError
-from curation.ingest.readers.parquet.rows import READ_ERRORS, parquet_batches
-from curation.ingest.readers.parquet.values import plain_column
+from curation.ingest.readers.arrow_values import plain_column
+from curation.ingest.readers.bounds import MAX_LINE_LENGTH, OutOfBoundsError
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.lines import unpacked
+from curation.ingest.readers.parquet import READ_ERRORS, parquet_batches
 
 BLOCK = 1 << 25
 _ROWS = 1 << 18  # of Parquet that are a block
@@ -37,7 +39,7 @@ _WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\
 """Both: where `str.split` splits, besides at spaces, tabs and line ends."""
 _BLANKS = re.compile(rb"  +")
 _QUOTED_FORMULA = re.compile(rb"'[=+\-@\t\r]")
-_LONGEST = 1 << 31  # bytes that Arrow's offsets reach
+_MAX_BYTES = 1 << 31  # bytes that Arrow's offsets reach
 _BOM = codecs.BOM_UTF8
 _ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "cp1252")
 
@@ -46,49 +48,34 @@ class NeedsRowReader(Exception):  # noqa: N818 — no error of a person's: a way
     """The file must be read row by row."""
 
 
-class PlainTable(NamedTuple):
-    """A table's file and how to read it.
-
-    Attributes
-    ----------
-    quoted: whether cells may be quoted (CSV) or a quote is an ordinary character (TSV).
-    header: whether the first line names the columns, as `names` does.
-    spaced: whether any number of blanks separates cells, as in TREC's files, where "#" begins a comment.
-    """
-
-    path: Path
-    encoding: str
-    delimiter: str
-    quoted: bool
-    names: tuple[str, ...]
-    header: bool
-    spaced: bool = False
-
-
 class Block(NamedTuple):
     """Some rows: the line on which each begins, from 1, shape (R,), and the wanted columns.
 
-    They are texts; those of Parquet have its types.
+    Columns of a text file are texts; columns of Parquet have its types.
     """
 
     lines: NDArray[np.int64]
     columns: dict[str, pa.Array]
 
 
-def read_blocks(table: PlainTable, wanted: Sequence[str]) -> Iterator[Block]:
-    """The rows of a table; blank lines are none, except in a table of one column, where they are ''.
+def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence[str]) -> Iterator[Block]:
+    """The rows of a table; blank lines are left out, but in a table of one column they are ''.
+
+    Parameters
+    ----------
+    layout: its columns are all of the file's, whether a header names them or not. In the format 'csv' quotes
+        surround cells, in 'tsv' they are letters. In 'trec' any blanks separate cells, and "#" begins a
+        comment.
 
     Raises
     ------
-    NotPlain: only the reference can read this file, or say what is wrong with it; at any block.
+    NeedsRowReader: only the reference can read this file, or say what is wrong with it; at any block.
     """
-    if codecs.lookup(table.encoding).name not in _ENCODINGS or not table.names:
+    if codecs.lookup(layout.encoding).name not in _ENCODINGS or not layout.columns:
         raise NeedsRowReader
-    with table.path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
     try:
-        with BoundedGzip(table.path) if packed else table.path.open("rb") as data:
-            yield from _TableReader(table, wanted, cast(BinaryIO, data)).blocks()
+        with unpacked(path) as data:
+            yield from _TableReader(layout, delimiter, wanted, data).blocks()
     except (EOFError, zlib.error, gzip.BadGzipFile, OutOfBoundsError):
         raise NeedsRowReader from None
 
@@ -98,7 +85,7 @@ def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
 
     Raises
     ------
-    NotPlain: it cannot be read, or a name is that of several columns.
+    NeedsRowReader: it cannot be read, or several columns have one name.
     """
     try:
         row = 1
@@ -113,19 +100,21 @@ def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
 class _TableReader:
     """One table being read: where it is, and how a line with quotes must look to be regular."""
 
-    def __init__(self, table: PlainTable, wanted: Sequence[str], data: BinaryIO) -> None:
-        self._table, self._wanted, self._data = table, wanted, data
-        self._encoding = codecs.lookup(table.encoding).name
+    def __init__(self, layout: FileLayout, delimiter: str, wanted: Sequence[str], data: IO[bytes]) -> None:
+        self._delimiter, self._wanted, self._data = delimiter, wanted, data
+        self._names, self._has_header = layout.columns or (), layout.header
+        self._encoding = codecs.lookup(layout.encoding).name
+        self.quoted, self._spaced = layout.format == "csv", layout.format == "trec"
         self._line = 1
-        sign = re.escape(table.delimiter)
+        sign = re.escape(delimiter)
         cell = rf'(?:"(?:[^"]++|"")*+"|[^"{sign}]*+)'
         self._regular = re.compile(rf"{cell}(?:{sign}{cell})*+".encode())
 
     def blocks(self) -> Iterator[Block]:
-        start = self._data.readline(LONGEST_LINE)
+        start = self._data.readline(MAX_LINE_LENGTH)
         if self._encoding.startswith("utf-8"):
             start = start.removeprefix(_BOM)
-        if self._table.header:
+        if self._has_header:
             self._skip_header(start)
             start = b""
         while raw := start + self._data.read(BLOCK):
@@ -133,8 +122,8 @@ class _TableReader:
             yield self._block(raw if raw.endswith(b"\n") else raw + self._rest_of_line())
 
     def _rest_of_line(self) -> bytes:
-        rest = self._data.readline(LONGEST_LINE)
-        if len(rest) == LONGEST_LINE:
+        rest = self._data.readline(MAX_LINE_LENGTH)
+        if len(rest) == MAX_LINE_LENGTH:
             raise NeedsRowReader
         return rest
 
@@ -146,7 +135,7 @@ class _TableReader:
             names: list[str] = next(self._reader(iter([text])), [])
         except csv.Error:
             raise NeedsRowReader from None
-        if tuple(name.strip() for name in names) != self._table.names:
+        if tuple(name.strip() for name in names) != self._names:
             raise NeedsRowReader  # the header goes on on the next line, or begins later
         self._line += 1
 
@@ -163,15 +152,15 @@ class _TableReader:
         return raw if self._encoding.startswith("utf-8") else text.encode()
 
     def _reader(self, lines: Iterator[str]) -> Any:
-        if self._table.quoted:
-            return csv.reader(lines, delimiter=self._table.delimiter, strict=True)
-        return csv.reader(lines, delimiter=self._table.delimiter, quoting=csv.QUOTE_NONE)
+        if self.quoted:
+            return csv.reader(lines, delimiter=self._delimiter, strict=True)
+        return csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
 
     def _block(self, raw: bytes) -> Block:
         raw = self._text(raw)
-        if len(raw) >= _LONGEST:
+        if len(raw) >= _MAX_BYTES:
             raise NeedsRowReader
-        if self._table.spaced:
+        if self._spaced:
             return self._by_single_space(raw)
         block = self._by_column(raw) if self._is_regular(raw) else None
         return block or self._by_row(raw)
@@ -191,7 +180,7 @@ class _TableReader:
             return False
         if b"\r" in raw and raw.count(b"\r") != raw.count(b"\r\n"):
             return False
-        return not self._table.quoted or self._quotes_are_regular(raw)
+        return not self.quoted or self._quotes_are_regular(raw)
 
     def _quotes_are_regular(self, raw: bytes) -> bool:
         end = 0
@@ -208,15 +197,15 @@ class _TableReader:
 
     def _by_column(self, raw: bytes) -> Block | None:
         """The rows as Arrow reads them, or None if it does not see a row in each line."""
-        names = [str(number) for number in range(len(self._table.names))]
-        chosen = {name: names[self._table.names.index(name)] for name in self._wanted}
+        names = [str(number) for number in range(len(self._names))]
+        chosen = {name: names[self._names.index(name)] for name in self._wanted}
         try:
             table = pa_csv.read_csv(
                 pa.BufferReader(raw),
                 pa_csv.ReadOptions(column_names=names, block_size=max(len(raw), 1 << 10) + 1),
                 pa_csv.ParseOptions(
-                    delimiter=self._table.delimiter,
-                    quote_char='"' if self._table.quoted else False,
+                    delimiter=self._delimiter,
+                    quote_char='"' if self.quoted else False,
                     ignore_empty_lines=False,
                 ),
                 pa_csv.ConvertOptions(
@@ -233,7 +222,7 @@ class _TableReader:
         lines = np.arange(self._line, self._line + rows)
         self._line += rows
         columns = {name: table.column(number).combine_chunks() for name, number in chosen.items()}
-        if self._table.quoted and _QUOTED_FORMULA.search(raw):
+        if self.quoted and _QUOTED_FORMULA.search(raw):
             columns = {
                 name: pc.replace_substring_regex(column, r"^'('*[=+\-@\t\r])", r"\1")
                 for name, column in columns.items()
@@ -243,7 +232,7 @@ class _TableReader:
     def _by_row(self, raw: bytes) -> Block:
         lines = _Lines(self, raw)
         reader = self._reader(lines.texts())
-        width = len(self._table.names)
+        width = len(self._names)
         numbers: list[int] = []
         rows: list[list[str]] = []
         begin = 0
@@ -263,9 +252,9 @@ class _TableReader:
         except csv.Error:
             raise NeedsRowReader from None
         self._line += begin
-        if self._table.quoted:
+        if self.quoted:
             rows = [[*map(unquote_formula, row)] for row in rows]
-        places = {name: self._table.names.index(name) for name in self._wanted}
+        places = {name: self._names.index(name) for name in self._wanted}
         columns = {name: pa.array([row[at] for row in rows], pa.string()) for name, at in places.items()}
         return Block(np.array(numbers, np.int64), columns)
 
@@ -279,7 +268,7 @@ class _Lines:
 
     def __init__(self, reading: _TableReader, raw: bytes) -> None:
         self._reading, self._raw = reading, raw
-        self._newline = "" if reading._table.quoted else None
+        self._newline = "" if reading.quoted else None
         self.read = 0
 
     def texts(self) -> Iterator[str]:
@@ -296,7 +285,7 @@ def _single_spaced(raw: bytes) -> bytes:
 
     Raises
     ------
-    NotPlain: there is a comment, or a blank that is neither a space nor a tab.
+    NeedsRowReader: there is a comment, or a blank that is neither a space nor a tab.
     """
     if raw.startswith(b"#") or b"\n#" in raw or any(blank in raw for blank in _CONTROL_BLANKS):
         raise NeedsRowReader

@@ -1,6 +1,6 @@
-"""Bounds of what is read: how long a line and a run of blank lines may be, and how deep a record is nested.
+"""The bounds of what is read: lines, texts, JSON, gzip and zip archives.
 
-A packed file of a megabyte can hold a line of gigabytes. Nothing in memory grows with what is no data.
+A small file can unpack to more than the machine has.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import IO, Any
 
 from curation.ingest.readers.problems import Problems
 
-LONGEST_LINE = 64_000_000
+MAX_LINE_LENGTH = 64_000_000
 """Bytes of one line, and characters of one cell of a table."""
-MOST_BLANK = 8_000_000
+MAX_BLANK = 8_000_000
 """Bytes of blank lines in a row."""
-DEEPEST = 100
+MAX_NESTING = 100
 """Lists and objects in one another."""
-MOST_VALUES = 1_000_000
+MAX_VALUES = 1_000_000
 """Lists and objects of a JSON text. The smallest one needs thirty times the memory of its characters."""
-MOST_UNPACKED, MOST_TIMES = 64_000_000, 40
+MAX_UNPACKED, MAX_TIMES = 64_000_000, 40
 """Bytes that any gzip or zip may unpack to, and how many times its own size a larger one. Logs and runs
 unpack to 5 to 25 times theirs, and lines of a run take 27 times theirs in memory."""
 OF_PARQUET = 3
-"""So many times these bounds are those of Parquet, which has a value once however often it is meant."""
-MOST_PARTS = 10_000
+"""Bounds of Parquet are so many times larger: it stores a value once, however often it is meant."""
+MAX_PARTS = 10_000
 """Files in a zip archive."""
 _BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Python unpacks others by whole blocks, however much is in them."""
@@ -91,12 +91,13 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     Raises
     ------
     OutOfBoundsError: it has too many parts, or says that they unpack to more than can be meant.
-    BadZipFile: it is none, or has two parts of one name, or one that is packed otherwise than by deflate.
+    BadZipFile: it is no zip archive, has two parts of one name, or one that is packed otherwise than by
+        deflate.
     """
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
-        if len(parts) > MOST_PARTS:
-            raise OutOfBoundsError(f"holds {len(parts):,} files; expected {MOST_PARTS:,} at most")
+        if len(parts) > MAX_PARTS:
+            raise OutOfBoundsError(f"holds {len(parts):,} files; expected {MAX_PARTS:,} at most")
         if len({part.filename.lower() for part in parts}) < len(parts):
             raise zipfile.BadZipFile("two of its files have one name")
         if others := [part for part in parts if part.compress_type not in _BOUNDED_PACKING]:
@@ -113,7 +114,7 @@ def read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 def most_unpacked(path: Path, times: int = 1) -> int:
     """Bytes that a packed file of this size may unpack to; or so many times as many."""
-    return times * max(MOST_UNPACKED, MOST_TIMES * path.stat().st_size)
+    return times * max(MAX_UNPACKED, MAX_TIMES * path.stat().st_size)
 
 
 def refuse_beyond(most: int, unpacked: int) -> None:
@@ -144,26 +145,26 @@ class _Bounded(io.RawIOBase):
         end = read.rfind(b"\n")
         self._line = self._line + len(read) if end < 0 else len(read) - end - 1
         self._blank = 0 if read.strip() else self._blank + len(read)
-        if self._blank > MOST_BLANK:
-            raise OutOfBoundsError(f"has more than {MOST_BLANK // 10**6} MB of blank lines in a row")
-        if self._line > LONGEST_LINE:
-            raise OutOfBoundsError(f"has a line of more than {LONGEST_LINE // 10**6} MB")
+        if self._blank > MAX_BLANK:
+            raise OutOfBoundsError(f"has more than {MAX_BLANK // 10**6} MB of blank lines in a row")
+        if self._line > MAX_LINE_LENGTH:
+            raise OutOfBoundsError(f"has a line of more than {MAX_LINE_LENGTH // 10**6} MB")
 
 
 def too_deep(text: str, value: object) -> bool:
-    """Whether what was read from a JSON text has more than `DEEPEST` lists and objects in one another."""
-    if text.count("[") + text.count("{") <= DEEPEST:
+    """Whether what was read from a JSON text has more than `MAX_NESTING` lists and objects in one another."""
+    if text.count("[") + text.count("{") <= MAX_NESTING:
         return False
     level, depth = [value], 0
     while level:
         depth += 1
-        if depth > DEEPEST:
+        if depth > MAX_NESTING:
             return True
-        level = [item for one in level for item in _inside(one)]
+        level = [item for value in level for item in _inside(value)]
     return False
 
 
 def _inside(value: object) -> list[object]:
     """The lists and objects right inside of one."""
-    found = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [item for item in found if isinstance(item, dict | list)]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [item for item in inner if isinstance(item, dict | list)]

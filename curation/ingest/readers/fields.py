@@ -1,16 +1,21 @@
 """The fields of each kind of file: what people call them, and the columns in which files usually have them.
 
 A record here is one kind of file. Its values are columns of one file: None is the usual column, if the file
-has it, and '' is none. From the record come what an import reads (`Records.resolve`), the options of its
-command, and what the app asks for a file.
+has it, and '' says that the file has no such column. From the record come what an import reads
+(`Records.resolve`), the options of its command, and what the app asks for a file.
+
+A column is known by its usual names; case and signs do not matter. What a file cannot be read without
+may be in an object, such as `question` in an object `inputs`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple
 
-from curation.ingest.readers.columns import FileColumns, FileField, column
+from curation.core.errors import refuse_problems
 
 QUESTIONS = ("question", "user_input", "input", "input_question")
 _GRADES = ("grade", "rating", "relevance", "score")
@@ -21,12 +26,194 @@ GOLD = (
     *("ideal", "gold", "expected"),
 )
 SYSTEM_ANSWERS = ("answer", "response", "output_answer")
-"""Next to one of `GOLD` they are what a system said. Else they are taken, but next to its contexts."""
+"""Beside a column of `GOLD` a system said them. Else they are references, unless there are contexts."""
+
+
+class FileField(NamedTuple):
+    """A field of a kind of file.
+
+    Attributes
+    ----------
+    label: what people call it.
+    usual: columns by which an import finds it, the first that a file has; `seen` are others that files have.
+    needed: what the file cannot be read without, as "the documents' ids"; '' where it can.
+    lacking: what to do with a file that has no such column.
+    rare: few files have it. objects: its cells may be objects. ids: its cells are ids (`values.id_text`).
+    leads: the object that has it has the other fields, too. Where none does, the first needed one leads.
+    name: the attribute of the record.
+    """
+
+    label: str
+    usual: tuple[str, ...] = ()
+    needed: str = ""
+    several: bool = False
+    seen: tuple[str, ...] = ()
+    rare: bool = False
+    name: str = ""
+    lacking: str = ""
+    objects: bool = False
+    ids: bool = False
+    leads: bool = False
+
+    @property
+    def option(self) -> str:
+        """What the command line calls it."""
+        return f"--map {self.name}"
+
+
+def column(*about: Any, **more: Any) -> Any:
+    """An attribute of a record that is a column, None without one; takes what `FileField` does."""
+    file_field = FileField(*about, **more)
+    return field(default=() if file_field.several else None, metadata={"column": file_field})
+
+
+def file_fields(record: Any) -> tuple[FileField, ...]:
+    """The fields of a kind of file, in order; attributes that are no columns are left out."""
+    parts = [part for part in fields(record) if "column" in part.metadata]
+    return tuple(part.metadata["column"]._replace(name=part.name) for part in parts)
+
+
+def columns_by_field(pairs: Iterable[str], known: Sequence[FileField]) -> dict[str, Any]:
+    """Field → the column that somebody gives for it with `field=column`, or a tuple of several columns.
+
+    Raises
+    ------
+    InputError: a field that is not `known`, two columns of a field that takes one, or a text without `=`.
+    """
+    fields_of, columns, problems = {field.name: field for field in known}, dict[str, Any](), []
+    for name, equals, column in (pair.partition("=") for pair in pairs):
+        key = name.strip().replace("-", "_")
+        if not equals:
+            problems.append(f"--map {name}: expected FIELD=COLUMN, such as {known[0].name}={name}")
+        elif key not in fields_of:
+            problems.append(f"--map {name}={column}: no field {name!r}; expected {', '.join(fields_of)}")
+        elif fields_of[key].several:
+            columns[key] = (*columns.get(key, ()), column)
+        elif columns.setdefault(key, column) != column:
+            problems.append(f"--map {key} names {columns[key]!r} and {column!r}; expected one column")
+    refuse_problems(problems)
+    return columns
+
+
+def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
+    """The column that holds a field: the first usual name that one has, exactly or apart from case and signs.
+
+    What a file needs may be in an object, such as `question` in `inputs`, if only one object has it.
+
+    Parameters
+    ----------
+    inside: the path of the object that has what leads, as `leading_object` finds it. Other fields are looked
+        for in it first, and then in the objects around it.
+    """
+    outside = _column_in(field.usual, columns, "", bool(inside))
+    within, path = None, inside
+    while path and within is None:
+        within = _column_in(field.usual, columns, path, path != inside)
+        path = path.rpartition(".")[0]
+    inner = _inner(field.usual, columns) if field.needed or field.leads else None
+    if not field.needed:
+        return within or outside or inner
+    if field.usual[0] in columns:
+        return field.usual[0]
+    return within or outside or inner if f"{inside}.".startswith("_source.") else outside or inner or within
+
+
+def leading_object(
+    fields: Sequence[FileField], columns: Sequence[str], asked: Mapping[str, str | None] = {}
+) -> str:
+    """The path of the object that has the queries, or the texts of a corpus; '' if no object is around them.
+
+    Elasticsearch and OpenSearch write records as `_source`, next to names of their own such as `_id`.
+
+    Parameters
+    ----------
+    asked: name of a field → the column that somebody gives for it, or '' for none.
+    """
+    leading = next((field for field in fields if field.leads), None)
+    leading = leading or next((field for field in fields if field.needed), None)
+    if leading is None:
+        return ""
+    column = asked.get(leading.name)
+    if column is None:
+        column = _column_in(leading.usual, columns, "_source", False) or column_for(leading, columns)
+        column = column or _column_in(leading.usual, columns, "fields", False)
+        if column in leading.usual:
+            return ""
+    return (column or "").rpartition(".")[0]
+
+
+def _column_in(usual: Iterable[str], columns: Sequence[str], place: str, is_around: bool) -> str | None:
+    """The column with a usual name in the object at a path, which may be around the one that leads.
+
+    There, names that begin with "_" are the engine's own, as `_score`, and only taken as they are.
+    """
+    before = f"{place}." if place else ""
+    here = {column[len(before) :]: column for column in columns if column.startswith(before)}
+    exact = next((name for name in usual if name in here), None)
+    name = exact or like(usual, [name for name in here if not (is_around and name.startswith("_"))])
+    return None if name is None else here[name]
+
+
+def like(names: Iterable[str], columns: Sequence[str]) -> str | None:
+    """The column with the first of the names that any column has, apart from case and signs."""
+    bare = {_bare(name): name for name in reversed(columns)}
+    return next((bare[_bare(name)] for name in names if _bare(name) in bare), None)
+
+
+def _inner(usual: Iterable[str], columns: Sequence[str]) -> str | None:
+    """The column whose last part is a usual name; None if two columns have the first such name."""
+    parts = [(_bare(column.rpartition(".")[2]), column) for column in columns if "." in column]
+    for name in map(_bare, usual):
+        if matching := [column for part, column in parts if part == name]:
+            return matching[0] if len(matching) == 1 else None
+    return None
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+@dataclass(frozen=True)
+class FileColumns:
+    """What all kinds share; `columns` are all columns of the file that was read."""
+
+    columns: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
+    reads_nothing_else: ClassVar[bool] = False
+    """Whether a file's other columns are neither kept nor looked at."""
+
+    @property
+    def used(self) -> dict[str, str]:
+        """Field → the column that was read for it, or several with commas."""
+        texts = {name: ", ".join(filter(None, columns)) for name, columns in self._given.items()}
+        return {name: text for name, text in texts.items() if text}
+
+    def named(self, but: Collection[str]) -> dict[str, str | None]:
+        """Field → the column that somebody names for it, the first of several; '' for the fields of `but`."""
+        return {
+            name: "" if name in but else next(iter(columns), None) for name, columns in self._given.items()
+        }
+
+    @property
+    def unused(self) -> list[str]:
+        """The columns that were not read."""
+        return [column for column in self.columns if column not in self._read]
+
+    @property
+    def _given(self) -> dict[str, Sequence[str | None]]:
+        """Field → the columns that are named for it, or (None,)."""
+        given = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
+        return {
+            name: columns if isinstance(columns, tuple | list) else (columns,)
+            for name, columns in given.items()
+        }
+
+    @property
+    def _read(self) -> set[str | None]:
+        return {column for columns in self._given.values() for column in columns}
 
 
 _QUERY = FileField(
     "Query",
-    "the query. query_id holds ids, query_text texts, query either",
     ("query_id", "query-id", "q_id", "qid", "query", "query_text", "question", "user_query"),
     "the queries",
     seen=("q", "topic", "topic_id", "search_term"),
@@ -34,18 +221,13 @@ _QUERY = FileField(
 )
 _DOCUMENT = FileField(
     "Document",
-    "the document's id",
     ("document_id", "doc_id", "document", "docno", "docid", "corpus-id", "document.id"),
     "the documents' ids",
     seen=("_id", "id", "product_id", "item_id", "doc"),
     ids=True,
 )
 _ANSWERED = FileField(
-    "Query",
-    "the query, by id or text",
-    ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS),
-    "the queries",
-    ids=True,
+    "Query", ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS), "the queries", ids=True
 )
 
 
@@ -56,12 +238,11 @@ class CorpusFields(FileColumns):
     Attributes
     ----------
     titles_only: whether no column may be the text; documents are judged by their title alone then.
-    inside: the path of the object whose values are the document's; '' where they are those of the record.
+    inside: the path of the object whose values are the document's; '' where the record itself has them.
     """
 
     id: str | None = column(
         "Id",
-        "the document's id",
         ("_id", "id", "doc_id", "docno", "docid", "document_id"),
         "the documents' ids",
         seen=("sku", "product_id", "item_id", "key"),
@@ -69,12 +250,9 @@ class CorpusFields(FileColumns):
         "address, or add a column with a number for each document",
         ids=True,
     )
-    title: str | None = column(
-        "Title", "its title", ("title", "name", "headline"), seen=("heading", "product_title")
-    )
+    title: str | None = column("Title", ("title", "name", "headline"), seen=("heading", "product_title"))
     body: tuple[str, ...] = column(
         "Text",
-        "its text. Repeatable",
         (
             *("text", "body", "content", "contents", "description", "body_html", "body_text", "html"),
             *("markdown", "body_markdown", "abstract", "full_text", "article", "passage"),
@@ -83,18 +261,18 @@ class CorpusFields(FileColumns):
         leads=True,
         seen=("short_description", "long_description", "summary"),
     )
-    url: str | None = column("Address", "its address", ("url",), seen=("link",))
-    date: str | None = column("Date", "its date", ("date", "published"))
-    group: str | None = column("Group, such as a product line", "its group, such as a product line")
-    valid_from: str | None = column("Valid from", "its first day, for filters", ("valid_from",), rare=True)
-    valid_to: str | None = column("Valid to", "its last day, for filters", ("valid_to",), rare=True)
+    url: str | None = column("Address", ("url",), seen=("link",))
+    date: str | None = column("Date", ("date", "published"))
+    group: str | None = column("Group, such as a product line")
+    valid_from: str | None = column("Valid from", ("valid_from",), rare=True)
+    valid_to: str | None = column("Valid to", ("valid_to",), rare=True)
     titles_only: bool = False
     inside: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
 class TrafficFields(FileColumns):
-    """Columns of a log; user_query, timestamp, client_id and application are those of UBI.
+    """Columns of a log; UBI calls them user_query, timestamp, client_id and application.
 
     Attributes
     ----------
@@ -106,29 +284,19 @@ class TrafficFields(FileColumns):
 
     query: str | None = column(
         "Query",
-        "the query",
         ("user_query", "query", "search_term", "q", "text", "question"),
         "the queries",
         seen=("keyword", "keywords", "term"),
     )
     time: str | None = column(
         "Time",
-        "the time",
         ("time", "timestamp", "last_searched", "last_searched_at"),
         seen=("date", "datetime", "created_at"),
     )
-    segment: str | None = column(
-        "Segment, such as a shop", "the segment, such as a shop or language", ("segment", "application")
-    )
-    session: str | None = column(
-        "Session or user", "the session or user", ("session", "session_id", "client_id", "user", "user_id")
-    )
-    count: str | None = column(
-        "Count", "how often the query was asked", ("count", "searches", "frequency"), seen=("n",)
-    )
-    metadata: tuple[str, ...] = column(
-        "Further fields to keep", "more to keep, for strata of a sample. Repeatable", several=True
-    )
+    segment: str | None = column("Segment, such as a shop", ("segment", "application"))
+    session: str | None = column("Session or user", ("session", "session_id", "client_id", "user", "user_id"))
+    count: str | None = column("Count", ("count", "searches", "frequency"), seen=("n",))
+    metadata: tuple[str, ...] = column("Further fields to keep", several=True)
     date_order: str | None = None
 
 
@@ -138,43 +306,22 @@ class QueryFields(FileColumns):
 
     Attributes
     ----------
-    inside: the path of the object whose values are the query's; '' where they are those of the record.
+    inside: the path of the object whose values are the query's; '' where the record itself has them.
     """
 
-    id: str | None = column(
-        "Id",
-        "the query's id; without one, ids are generated",
-        ("_id", "id", "query_id", "qid", "query-id"),
-        ids=True,
-    )
+    id: str | None = column("Id", ("_id", "id", "query_id", "qid", "query-id"), ids=True)
     text: str | None = column(
         "Text",
-        "its text",
         ("text", "query", "query_text", "user_query", *QUESTIONS),
         "the query's text",
         seen=_QUERY.seen,
     )
     information_need: str | None = column(
-        "Information need", "the information need", ("information_need", "narrative"), seen=("need",)
+        "Information need", ("information_need", "narrative"), seen=("need",)
     )
-    reference: str | None = column(
-        "Reference answers",
-        "reference answers, one or a list",
-        ("answers", "reference_answers", "reference_answer"),
-    )
-    filter: str | None = column(
-        "Filter",
-        "the query's filter. It is a JSON object of fields of documents, and at for a date",
-        ("filter",),
-        rare=True,
-        objects=True,
-    )
-    tag: tuple[str, ...] = column(
-        "Fields whose values are tags",
-        "a category. Each of its values becomes a tag of the query. Repeatable",
-        several=True,
-        rare=True,
-    )
+    reference: str | None = column("Reference answers", ("answers", "reference_answers", "reference_answer"))
+    filter: str | None = column("Filter", ("filter",), rare=True, objects=True)
+    tag: tuple[str, ...] = column("Fields whose values are tags", several=True, rare=True)
     inside: str = field(default="", compare=False)
 
 
@@ -186,37 +333,20 @@ class RunFields(FileColumns):
 
     query: str | None = column(*_QUERY)
     document: str | None = column(*_DOCUMENT)
-    rank: str | None = column("Rank", "the rank, from 1 or 0", ("rank", "position"))
-    score: str | None = column(
-        "Score",
-        "the score. It orders a list without ranks, or with gaps in them",
-        ("score", "engine_score", "similarity"),
-    )
+    rank: str | None = column("Rank", ("rank", "position"))
+    score: str | None = column("Score", ("score", "engine_score", "similarity"))
 
 
 @dataclass(frozen=True)
 class ChunkFields(RunFields):
-    """The same of ranked lists whose places may be chunks of documents; `content_hash` is of its version."""
+    """Columns of ranked lists whose places may be chunks; `content_hash` is the version of the document."""
 
-    start: str | None = column(
-        "Start of the chunk",
-        "where a chunk starts, in characters of the document's text from 0",
-        ("start", "start_index", "start_char", "chunk_start"),
-    )
-    end: str | None = column(
-        "End of the chunk",
-        "the character after the chunk's last",
-        ("end", "end_index", "end_char", "chunk_end"),
-    )
+    start: str | None = column("Start of the chunk", ("start", "start_index", "start_char", "chunk_start"))
+    end: str | None = column("End of the chunk", ("end", "end_index", "end_char", "chunk_end"))
     text: str | None = column(
-        "Text of the chunk",
-        "the text of a chunk, which is looked for in its document",
-        ("chunk_text", "chunk", "passage"),
-        seen=("text", "page_content", "content"),
+        "Text of the chunk", ("chunk_text", "chunk", "passage"), seen=("text", "page_content", "content")
     )
-    content_hash: str | None = column(
-        "Version", "the content hash of the document's version", ("content_hash",)
-    )
+    content_hash: str | None = column("Version", ("content_hash",))
 
     @property
     def of_chunks(self) -> dict[str, str]:
@@ -233,62 +363,39 @@ class JudgmentFields(FileColumns):
     Attributes
     ----------
     query_text: a second column with the query's text, where `query` holds ids.
-    pair: one column instead of `query` and `document`.
     annotator_columns: the wide form: column → annotator. It has no annotator or grade column then.
     annotator_map: name in the file → the annotator that it means; itself where it is another person than one
         whose name looks the same.
     annotator_name: who gave all grades, where the file does not say. grade_given: the grade of all of them.
     date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026.
-    duration_unit: of `duration`, 's' or 'ms'; None is what the column's name ends in.
     """
 
     query: str | None = column(*_QUERY)
     document: str | None = column(*_DOCUMENT)
     query_text: str | None = column(
-        "Text of a query that may be new",
-        "the text of a query whose id may be new",
-        ("query_text", "query", "user_query", "question"),
-        rare=True,
+        "Text of a query that may be new", ("query_text", "query", "user_query", "question"), rare=True
     )
     grade: str | None = column(
-        "Grade",
-        "the grade, where a line has one grade",
-        (*_GRADES, "label", "is_correct_document"),
-        "the grades",
-        seen=("judgment", "rel"),
+        "Grade", (*_GRADES, "label", "is_correct_document"), "the grades", seen=("judgment", "rel")
     )
     annotator: str | None = column(
         "Who judged",
-        "who judged, where a line has one grade",
         ("annotator", "rater", "worker"),
         seen=("worker_id", "rater_id", "assessor", "judge", "user"),
         ids=True,
     )
-    pair: str | None = column(
-        "Query and document in one", "query and document in one, as query::document", rare=True
-    )
-    note: str | None = column("Note", "a note", ("note",), rare=True)
-    time: str | None = column("Time", "the time of the judgment", ("submitted_at",), rare=True)
-    cannot_tell: str | None = column(
-        "True where no grade could be given", "that is true where no grade could be given", rare=True
-    )
-    duration: str | None = column("How long it took", "how long the judgment took", rare=True)
-    evidence: str | None = column(
-        "Evidence",
-        "the evidence of a grade. It is a JSON list of start, end and quote, or of quotes",
-        ("evidence",),
-        rare=True,
-        objects=True,
-    )
+    note: str | None = column("Note", ("note",), rare=True)
+    time: str | None = column("Time", ("submitted_at",), rare=True)
+    cannot_tell: str | None = column("True where no grade could be given", rare=True)
+    evidence: str | None = column("Evidence", ("evidence",), rare=True, objects=True)
     annotator_columns: Mapping[str, str] = field(default_factory=dict)
     annotator_map: Mapping[str, str] = field(default_factory=dict)
     annotator_name: str | None = None
     grade_given: int | None = None
     date_order: str | None = None
-    duration_unit: str | None = None
 
     @property
-    def _read(self) -> set[str]:
+    def _read(self) -> set[str | None]:
         return super()._read | set(self.annotator_columns)
 
 
@@ -300,12 +407,11 @@ class DecisionFields(FileColumns):
     document: str | None = column(*_DOCUMENT)
     grade: str | None = column(
         "Final grade",
-        "the final grade",
         ("final_rating", "final_grade", *_GRADES),
         "the final grades",
         seen=("label", "decision"),
     )
-    reason: str | None = column("Reason", "the reason", ("reason",))
+    reason: str | None = column("Reason", ("reason",))
 
 
 @dataclass(frozen=True)
@@ -313,9 +419,7 @@ class ReferenceFields(FileColumns):
     """Columns of reference answers."""
 
     query: str | None = column(*_ANSWERED)
-    reference: str | None = column(
-        "Reference answers", "reference answers: one, or a list", (*GOLD, *SYSTEM_ANSWERS), "the answers"
-    )
+    reference: str | None = column("Reference answers", (*GOLD, *SYSTEM_ANSWERS), "the answers")
 
 
 @dataclass(frozen=True)
@@ -323,10 +427,5 @@ class NuggetFields(FileColumns):
     """Columns of nuggets: a row for each, or for each query with a list of objects."""
 
     query: str | None = column(*_ANSWERED)
-    nugget: str | None = column(
-        "Nuggets",
-        "a nugget, or a list of objects with text",
-        ("nuggets", "nugget", "nugget_text", "text"),
-        "the nuggets",
-    )
-    importance: str | None = column("Importance", "vital or okay, of a row's nugget", ("importance", "label"))
+    nugget: str | None = column("Nuggets", ("nuggets", "nugget", "nugget_text", "text"), "the nuggets")
+    importance: str | None = column("Importance", ("importance", "label"))

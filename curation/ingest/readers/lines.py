@@ -1,4 +1,4 @@
-"""The text lines of a file, packed or not, and what is wrong with its bytes.
+"""The text lines of a file, packed or not, and what becomes of characters that no database keeps.
 
 Decoding is Python's own, with undecodable bytes smuggled through as surrogates: one pass in C finds the
 line and the byte of each, where decoding line by line would be ten times slower.
@@ -17,14 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
-from curation.ingest.readers.bounds import MOST_BLANK, BoundedGzip, OutOfBoundsError, bounded
+from curation.ingest.readers.bounds import MAX_BLANK, BoundedGzip, OutOfBoundsError, bounded
 from curation.ingest.readers.problems import Problems
 
 REPLACEMENT = "\ufffd"
 NUL, SURROGATE, BYTES, ZONE = "NUL character", "lone surrogate", "value of no text", "unknown time zone"
 REPLACED_BY = {NUL: "U+FFFD", SURROGATE: "U+FFFD", BYTES: "nothing", ZONE: "UTC"}
 """How the kinds of what is replaced in a file begin, and what takes the place."""
-
 DIGITS = "id of more than 15 digits"
 """Counted with what is replaced: the spreadsheet may have done so, which keeps 15 digits of a number."""
 _SMUGGLED = re.compile("[\udc80-\udcff]")
@@ -45,10 +44,10 @@ _NO_TABLE = {
     b"\xff\xd8\xff": ("a picture", _AS_CSV),
     b"\xd0\xcf\x11\xe0": ("a spreadsheet or a document of an office program", _AS_CSV),
 }
-"""How files begin, in small letters, that people give in place of a table: what that is, and what to do."""
+"""How files begin that people give in place of a table, in small letters → what they are, and what to do."""
 _GZIP = b"\x1f\x8b"
 _BLANK = b" \t\r\n\v\f"
-_READ = 1 << 20
+_BLANK_READ = 1 << 20
 _AGAIN = "Export or fetch the file again."
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
 """The byte order marks of UTF-16, as another encoding passes them on: no line of such a file can be read."""
@@ -58,8 +57,8 @@ def clean(text: str, replaced: Counter[str]) -> str:
     """The text with NUL characters and lone surrogates, which no database keeps, as U+FFFD; counted."""
     if _UNPRINTABLE.search(text) is None:
         return text
-    for found in _UNPRINTABLE.findall(text):
-        replaced[NUL if found == "\0" else SURROGATE] += 1
+    for sign in _UNPRINTABLE.findall(text):
+        replaced[NUL if sign == "\0" else SURROGATE] += 1
     return _UNPRINTABLE.sub(REPLACEMENT, text)
 
 
@@ -119,14 +118,14 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
 
 def _refuse_blank(path: Path, problems: Problems) -> None:
     """Stop with a sentence at a file of blank lines; one of too many, or with damaged gzip, is read on."""
-    with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), _unpacked(path) as file:
+    with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), unpacked(path) as file:
         part = file.read(64)
         in_utf_16 = part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         blank = _BLANK + (codecs.BOM_UTF16 + b"\0" if in_utf_16 else codecs.BOM_UTF8)
-        for _ in range(MOST_BLANK // _READ):
+        for _ in range(MAX_BLANK // _BLANK_READ):
             if part.strip(blank):
                 return
-            part = file.read(_READ)
+            part = file.read(_BLANK_READ)
             if not part:
                 problems.stop("holds nothing but blank lines; expected one record a line", _AGAIN)
 
@@ -134,7 +133,7 @@ def _refuse_blank(path: Path, problems: Problems) -> None:
 def text_lines(
     path: Path, encoding: str, problems: Problems, replaced: Counter[str], newline: str | None = None
 ) -> Iterator[str]:
-    """The lines of a text file, gzip or plain, with their ends; `newline` is that of `io.TextIOWrapper`.
+    """The lines of a text file, gzip or plain, with their ends; `newline` is as for `io.TextIOWrapper`.
 
     Raises
     ------
@@ -171,7 +170,7 @@ def text_lines(
 def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
     # utf-8-sig reads the byte order mark that spreadsheets write as what it is, not as a letter.
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
-    binary = bounded(_unpacked(path))
+    binary = bounded(unpacked(path))
     try:
         return io.TextIOWrapper(binary, encoding=name, errors="surrogateescape", newline=newline)
     except LookupError:
@@ -179,7 +178,8 @@ def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
         raise
 
 
-def _unpacked(path: Path) -> IO[bytes]:
+def unpacked(path: Path) -> IO[bytes]:
+    """The bytes of a file, which may be packed with gzip; within bounds."""
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
     return cast(IO[bytes], BoundedGzip(path) if packed else path.open("rb"))
@@ -191,9 +191,14 @@ def _bad_byte(number: int, line: str, position: int) -> str:
     return f"line {number}, character {position + 1}: the byte 0x{byte:02X} in “{near}”"
 
 
+def encoding_of(path: Path) -> str | None:
+    """The encoding that a file's first bytes mark, if it is not UTF-8."""
+    with suppress(OSError), path.open("rb") as file:
+        return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
+    return None
+
+
 def _other_encoding(path: Path, encoding: str) -> str:
-    with path.open("rb") as file:
-        marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    if marked:
+    if encoding_of(path):
         return "The file starts as UTF-16 does: try `--encoding utf-16`."
     return "If the file is in Latin-1, say so with `--encoding latin-1`; else save it as UTF-8."

@@ -1,4 +1,4 @@
-"""Problems of one input file, gathered so that all of them are corrected at once."""
+"""What is wrong with one file: all problems are told at once, each with its line and what to do."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NoReturn
 from curation.core.errors import InputError
 
 _UNDECODED = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
-"""A byte that the encoding cannot read, as `lines` passes it on, or as `repr` writes that: no page draws the
-one, and nobody reads the other."""
+"""A byte that the encoding cannot read: the surrogate that `lines` passes on, which no page can draw, or the
+escape that `repr` writes for it, which nobody understands."""
 
 
 class Problems:
@@ -29,32 +29,32 @@ class Problems:
         self._sentences: dict[str, None] = {}  # the grades of one row can share a problem
         self._ways_out: dict[str, None] = {}
 
-    def add(self, number: int, found: str, way_out: str = "") -> None:
+    def add(self, number: int, problem: str, way_out: str = "") -> None:
         """Note a problem of record `number`; the ways out of all problems are shown once, at the end.
 
         Raises
         ------
         InputError: this was the last one that is worth noting.
         """
-        self.add_general(f"{self.unit} {number}: {found}", way_out)
+        self.add_general(f"{self.unit} {number}: {problem}", way_out)
         if len(self._sentences) >= self.LIMIT:
             self._ways_out[f"Reading stopped after {self.LIMIT} problems: there may be more."] = None
             raise self._error()
 
-    def add_general(self, found: str, way_out: str = "") -> None:
+    def add_general(self, problem: str, way_out: str = "") -> None:
         """Note a problem of the file as a whole."""
-        self._sentences[_UNDECODED.sub("\ufffd", found)] = None
+        self._sentences[_UNDECODED.sub("\ufffd", problem)] = None
         if way_out:
             self._ways_out[way_out] = None
 
     def hint(self, sentence: str) -> None:
-        """Say this of the problems, if there are any."""
+        """Add this sentence to the ways out, if there are problems."""
         if self._sentences:
             self._ways_out[sentence] = None
 
-    def stop(self, found: str, way_out: str = "") -> NoReturn:
+    def stop(self, problem: str, way_out: str = "") -> NoReturn:
         """Raise an InputError with this problem and all noted before: there is no reading on."""
-        self.add_general(found, way_out)
+        self.add_general(problem, way_out)
         raise self._error()
 
     def check(self) -> None:

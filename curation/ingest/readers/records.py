@@ -1,12 +1,11 @@
 """Records: the lines of JSON, rows of tables and lines of qrels that the other modules take in.
 
-`Records` is one file being read. It knows the file's columns before the first record, so that a
-missing one is said at once; it notes every problem of the file while it goes; and the iteration ends by
-raising them all together, those that its reader noted included. What is only found by reading on never
-stops the reading.
+`Records` is one file being read. It knows the file's columns before the first record, so that a missing
+column is reported at once. It notes every problem of the file while it goes, and so may who iterates; the end
+of the iteration raises all of them together. A problem of one record never stops the reading.
 
 Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
-columns), and those of `classic`: 'trec' (documents or topics), 'smart', 'srw', 'letor'. They are found from
+columns), and formats of old tools: 'trec' (documents or topics), 'smart'. They are found from
 the file's name or else from its beginning. Text may be gzipped. A column of an object is named by a path.
 """
 
@@ -22,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from curation.core.progress import Progress, silent
-from curation.core.text import listed
-from curation.ingest.readers.classic import CLASSIC_ROWS
-from curation.ingest.readers.classic.sheets import sheet_rows
-from curation.ingest.readers.columns import FileColumns, FileField, column_for, file_fields, leading_object
-from curation.ingest.readers.formats import FileLayout, check_layout, find_format
+from curation.core.text import join_words
+from curation.ingest.readers.fields import FileColumns, FileField, column_for, file_fields, leading_object
+from curation.ingest.readers.formats import FileLayout, TextTable, check_layout, find_format, qrels_rows
+from curation.ingest.readers.json_paths import has_objects, hold_objects, inner_columns, object_of, value_at
+from curation.ingest.readers.json_records import json_rows
 from curation.ingest.readers.lines import (
     BYTES,
     DIGITS,
@@ -35,34 +34,35 @@ from curation.ingest.readers.lines import (
     refuse_unreadable,
     text_lines,
 )
-from curation.ingest.readers.nested.forms import UnlikeFormError, flatten_tool_record, form_of
-from curation.ingest.readers.nested.json_records import json_rows
-from curation.ingest.readers.nested.paths import has_objects, hold_objects, inner_columns, object_of, value_at
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.text_tables import TextTable, qrels_rows
+from curation.ingest.readers.sheets import sheet_rows
+from curation.ingest.readers.tool_records import UnlikeFormatError, flatten_tool_record, tool_format_of
+from curation.ingest.readers.trec import smart_rows, trec_rows
 from curation.ingest.readers.values import UnfitIdError, id_text, text_of, whole_number
 
 if TYPE_CHECKING:
     from curation.ingest.readers.blocks import Block
-    from curation.ingest.readers.parquet.table import ParquetTable
+    from curation.ingest.readers.parquet import ParquetTable
 
 Fields = TypeVar("Fields", bound=FileColumns)
 """A record of `fields`: the columns of one kind of file."""
-OFFSETS = "Where they are places of chunks, name them with --start-field and --end-field."
+OFFSETS = "Where they are places of chunks, name them with --map start=COLUMN and --map end=COLUMN."
 IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column as text, and enter these ids again."
+CLASSIC_ROWS = {"trec": trec_rows, "smart": smart_rows}
+"""Format → the function that gives (line, fields) for each record of its lines, and notes problems."""
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
 _TICK = 1_000
 _EXACT_DIGITS = 15  # of a number in a spreadsheet
 _NESTED = ("jsonl", "parquet")  # formats whose values may be objects
-_QUERY_TEXTS = ("--text-field", "--query-field", "--query-text-field")
+_QUERY_TEXTS = ("--map text", "--map query", "--map query_text")
 """What these name is never JSON, even within a text."""
 
 
 class Record(NamedTuple):
     """One record: the line (in Parquet, the row) where it begins, from 1, and its values by name.
 
-    Values of CSV, TSV and qrels are texts; those of JSON and Parquet have their types.
+    Values of CSV, TSV and qrels are texts; values of JSON and Parquet have their types.
     """
 
     line: int
@@ -82,7 +82,7 @@ class Records:
 
     Parameters
     ----------
-    judged: take records that hold several judgments apart (`ingest.readers.nested.forms`): True for these,
+    judged: take records that hold several judgments apart (`ingest.readers.tool_records`): True for these,
         False for what they are about.
 
     Raises
@@ -118,8 +118,8 @@ class Records:
         if not first:
             self.problems.check()
             below = " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
-            found = f"holds no records; expected at least one{below}"
-            self.problems.stop(found, "Export or fetch the file again.")
+            problem = f"holds no records; expected at least one{below}"
+            self.problems.stop(problem, "Export or fetch the file again.")
         self._names = dict.fromkeys(name for record in first for name in record.fields)
         self._names.update(dict.fromkeys(self._parquet.damaged if self._parquet else ()))
         refuse_undecoded(self._names, path, self._layout.encoding, self.problems)
@@ -154,18 +154,18 @@ class Records:
 
         An empty name asks for none, whatever the file has.
         """
-        return self._column(option, asked, FileField("", "", tuple(usual)))
+        return self._column(option, asked, FileField("", tuple(usual)))
 
     def need(
         self, option: str, asked: str | None, usual: Sequence[str], what: str, ids: bool = False
     ) -> str | None:
-        """Like `field`, for what no record can do without; that there is none is a problem."""
-        field = FileField("", "", tuple(usual), what, ids=ids)
+        """Like `field`, for what no record can do without; a file without it is a problem."""
+        field = FileField("", tuple(usual), what, ids=ids)
         self._inside = self._inside or leading_object([field], self.columns, {"": asked})
         return self._column(option, asked, field)
 
     def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
-        """The columns that the file has for the fields of its kind; those of `but` are left out."""
+        """The columns that the file has for the fields of its kind, without the fields of `but`."""
         used: dict[str, Any] = dict.fromkeys(but)
         self._inside = leading_object(file_fields(type(asked)), self.columns, asked.named(but))
         for field in file_fields(type(asked)):
@@ -176,9 +176,9 @@ class Records:
                 columns = [self._column(field.option, name, field) for name in given or (None,)]
                 used[field.name] = tuple(name for name in columns if name)
             else:
-                used[field.name] = found = self._column(field.option, given, field)
+                used[field.name] = column = self._column(field.option, given, field)
                 if not field.objects:
-                    self._refuse_objects(field.option, found)
+                    self._refuse_objects(field.option, column)
         others = tuple(name for name in self.columns if name not in self._graded)
         if asked.reads_nothing_else and self._judged is None and self._read.keys() <= self._names.keys():
             self._wanted = tuple(self._read)
@@ -188,27 +188,27 @@ class Records:
 
     def _column(self, option: str, asked: str | None, field: FileField) -> str | None:
         if asked == "":
-            found = None
+            column = None
         elif asked is None:
             columns = (*self._names, *self.columns) if field.objects else self.columns
-            found = column_for(field, columns, self._inside)
+            column = column_for(field, columns, self._inside)
         else:
-            found = asked
+            column = asked
             if asked not in self._names and asked not in self.columns:
                 self._unseen[asked] = option
-        if found is None and field.needed:
+        if column is None and field.needed:
             self.refuse_columns(
-                f"no column is known to hold {field.needed}: name it with {option}{field.lacking}"
+                f"no column is known to hold {field.needed}: name it with {option}=COLUMN{field.lacking}"
             )
-        if found is not None and field.ids:
-            self._ids.add(found)
-        if found is not None and "." in found and found not in self._names:
-            self._paths.add(found)
-        if self._parquet is not None and found in self._parquet.damaged:
-            self._parquet.refuse_damaged([found])
-        if found is not None:
-            self._read[found] = option
-        return found
+        if column is not None and field.ids:
+            self._ids.add(column)
+        if column is not None and "." in column and column not in self._names:
+            self._paths.add(column)
+        if self._parquet is not None and column in self._parquet.damaged:
+            self._parquet.refuse_damaged([column])
+        if column is not None:
+            self._read[column] = option
+        return column
 
     def _refuse_objects(self, option: str, name: str | None) -> None:
         """Refuse a column of objects where a text is expected: now, or where the first one is met."""
@@ -221,12 +221,12 @@ class Records:
             self._texts[name] = option
 
     def unread(self, used: Collection[str]) -> str:
-        """The sentence that names the columns which are not among the used ones; '' where there is none."""
-        values = {name: [text_of(one.fields.get(name)) for one in self._first] for name in self.columns}
+        """The sentence that names the columns which are not among the used ones; '' without one."""
+        values = {name: [text_of(record.fields.get(name)) for record in self._first] for name in self.columns}
         unread = [name for name in values if name not in used]
         whole = [name for name in unread if None not in map(whole_number, values[name])]
         places = f" {OFFSETS}" if len(whole) > 1 else ""
-        return f"columns that are not read: {listed(unread, 10)}.{places}" if unread else ""
+        return f"columns that are not read: {join_words(unread, 10)}.{places}" if unread else ""
 
     def longest_text(self, but: Collection[str] = ()) -> str | None:
         """The column whose first values are the longest, if they are as long as a text."""
@@ -238,11 +238,11 @@ class Records:
         name = max(lengths, key=lengths.__getitem__, default="")
         return name if lengths.get(name, 0) >= _A_TEXT else None
 
-    def refuse_columns(self, found: str) -> None:
+    def refuse_columns(self, problem: str) -> None:
         """Note that the file's columns are not enough to read it; raised when the iteration begins."""
         noun = "fields" if self.format == "jsonl" else "columns"
-        there = f"The file has the {noun} {listed([*map(repr, self.columns)], 20)}."
-        self.problems.add_general(found, there)
+        there = f"The file has the {noun} {join_words([*map(repr, self.columns)], 20)}."
+        self.problems.add_general(problem, there)
         self._general = True
 
     def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
@@ -255,11 +255,10 @@ class Records:
 
         Raises
         ------
-        NotPlain: it is no table, or iterating says what is wrong with it; at once, or at any block.
+        NeedsRowReader: it is no table, or iterating says what is wrong with it; at once, or at any block.
         """
         from curation.ingest.readers.blocks import (  # brings Arrow and numpy: slow to import
             NeedsRowReader,
-            PlainTable,
             parquet_blocks,
             read_blocks,
         )
@@ -269,11 +268,9 @@ class Records:
         if self._parquet is not None:
             self._parquet.note_zones(wanted)
             return parquet_blocks(self._path, wanted)
-        encoding, header, quoted = self._layout.encoding, self._layout.header, self.format == "csv"
         assert self._text_table is not None
-        delimiter = self._text_table.delimiter
-        table = PlainTable(self._path, encoding, delimiter, quoted, self.columns, header)
-        return read_blocks(table, wanted)
+        layout = self._layout._replace(format=self.format, columns=self.columns)
+        return read_blocks(self._path, layout, self._text_table.delimiter, wanted)
 
     def report_progress(self, done: int, total: int = 0) -> None:
         """Report how many records were read, and how many there are if that is known."""
@@ -317,11 +314,11 @@ class Records:
             value = record.fields.get(name)
             if has_objects(value) if option in _QUERY_TEXTS else isinstance(value, dict) and object_of(value):
                 is_object = str(value).startswith("{")
-                found = "an object" if is_object else "a list of objects"
-                way_out = f"Name what is within with {option}, such as {name}.text, or write texts there."
+                kind = "an object" if is_object else "a list of objects"
+                way_out = f"Name what is within, such as {option}={name}.text, or write texts there."
                 if not is_object:
-                    way_out = f"Write one text there, or name another column with {option}."
-                self.problems.add(record.line, f"{name!r} is {found}; expected a text", way_out)
+                    way_out = f"Write one text there, or name another column with {option}=COLUMN."
+                self.problems.add(record.line, f"{name!r} is {kind}; expected a text", way_out)
 
     def _read_ids(self, record: Record) -> None:
         """Make texts of the record's ids; note what is not fit to be one."""
@@ -333,8 +330,8 @@ class Records:
                 record.fields[name] = text = id_text(value)
                 self._replaced[DIGITS] += self.format == "xlsx" and len(text.lstrip("-")) > _EXACT_DIGITS
             except UnfitIdError as error:
-                found = f"{name!r} is {text_of(value)}, {error}; expected an id, as text or a whole number"
-                self.problems.add(record.line, found, IDS_AS_TEXT)
+                problem = f"{name!r} is {text_of(value)}, {error}; expected an id, as text or a whole number"
+                self.problems.add(record.line, problem, IDS_AS_TEXT)
 
     def _unnested(self, rows: Iterator[Record]) -> Iterator[Record]:
         if self._judged is None:
@@ -342,18 +339,16 @@ class Records:
             return
         for line, fields in rows:
             source = fields.get("_source")
-            if isinstance(source, dict) and form_of(source) is not None:
+            if isinstance(source, dict) and tool_format_of(source) is not None:
                 fields = source  # as an index of judgments has it
             try:
                 yield from (Record(line, inner) for inner in flatten_tool_record(fields, self._judged))
-            except UnlikeFormError as error:
-                self.problems.add(line, f"has the keys of {error}, and another form", "Export it again.")
+            except UnlikeFormatError as error:
+                self.problems.add(line, f"has the keys of {error}, and another format", "Export it again.")
 
     def _rows(self) -> Iterator[Record]:
         if self.format == "parquet":
-            from curation.ingest.readers.parquet.table import (
-                ParquetTable,  # brings Arrow and numpy: slow to import
-            )
+            from curation.ingest.readers.parquet import ParquetTable
 
             self._parquet = ParquetTable(self._path, self.problems, self._replaced)
             return self._unnested(starmap(Record, self._parquet.first_rows(_PEEK)))
@@ -378,14 +373,14 @@ class Records:
         for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
             record.fields[name] = None
             if name in self._read:
-                found = f"{name!r} is bytes that are no text in UTF-8; expected a text"
-                way_out = f"Write texts there, or name another column with {self._read[name]}."
-                self.problems.add(record.line, found, way_out)
+                problem = f"{name!r} is bytes that are no text in UTF-8; expected a text"
+                way_out = f"Write texts there, or name another column with {self._read[name]}=COLUMN."
+                self.problems.add(record.line, problem, way_out)
             else:
                 self._replaced[BYTES] += 1
 
 
 def _is_the_grade(records: Iterable[Record], name: str) -> bool:
-    """Whether a column has the values of the grade: a form names the question that has the grades."""
+    """Whether a column has the values of the grade: a tool names the question that has the grades."""
     values = [record.fields for record in records if name in record.fields]
     return name != "grade" and all(row.get("grade") is row[name] for row in values)

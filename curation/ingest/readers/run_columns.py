@@ -1,7 +1,7 @@
-"""Run files by columns: what `run_files` reads line by line, some ten times as fast.
+"""The rows of a run file by columns, some ten times as fast as line by line.
 
-The reference is the iteration over a `RunFile`, which says what is wrong with a file and where. Columns are
-taken only where both must find the same rows in it. Anything else is NotPlain, and the caller iterates.
+Only where both must find the same rows. Anything else is NeedsRowReader, and the caller iterates over the
+`RunFile`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from curation.core.arrow import floats_of, ints_of
 from curation.core.statistics.arrays import Floats, Ints
 from curation.ingest.readers.blocks import Block, NeedsRowReader
 
-MOST_RANK = 2**31
+MAX_RANK = 2**31
 _FLOATS = (pa.float32(), pa.float64())
 _LONG = 10  # digits of a rank that may be too large
 
@@ -49,7 +49,7 @@ class RunColumns(NamedTuple):
     Attributes
     ----------
     lines: line or row, from 1, shape (N,).
-    ranks, scores: shape (N,), whole and finite numbers; None where the file has none.
+    ranks, scores: shape (N,), whole and finite numbers; None if the file has none.
     chunk: field of a chunk → N texts.
     """
 
@@ -73,19 +73,19 @@ def run_columns(
 
     Raises
     ------
-    NotPlain: a name or a number is missing, or one is written in a way that only the reference reads.
+    NeedsRowReader: a name or a number is missing, or one is written in a way that only the reference reads.
     """
-    found = list(blocks)
-    if not found:
+    parts = list(blocks)
+    if not parts:
         raise NeedsRowReader
     try:
         return RunColumns(
-            np.concatenate([block.lines for block in found]),
-            _names(_column(found, query)),
-            _names(_column(found, document)),
-            None if rank is None else _ranks(_column(found, rank)),
-            None if score is None else _scores(_column(found, score)),
-            {field: _texts(_column(found, name)) for field, name in chunk.items()},
+            np.concatenate([block.lines for block in parts]),
+            _names(_column(parts, query)),
+            _names(_column(parts, document)),
+            None if rank is None else _ranks(_column(parts, rank)),
+            None if score is None else _scores(_column(parts, score)),
+            {field: _texts(_column(parts, name)) for field, name in chunk.items()},
         )
     except (pa.ArrowException, UnicodeDecodeError):
         raise NeedsRowReader from None
@@ -135,6 +135,6 @@ def _ranks(column: pa.Array) -> Ints:
     elif not pa.types.is_integer(column.type):
         raise NeedsRowReader
     ranks: Ints = ints_of(column.cast(pa.int64()))
-    if len(ranks) and not 0 <= ranks.min() <= ranks.max() < MOST_RANK:
+    if len(ranks) and not 0 <= ranks.min() <= ranks.max() < MAX_RANK:
         raise NeedsRowReader
     return ranks

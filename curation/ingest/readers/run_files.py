@@ -17,21 +17,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from curation.core.progress import Progress, silent
-from curation.core.text import amount
+from curation.core.text import pluralize
+from curation.ingest.readers.blocks import Block, NeedsRowReader, read_blocks
 from curation.ingest.readers.fields import ChunkFields, RunFields
-from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.formats import FileLayout, suffix_of
+from curation.ingest.readers.json_records import UnreadJSONError, read_json
 from curation.ingest.readers.lines import refuse_unreadable, text_lines
-from curation.ingest.readers.nested.json_texts import UnreadJSONError, read_json
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Records
+from curation.ingest.readers.run_columns import RunColumns, run_columns
 from curation.ingest.readers.values import text_of, whole_number
-
-if TYPE_CHECKING:
-    from curation.ingest.readers.blocks import Block
-    from curation.ingest.readers.run_columns import RunColumns
 
 FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet", "xlsx")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
@@ -78,7 +76,7 @@ class RunFile:
     Attributes
     ----------
     fields: the names in use; a table has a rank or a score or both, TREC's lines both, ranx JSON scores.
-    unread: what is said of columns that have no meaning here.
+    unread: a sentence on columns that have no meaning here.
     problems: add what is wrong with a row while iterating.
 
     Raises
@@ -125,7 +123,7 @@ class RunFile:
         self.problems.check()
 
     def columns(self) -> RunColumns | None:
-        """All rows at once, as iterating finds them; None where only that can read the file.
+        """All rows at once, as iterating finds them; None if only that can read the file.
 
         Nothing is noted, and iterating is still possible.
         """
@@ -137,9 +135,6 @@ class RunFile:
         return self._kept is not None
 
     def _columns(self) -> RunColumns | None:
-        from curation.ingest.readers.blocks import NeedsRowReader
-        from curation.ingest.readers.run_columns import run_columns  # brings Arrow and numpy: slow to import
-
         fields = self.fields
         query, document, rank, score = fields.query, fields.document, fields.rank, fields.score
         if not query or not document:
@@ -147,36 +142,33 @@ class RunFile:
         try:
             chunks = self.chunk_columns
             wanted = [name for name in (query, document, rank, score, *chunks.values()) if name]
-            found = run_columns(self._blocks(wanted), query, document, rank, score, chunks)
+            columns = run_columns(self._blocks(wanted), query, document, rank, score, chunks)
         except NeedsRowReader:
             return None
-        self._progress(f"reading {self.source}", len(found.lines), len(found.lines))
-        return found
+        self._progress(f"reading {self.source}", len(columns.lines), len(columns.lines))
+        return columns
 
     def _blocks(self, wanted: list[str]) -> Iterable[Block]:
-        from curation.ingest.readers.blocks import PlainTable, read_blocks
-
         if self.format == "trec":
-            encoding = self._layout.encoding
-            trec = PlainTable(self._path, encoding, " ", False, TREC_COLUMNS, header=False, spaced=True)
-            return read_blocks(trec, wanted)
+            layout = FileLayout("trec", self._layout.encoding, TREC_COLUMNS, header=False)
+            return read_blocks(self._path, layout, " ", wanted)
         return () if self._records is None else self._records.blocks(wanted)
 
     def _find_format(self) -> str:
         asked = self._layout.format
         if asked is not None and asked not in FORMATS:
             self.problems.stop(f"there is no run format {asked!r}", f"Formats: {', '.join(FORMATS)}.")
-        suffixes = [suffix.lower() for suffix in self._path.suffixes]
-        suffix = next((s for s in reversed(suffixes) if s != ".gz"), "")
-        found = asked or _SUFFIXES.get(suffix) or ("trec" if self._looks_like_trec() else None)
-        if found == "ranx-json" and not asked and _RECORDS.match(next(self._lines(), "")):
-            found = "jsonl"
-        if found is None:
+        format = (
+            asked or _SUFFIXES.get(suffix_of(self._path)) or ("trec" if self._looks_like_trec() else None)
+        )
+        if format == "ranx-json" and not asked and _RECORDS.match(next(self._lines(), "")):
+            format = "jsonl"
+        if format is None:
             self.problems.stop(
                 "neither its name nor its beginning tells what format it is in",
                 f"Name it with --format ({', '.join(FORMATS)}).",
             )
-        return found
+        return format
 
     def _looks_like_trec(self) -> bool:
         ignored = Problems(self._path)  # reading the file reports them
@@ -196,7 +188,8 @@ class RunFile:
         self.unread = records.unread(used.used.values())
         if used.rank is None and used.score is None:
             records.refuse_columns(
-                "no column is known to hold ranks or scores: name one with --rank-field or --score-field"
+                "no column is known to hold ranks or scores: name one with --map rank=COLUMN or --map "
+                "score=COLUMN"
             )
         lacks = None in (used.query, used.document) or used.rank is used.score is None
         if lacks and format in ("tsv", "csv") and self._layout.header:
@@ -219,8 +212,8 @@ class RunFile:
             if _is_blank(line):
                 continue
             if len(cells) < 6:
-                found = f"{amount(len(cells), 'column')}, expected 6 ({', '.join(TREC_COLUMNS)})"
-                self.problems.add(number, found)
+                problem = f"{pluralize(len(cells), 'column')}, expected 6 ({', '.join(TREC_COLUMNS)})"
+                self.problems.add(number, problem)
             else:
                 yield RunRow(number, cells[0], cells[2], cells[3], cells[4])
 

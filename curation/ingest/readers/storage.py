@@ -22,7 +22,7 @@ from curation.core.text import file_digest
 
 _HIDDEN = re.compile(r"(^|/)[_.]")  # what Spark and others write beside the data
 _READ = 1 << 20
-_TRY = "See that AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are those of it."
+_TRY = "See that AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY belong to it."
 
 
 class StoredFile(NamedTuple):
@@ -60,8 +60,8 @@ class Storage(NamedTuple):
             if file_info.is_file:
                 return [_stored("", file_info)]
             inside = self.system.get_file_info(fs.FileSelector(self.root, recursive=True))
-        named = ((one.path[len(self.root) :].lstrip("/"), one) for one in inside if one.is_file)
-        files = sorted(_stored(name, one) for name, one in named if not _HIDDEN.search(name))
+        named = ((entry.path[len(self.root) :].lstrip("/"), entry) for entry in inside if entry.is_file)
+        files = sorted(_stored(name, entry) for name, entry in named if not _HIDDEN.search(name))
         if not files:
             raise InputError(["holds no file"], path=self.location, way_out="Expected files of records.")
         return files
@@ -111,8 +111,8 @@ class Storage(NamedTuple):
         return f"{self.root}/{name}".rstrip("/")
 
 
-def _stored(name: str, found: Any) -> StoredFile:
-    return StoredFile(name, found.size, found.mtime.astimezone(UTC).replace(tzinfo=None))
+def _stored(name: str, entry: Any) -> StoredFile:
+    return StoredFile(name, entry.size, entry.mtime.astimezone(UTC).replace(tzinfo=None))
 
 
 @contextmanager
@@ -123,8 +123,8 @@ def _reachable(address: str) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileNotFoundError) or "NO_SUCH_BUCKET" in str(error):
             raise InputError(["there is no such place; expected a folder or a file"], path=address) from error
-        found = f"cannot be read: {error.strerror or str(error).splitlines()[0]}"
-        raise InputError([found], path=address, way_out=_TRY if is_address(address) else "") from error
+        problem = f"cannot be read: {error.strerror or str(error).splitlines()[0]}"
+        raise InputError([problem], path=address, way_out=_TRY if is_address(address) else "") from error
 
 
 def is_address(location: str | Path) -> bool:

@@ -1,16 +1,23 @@
-"""Times as logs write them, as UTC.
+"""Times as logs write them, as UTC, and the times of one imported file.
 
 Each form is known by its own shape, so that one file may mix them. A time that has no such shape is
 unknown: it is never guessed. `parse_time` is the definition. A log has millions of times, nearly all
 different and of one form: `parse_times` has Arrow read the usual forms of a whole column together, and each
 distinct other text is left to `parse_time`.
+
+Numeric dates such as 03/04/2026 are read month or day first, as somebody says for a whole file. What could
+not be read in a file is counted.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +25,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from curation.core.arrow import ints_of, numbers
-from curation.ingest.readers.written_times import parse_written
+from curation.core.errors import InputError
 
 EPOCH = datetime(1970, 1, 1)  # UTC without a zone, as the database keeps it
 UNREAD = int(np.iinfo(np.int64).min)
@@ -37,14 +44,46 @@ _FORMS: tuple[tuple[str, str, str | None], ...] = (
     (rf"\d\d{_COMPACT}", "%y%m%d%H%M%S", None),
 )
 """Usual forms, how Arrow reads each (a unit, ISO 8601, a format of `strptime`), and the zone that it says."""
+MONTH_FIRST, DAY_FIRST = "mdy", "dmy"
+DATE_ORDERS = (MONTH_FIRST, DAY_FIRST)
+ASK_FOR_ORDER = "Say which comes first: --date-order mdy (month, as in the US) or dmy (day)."
+_CLOCK = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
+    r"(?: ?(?P<half>[ap])\.?m\.?(?![a-z]))?"
+)
+_HOURS = {"Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
+"""Abbreviation of one zone alone → hours that it is ahead of UTC."""
+_ZONE = (
+    rf"(?: ?(?P<zone>(?:UTC|GMT)?[+-]\d{{2}}:?\d{{2}}|{'|'.join(_HOURS)}))?"
+    r"(?: ?\[?(?P<area>[A-Z]\w+(?:/[\w+-]+)+)\]?)?(?: \([^()]*\))?"
+)
+_AFTER_DATE = rf"(?:(?:[T:]|[ ,]+){_CLOCK})?{_ZONE}"
+_NUMERIC_DATE = re.compile(rf"(\d{{1,2}})([/.-])(\d{{1,2}})\2(?P<year>\d{{4}}){_AFTER_DATE}", re.IGNORECASE)
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +)?"
+_NAMED_MONTH = rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]*)\.?"
+_DAY_OF_MONTH, _YEAR = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
+_WRITTEN = [
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"\[?{_WEEKDAY}{_DAY_OF_MONTH}[ /-]{_NAMED_MONTH}[ /-]{_YEAR}{_AFTER_DATE}\]?",
+        rf"{_WEEKDAY}{_NAMED_MONTH} +{_DAY_OF_MONTH},? +{_YEAR}{_AFTER_DATE}",
+        rf"{_WEEKDAY}{_NAMED_MONTH} +{_DAY_OF_MONTH} +{_CLOCK}{_ZONE} +{_YEAR}",
+        rf"{_YEAR}(?P<sign>[-/.])(?P<month>\d{{1,2}})(?P=sign){_DAY_OF_MONTH}{_AFTER_DATE}",
+    )
+]
+"""Dates with the name of a month, as in Apache's logs, e-mail, `date` and spreadsheets, or the year first."""
+MAX_TIME_LENGTH = 100
+UNREADABLE_TIME = "unreadable time"
+NO_TIME = "Write times as 2026-03-31 14:05, or leave them out with --map time=."
 
 
 def parse_time(value: Any) -> datetime | None:
     """The time in UTC without a zone, or None if it cannot be read.
 
     Read are ISO 8601 with or without zone (without: UTC), `YYYY-MM-DD HH:MM:SS`, seconds, milliseconds and
-    microseconds since 1970 by their number of digits, yymmddhhmmss, yyyymmdd, yyyymmddhhmmss, the forms of
-    `ingest.readers.written_times`, and times that the file holds as such. Two-digit years are those of
+    microseconds since 1970 by their number of digits, yymmddhhmmss, yyyymmdd, yyyymmddhhmmss, dates with
+    the name of a month, and times that the file holds as such. Two-digit years are as in
     POSIX: 69-99 are 19xx.
     """
     if isinstance(value, str):
@@ -70,8 +109,46 @@ def _from_text(text: str) -> datetime | None:
     try:
         return utc_time(datetime.fromisoformat(text.removesuffix(" UTC")))
     except ValueError:
-        written = parse_written(text)
-        return None if written is None else utc_time(written)
+        return _written_time(text)
+
+
+def _written_time(text: str) -> datetime | None:
+    forms = _WRITTEN if len(text) <= MAX_TIME_LENGTH else []
+    match = next((match for form in forms if (match := form.fullmatch(text))), None)
+    if match is None:
+        return None
+    month = match["month"]
+    return _time_of(
+        match, int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1, int(match["day"])
+    )
+
+
+def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
+    """The time in UTC of a match with year, clock and zone; None if the calendar has no such time."""
+    hour, half = int(match["hour"] or 0), match["half"]
+    if half and not 1 <= hour <= 12:
+        return None
+    if half:
+        hour = hour % 12 + 12 * (half.lower() == "p")
+    clock = (hour, int(match["minute"] or 0), int(match["second"] or 0))
+    try:
+        time = datetime(
+            int(match["year"]), month, day, *clock, int((match["fraction"] or "0").ljust(6, "0")[:6])
+        )
+        return utc_time(time.replace(tzinfo=_zone(match["zone"] or "", match["area"] or "")))
+    except (ValueError, KeyError):  # no such day, or no such zone
+        return None
+
+
+def _zone(text: str, area: str) -> tzinfo:
+    """The zone of a time; of an offset and a name the offset counts, and without both it is UTC."""
+    if area and not text:
+        return ZoneInfo(area)
+    if text.upper() in _HOURS:
+        return timezone(timedelta(hours=_HOURS[text.upper()]))
+    digits = re.sub(r"\D", "", text)
+    ahead = timedelta(hours=int(digits[:2] or 0), minutes=int(digits[2:] or 0))
+    return timezone(-ahead if "-" in text else ahead)
 
 
 def _from_digits(whole: str, fraction: str) -> datetime | None:
@@ -91,7 +168,7 @@ def _from_digits(whole: str, fraction: str) -> datetime | None:
 
 
 def utc_time(time: datetime) -> datetime | None:
-    """A time in UTC, without a zone; None where its zone pushes it out of the calendar."""
+    """A time in UTC, without a zone; None if its zone pushes it out of the calendar."""
     if time.tzinfo is None:
         return time
     try:
@@ -137,3 +214,66 @@ def text_buffers(texts: pa.StringArray) -> tuple[NDArray[np.int32], NDArray[np.u
         return np.zeros(1, np.int32), np.empty(0, np.uint8)
     offsets = np.frombuffer(begins, np.int32)[texts.offset : texts.offset + len(texts) + 1]
     return offsets, np.frombuffer(signs, np.uint8) if signs is not None else np.empty(0, np.uint8)
+
+
+def check_date_order(order: str | None) -> None:
+    """Refuse an order that there is not."""
+    if order not in (None, *DATE_ORDERS):
+        raise InputError(f"--date-order {order!r}: expected {' or '.join(DATE_ORDERS)}")
+
+
+def is_numeric_date(value: Any) -> bool:
+    """Whether a cell is a numeric date, with or without a time of day."""
+    return isinstance(value, str) and _NUMERIC_DATE.fullmatch(value.strip()) is not None
+
+
+def numeric_date(text: str, order: str) -> datetime | None:
+    """The time that a numeric date says in this order; None if the calendar has no such time."""
+    match = _NUMERIC_DATE.fullmatch(text.strip())
+    if match is None:
+        return None
+    first, second = int(match[1]), int(match[3])
+    return _time_of(match, first, second) if order == MONTH_FIRST else _time_of(match, second, first)
+
+
+def not_in_order(value: str, order: str) -> str:
+    """What is wrong with a numeric date that has no reading in this order."""
+    return f"the time {value!r} is no date with the {'month' if order == MONTH_FIRST else 'day'} first"
+
+
+class ImportedTimes:
+    """Reads the times of one file; `unread` is what could not be read → how often.
+
+    Raises
+    ------
+    InputError: the order of dates is unknown.
+    """
+
+    def __init__(self, date_order: str | None) -> None:
+        check_date_order(date_order)
+        self._order = date_order
+        self.unread: Counter[str] = Counter()
+        self._has_read = False
+
+    @property
+    def no_time(self) -> bool:
+        """Whether there were times, and none could be read."""
+        return bool(self.unread) and not self._has_read
+
+    def time(self, value: Any, problem: Callable[[str, str], None]) -> datetime | None:
+        """The time of a cell in UTC; `problem` gets a numeric date that cannot be distinguished."""
+        if value is None or value == "":
+            return None
+        if not is_numeric_date(value):
+            time = parse_time(value)
+            self._has_read |= time is not None
+            self.unread[UNREADABLE_TIME] += time is None
+            return time
+        if self._order is None:
+            problem(f"the time {value!r} does not say whether the day or the month is first", ASK_FOR_ORDER)
+            return None
+        time = numeric_date(value, self._order)
+        if time is None:
+            problem(not_in_order(value, self._order), ASK_FOR_ORDER)
+        self._has_read = True
+        return time

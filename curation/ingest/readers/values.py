@@ -1,18 +1,38 @@
-"""Values of records as text and as JSON."""
+"""Values of records as text, ids and JSON; and the options that map one text to another.
+
+A map is `100=3,10=2,x=cannot-tell`. A part that holds a comma is quoted as in CSV:
+`"good, with ads=2",bad=0`.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from curation.core.errors import InputError, refuse_problems
 from curation.core.text import canonical_json
 
 EXACT = 2**53
 """Whole numbers below this one are all kept apart by the numbers of JSON, sheets and Parquet's doubles."""
-_LARGEST = 10**18  # what the database's 64 bits hold; a text like 1e999999999 is never written out
+_MAX_NUMBER = 10**18  # what the database's 64 bits hold; a text like 1e999999999 is never written out
+
+
+CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
+UNGRADED = -1
+"""What a map gives for a cell that holds no grade; no guide has this grade."""
+_WORDS: Mapping[str, int | None] = dict.fromkeys(CANNOT_TELL) | dict.fromkeys(
+    ("no grade", "no_grade", "no-grade"), UNGRADED
+)
+_NO_VALUE = frozenset(
+    "nan -nan null (null) none nil na n/a n.a. <na> nat #n/a #na #nv \\n - -- – — . #n/a n/a".split(" ")
+)
+"""How tools write that a cell holds nothing, in small letters: pandas, R, SQL, Excel, Stata and people."""
 
 
 def text_of(value: Any) -> str:
@@ -84,6 +104,101 @@ def whole_number(text: str) -> int | None:
         number = Decimal(text.strip())
     except InvalidOperation:
         return None
-    if not number.is_finite() or not -_LARGEST <= number <= _LARGEST or number != number.to_integral_value():
+    if (
+        not number.is_finite()
+        or not -_MAX_NUMBER <= number <= _MAX_NUMBER
+        or number != number.to_integral_value()
+    ):
         return None
     return int(number)
+
+
+def parse_grade_map(text: str) -> dict[str, int | None]:
+    """The grades of another scale and what they are on the guide's: `100=3,10=2,x=cannot-tell,y=no-grade`.
+
+    Raises
+    ------
+    InputError: a part is not of that form, or one grade is mapped twice.
+    """
+    mapped: dict[str, int | None] = {}
+    problems = []
+    for part, left, right in _pairs(text):
+        if not left or not (right in _WORDS or right.isdecimal()):
+            problems.append(
+                f"--grade-map: found {part!r}; expected FILE_GRADE=GUIDE_GRADE, =cannot-tell or =no-grade"
+            )
+        elif grade_key(left) in mapped:
+            problems.append(f"--grade-map: {left!r} is mapped twice")
+        else:
+            mapped[grade_key(left)] = _WORDS[right] if right in _WORDS else int(right)
+    if problems:
+        raise InputError(
+            problems,
+            way_out="For example: --grade-map 100=3,10=2,1=1,0=0. Put a part that holds a comma in quotes: "
+            """--grade-map '"good, with ads=2",bad=0'.""",
+        )
+    return mapped
+
+
+def grade_word(grade: int | None) -> str:
+    """How a map writes what it gives."""
+    return "no-grade" if grade == UNGRADED else "cannot-tell" if grade is None else str(grade)
+
+
+def is_no_value(text: str) -> bool:
+    """Whether a cell says that it holds nothing: '', NaN, NULL, None, n/a, a dash."""
+    return not text or text.casefold() in _NO_VALUE
+
+
+def parse_annotator_map(text: str) -> dict[str, str]:
+    """Names in the file and the annotators that they mean: `ann lee=Ann Lee`.
+
+    Raises
+    ------
+    InputError: a part is not of that form, or one name is mapped twice.
+    """
+    mapped: dict[str, str] = {}
+    problems = []
+    for part, left, right in _pairs(text):
+        if not left or not right:
+            problems.append(f"--annotator-map: found {part!r}; expected NAME_IN_FILE=ANNOTATOR")
+        elif mapped.setdefault(left, right) != right:
+            problems.append(f"--annotator-map: {left!r} is mapped twice")
+    refuse_problems(problems, way_out="For example: --annotator-map 'ann lee=Ann Lee'")
+    return mapped
+
+
+def parse_annotator_columns(text: str) -> dict[str, str]:
+    """Columns of the wide form and whose they are: `a,b=ada` is {'a': 'a', 'b': 'ada'}."""
+    pairs = (part.strip().partition("=") for part in _parts(text) if part.strip())
+    return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
+
+
+def map_to_write(pairs: Mapping[str, str]) -> str:
+    """A map as an option takes it, quoted for a shell."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="").writerow(f"{left}={right}" for left, right in pairs.items())
+    return shlex.quote(written.getvalue())
+
+
+def grade_key(text: str) -> str:
+    """What makes two written grades one: 100, 100.0 and 100.000 are."""
+    text = text.strip().casefold()
+    whole = whole_number(text)
+    if whole is not None:
+        return str(whole)
+    try:
+        return str(float(text))
+    except ValueError:
+        return text
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
+    """Each part, and what is left and right of its last equals sign."""
+    for part in map(str.strip, _parts(text)):
+        left, _, right = part.rpartition("=")
+        yield part, left.strip(), right.strip()
+
+
+def _parts(text: str) -> list[str]:
+    return next(csv.reader([text], skipinitialspace=True), [])

@@ -16,15 +16,15 @@ from typing import NamedTuple
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.similarity.quotes import outside_of
 from curation.core.spans import Spans, union
-from curation.core.text import LONGEST_NOTE, alike, difference_of_form
+from curation.core.text import MAX_NOTE_LENGTH, alike, difference_of_form, left_out_sentences, pluralize
 from curation.guides.guide import Guide, current_guide
-from curation.ingest.importers.decisions import DecisionLine
-from curation.ingest.importers.queries import KnownQueries, QueryColumn
+from curation.ingest.import_outcome import ImportOutcome, fields_used
+from curation.ingest.importers.decision_lines import DecisionLine
+from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.unknown_names import like_known
-from curation.ingest.importers.value_maps import is_no_value
 from curation.ingest.readers.fields import DecisionFields
-from curation.ingest.readers.values import whole_number
-from curation.labeling.consensus.consensus import PairConsensus, settled
+from curation.ingest.readers.values import is_no_value, whole_number
+from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.decisions import (
     Pair,
     ReviewerDecision,
@@ -32,11 +32,13 @@ from curation.labeling.consensus.decisions import (
     append_decisions,
     current_decisions,
     decision_at,
+    is_judged,
     judged_versions,
     marks_of_decisions,
+    unjudged,
 )
-from curation.labeling.consensus.disputes import cases, unjudged
-from curation.labeling.consensus.evidence import ProjectMarks, read_marks
+from curation.labeling.consensus.disputes import cases
+from curation.labeling.consensus.marks import ProjectMarks, read_marks
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
@@ -67,6 +69,21 @@ class Decided:
     decided: int
     left_out: dict[str, int]
     fields: DecisionFields
+
+    @property
+    def sentences(self) -> list[str]:
+        """How many pairs are decided, and which lines were left out."""
+        return [f"{pluralize(self.decided, 'pair')} decided.", *left_out_sentences(self.left_out, "lines")]
+
+    @property
+    def outcome(self) -> ImportOutcome:
+        """What the import did, in figures and sentences."""
+        sentence = f"{pluralize(self.decided, 'pair')} decided."
+        if not self.decided:
+            sentence = "Nothing changed: no pair of the file was to be decided."
+        figures = {"pairs": self.decided, "lines": self.decided + sum(self.left_out.values())}
+        remarks = [fields_used(self.fields)]
+        return ImportOutcome(bool(self.decided), sentence, "lines", figures, self.left_out, remarks)
 
 
 def decide(
@@ -105,7 +122,7 @@ def decide(
         problems = list(_check(grade, reason, guide))
         problems += [guide.against_marks(grade, marked=True)] if evidence else []
         refuse_problems(list(filter(None, problems)))
-        if not _judged(cursor, (query_id, document_id)):
+        if not is_judged(cursor, (query_id, document_id)):
             raise unjudged(query_id, document_id)
         needed = "" if evidence else guide.against_marks(grade, marked=False)
         if needed and any(case.dispute.marks_apart for case in cases(cursor, [(query_id, document_id)])):
@@ -231,7 +248,7 @@ def _chosen(
     left_out: Counter[str],
 ) -> list[Ruling]:
     """The rulings that are to be written; counts the others by reason."""
-    hows = {pair[:2]: pair for pair in settled(inputs.votes).pairs}
+    hows = {pair[:2]: pair for pair in compute_consensus(inputs.votes).pairs}
     chosen = []
     for proposed in rulings:
         ruling = proposed._replace(content_hash=inputs.versions.get(proposed.pair))
@@ -248,18 +265,13 @@ def _chosen(
     return chosen
 
 
-def _judged(cursor: Cursor, pair: Pair) -> bool:
-    sql = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
-    return cursor.execute(sql, list(pair)).fetchone() is not None
-
-
 def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
     if grade is not None and guide.outside(grade):
         yield guide.outside(grade)
     if not reason.strip():
         yield "a decision needs a reason"
-    if len(reason) > LONGEST_NOTE:
-        yield f"a reason has at most {LONGEST_NOTE:,} characters, this one has {len(reason):,}"
+    if len(reason) > MAX_NOTE_LENGTH:
+        yield f"a reason has at most {MAX_NOTE_LENGTH:,} characters, this one has {len(reason):,}"
 
 
 def _rulings(
@@ -286,7 +298,7 @@ def _rulings(
 
 
 def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
-    """The ruling in a line, or why there is none to make."""
+    """The ruling in a line, or why it is missing to make."""
     if is_no_value(item.grade) and guide.named(item.grade) is None:
         return NO_GRADE
     number = whole_number(item.grade)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from curation.core.errors import NotFoundError
 from curation.core.similarity.quotes import QUOTED, quoted
 from curation.core.spans import Spans
 from curation.store import Cursor, Store, append_rows, fetch, get_setting, utc_now
@@ -29,8 +30,8 @@ class ReviewerDecision(NamedTuple):
 
     Attributes
     ----------
-    content_hash: the version of the document that was read; None where older decisions do not say.
-    guide_hash: the guide in force; None where older decisions do not say.
+    content_hash: the version of the document that was read; None if older decisions do not say.
+    guide_hash: the guide in force; None if older decisions do not say.
     """
 
     query_id: str
@@ -63,9 +64,9 @@ class Ruling(NamedTuple):
 
     def repeats(self, decision: ReviewerDecision, reviewer: str) -> bool:
         """Whether the same reviewer has made the same decision on the same version of the document."""
-        said = (decision.grade, decision.reason, decision.reviewer)
+        before = (decision.grade, decision.reason, decision.reviewer)
         same_text = decision.content_hash in (None, self.content_hash)
-        return same_text and said == (self.grade, self.reason, reviewer)
+        return same_text and before == (self.grade, self.reason, reviewer)
 
 
 def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
@@ -99,11 +100,25 @@ def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision |
     return decisions[0] if decisions else None
 
 
+def is_judged(cursor: Cursor, pair: Pair) -> bool:
+    """Whether somebody has judged a pair."""
+    sql = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
+    return cursor.execute(sql, list(pair)).fetchone() is not None
+
+
+def unjudged(query: str, document_id: str) -> NotFoundError:
+    """The error for a pair that nobody has judged."""
+    return NotFoundError(
+        f"Nobody has judged the document {document_id!r} for the query {query!r}.",
+        command="`goldgrade disputes` shows the pairs that wait for a decision.",
+    )
+
+
 def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
     """The version of the document by which each judged pair is read: in force, or else judged last."""
     sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
-    found = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG, _ids(pairs))
-    return {(row[0], row[1]): row[2] for row in found.fetchall()}
+    rows = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG, _ids(pairs))
+    return {(row[0], row[1]): row[2] for row in rows.fetchall()}
 
 
 def _ids(pairs: Iterable[Pair]) -> list[list[str]]:
@@ -126,18 +141,8 @@ def append_decisions(
     for ruling in rulings:
         before = current.get(ruling.pair)
         revision = 0 if before is None else before.revision + 1
-        decisions.append(
-            ReviewerDecision(
-                *ruling.pair,
-                revision,
-                ruling.grade,
-                ruling.reason,
-                reviewer,
-                now,
-                ruling.content_hash,
-                guide_hash,
-            )
-        )
+        decision = ReviewerDecision(*ruling.pair, revision, ruling.grade, ruling.reason, reviewer, now)
+        decisions.append(decision._replace(content_hash=ruling.content_hash, guide_hash=guide_hash))
     append_rows(cursor, "adjudications", decisions)
     read = documents_by_hash(cursor, [ruling.content_hash or "" for ruling in rulings if ruling.evidence])
     marks = [
@@ -152,12 +157,8 @@ def append_decisions(
 
 def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
     """Pair → what was marked with this decision on it, of those with marks."""
-    wanted = [list(part) for part in zip(*(decision[:3] for decision in decisions), strict=True)] or [
-        [],
-        [],
-        [],
-    ]
-    rows = cursor.execute(_DECISION_MARKS, wanted).fetchall()
+    keys = [list(column) for column in zip(*(decision[:3] for decision in decisions), strict=True)]
+    rows = cursor.execute(_DECISION_MARKS, keys).fetchall() if keys else []
     return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}
 
 

@@ -1,4 +1,4 @@
-"""Disputes: the pairs on which annotators disagree, as a reviewer reads them.
+"""Disputes: pairs on which annotators disagree, with what a reviewer reads of them.
 
 A reviewer sees the grades and notes of a pair but never who gave them.
 """
@@ -11,23 +11,24 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
-from curation.core.errors import NotFoundError
+from curation.core.reports.page import Table
 from curation.core.spans import Spans, union
-from curation.core.text import digest
-from curation.ingest.filters.stored import NEED
-from curation.labeling.consensus.consensus import dispute_weight, settled
+from curation.core.text import digest, pluralize
+from curation.ingest.filters import NEED
+from curation.labeling.consensus.consensus import compute_consensus, dispute_weight
 from curation.labeling.consensus.decisions import (
     Pair,
     ReviewerDecision,
     counted_decisions,
     current_decisions,
     marks_of_decisions,
+    unjudged,
 )
-from curation.labeling.consensus.evidence import MarkedEvidence, PairMarks, read_marks
+from curation.labeling.consensus.marks import MarkedEvidence, PairMarks, read_marks
 from curation.labeling.consensus.second_opinions import awaited_opinions
 from curation.labeling.consensus.votes import read_votes
 from curation.labeling.presentation.drawing import ReadDocument
-from curation.people.seal_access import SealAccess, door_or_shut
+from curation.people.seal_access import SealAccess, access_or_closed, withheld
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
@@ -36,12 +37,10 @@ _READING = f"""
     FROM queries q LEFT JOIN (SELECT ?::TEXT AS content_hash) ON true LEFT JOIN {VERSION}
     WHERE q.query_id = ?
 """  # noqa: S608
-
 _TRAFFIC = """
     SELECT query_id, traffic FROM sample_queries
     WHERE sample_id = (SELECT value FROM settings WHERE name = 'sample')
 """
-
 _DESCRIPTION = f"""
     WITH wanted AS (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS document_id)
     SELECT w.query_id, w.document_id, coalesce(q.text, w.query_id), coalesce(d.title, ''), v.content_hash,
@@ -80,6 +79,11 @@ class Opinion(NamedTuple):
     other_text: bool = False
     evidence: Spans = ()
 
+    @property
+    def words(self) -> str:
+        """Their reason and note, or ''."""
+        return ": ".join(filter(None, (self.reason, self.note)))
+
 
 @dataclass(frozen=True)
 class Dispute:
@@ -95,7 +99,7 @@ class Dispute:
     decisions: how many there were.
     content_hash: the version of the document that the opinions are about: the one that the reviewer reads.
     changed: nobody judged the version that the corpus has now.
-    older: judgments of older versions, which do not count besides those of the version in force.
+    older: judgments of older versions; they do not count once the version in force is judged.
     evidence: what was marked with `decision`.
     weight: what a decision would change: the disagreement between the grades times the traffic of the query
         (`consensus.consensus.dispute_weight`). Unknown traffic counts as the median of all disputes.
@@ -131,6 +135,50 @@ class Dispute:
 
 
 @dataclass(frozen=True)
+class Disputes:
+    """All disputes: their number, how many of them a release seals, and the others in order."""
+
+    total: int
+    sealed: int
+    disputes: list[Dispute]
+
+    @property
+    def sentences(self) -> list[str]:
+        """How many there are, and what is special about some."""
+        if not self.total:
+            return ["No pair is disputed."]
+        older = sum(pair.changed for pair in self.disputes)
+        marks = sum(
+            pair.marks_apart and pair.distinct == 1 and pair.decision is None for pair in self.disputes
+        )
+        sentences = {
+            f"{pluralize(self.total, 'pair is', 'pairs are')} disputed.": True,
+            f"{older:,} of them about an older text: nobody has judged the one that the corpus has "
+            "now.": older,
+            f"{marks:,} of them about evidence alone: the grades agree, the marks have no common "
+            "character.": marks,
+            withheld(self.sealed): self.sealed,
+        }
+        return [sentence for sentence, is_so in sentences.items() if is_so]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The disputed pairs."""
+        columns = ("Query", "Query id", "Document", "Document id", "Grades", "Cannot tell", "Decision")
+        return (Table("Disputed pairs", columns, tuple(_row(pair) for pair in self.disputes)),)
+
+
+def _row(pair: Dispute) -> tuple[object, ...]:
+    decision: str | int | None = None
+    if pair.decision is not None:
+        decision = "unjudgeable" if pair.decision.grade is None else pair.decision.grade
+    if pair.decision_outdated:
+        decision = f"{decision} (older text)"
+    grades = " ".join(map(str, pair.grades)) + (", marks apart" if pair.marks_apart else "")
+    return pair.query, pair.query_id, pair.title, pair.document_id, grades, pair.cannot_tell, decision
+
+
+@dataclass(frozen=True)
 class Case:
     """A judged pair with all that a reviewer reads: the document as the annotators last saw it."""
 
@@ -148,14 +196,14 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     """Disputed pairs, by what a decision would change; with `include_settled` also those decided before.
 
     A pair that waits for one more opinion is left out. Sealed pairs are among them: a function that shows
-    these asks a door (`list_disputes`, `queue`).
+    these asks a `SealAccess` (`list_disputes`, `queue`).
     """
     wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:
         votes, waiting, marks = read_votes(cursor), awaited_opinions(cursor), read_marks(cursor)
     pairs = [
         (pair.query_id, pair.document_id)
-        for pair in settled(votes).pairs
+        for pair in compute_consensus(votes).pairs
         if pair[:2] not in marks.outside
         and (pair[:2] not in waiting if marks.is_disputed(pair) else pair.how in wanted)
     ]
@@ -167,18 +215,16 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     )
 
 
-def list_disputes(
-    store: Store, include_settled: bool = False, door: SealAccess | None = None
-) -> tuple[list[Dispute], int]:
+def list_disputes(store: Store, include_decided: bool = False, access: SealAccess | None = None) -> Disputes:
     """The disputes as `disputes` finds them that may be shown, and how many a release seals.
 
-    Without a door, those that a release seals are counted only.
+    Without access, those that a release seals are counted only.
     """
-    found = disputes(store, include_settled)
+    pairs = disputes(store, include_decided)
     with store.reading() as cursor:
-        door = door_or_shut(cursor, door)
-    shown = [one for one in found if door.shows(one.query_id)]
-    return shown, len(found) - len(shown)
+        access = access_or_closed(cursor, access)
+    shown = [pair for pair in pairs if access.shows(pair.query_id)]
+    return Disputes(len(pairs), len(pairs) - len(shown), shown)
 
 
 def dispute(store: Store, query_id: str, document_id: str) -> Case:
@@ -189,17 +235,17 @@ def dispute(store: Store, query_id: str, document_id: str) -> Case:
     NotFoundError: nobody has judged the pair.
     """
     with store.reading() as cursor:
-        found = cases(cursor, [(query_id, document_id)])
-    if not found:
+        described = cases(cursor, [(query_id, document_id)])
+    if not described:
         raise unjudged(query_id, document_id)
-    return found[0]
+    return described[0]
 
 
 def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
     """Pairs with what a reviewer needs to read, in this order, without those that nobody has judged."""
     described = {(item.query_id, item.document_id): item for item in _describe(cursor, pairs)}
-    found = [described[pair] for pair in pairs if pair in described]
-    return [case_of(cursor, item) for item in found if item.opinions or item.decision]
+    known = [described[pair] for pair in pairs if pair in described]
+    return [case_of(cursor, item) for item in known if item.opinions or item.decision]
 
 
 def case_of(cursor: Cursor, item: Dispute) -> Case:
@@ -221,14 +267,6 @@ def remarks(item: Dispute) -> list[str]:
     return sentences
 
 
-def unjudged(query: str, document_id: str) -> NotFoundError:
-    """The error for a pair that nobody has judged."""
-    return NotFoundError(
-        f"Nobody has judged the document {document_id!r} for the query {query!r}.",
-        command="`goldgrade adjudicate list` shows the pairs that wait for a decision.",
-    )
-
-
 def _weighed(described: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:
     known = [traffic[item.query_id] for item in described if item.query_id in traffic]
     usual = median(known) if known else 1
@@ -245,10 +283,9 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
     marked = marks_of_decisions(cursor, (newest | counted).values())
     described = []
     parameters = list(map(list, zip(*pairs, strict=True)))
-    for query_id, document_id, query, title, content_hash, in_force, older, said in cursor.execute(
-        _DESCRIPTION, parameters
-    ).fetchall():
-        opinions = tuple(Opinion._make((*one[:4], union(one[4] or ()))) for one in said or ())
+    rows = cursor.execute(_DESCRIPTION, parameters).fetchall()
+    for query_id, document_id, query, title, content_hash, in_force, older, judged in rows:
+        opinions = tuple(Opinion._make((*row[:4], union(row[4] or ()))) for row in judged or ())
         last, counts = newest.get((query_id, document_id)), counted.get((query_id, document_id))
         grades = tuple(opinion.grade for opinion in opinions if opinion.grade is not None)
         described.append(

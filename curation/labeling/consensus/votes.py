@@ -1,22 +1,45 @@
-"""Votes: the judgments that count and the reviewer's decisions, as rows and by pair."""
+"""Votes: the judgments that count and the reviewer's decisions, and the rule by which they become a grade.
+
+The rule is kept as the setting 'consensus'; a project without one has majority. No rule has a random step:
+Dawid and Skene's EM starts from the shares of votes; the stored rule names this start instead of a seed.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import json
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from curation.core.errors import refuse_problems
+from curation.core.operation import option, out_of_bounds
 from curation.core.statistics.arrays import Ints
-from curation.labeling.consensus.dawid_skene import GradeArrays
-from curation.labeling.consensus.rule import ConsensusRule, read_rule
-from curation.store import Cursor
-from curation.store.one_query import of_one_query
-from curation.store.query_ranges import WITHIN, tables_by_range
+from curation.core.text import canonical_json
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
+from curation.store.query_ranges import WITHIN, of_one_query, tables_by_range
+
+MAJORITY, MEDIAN, DAWID_SKENE = "majority", "median", "dawid-skene"
+RULES = (MAJORITY, MEDIAN, DAWID_SKENE)
+
+GONE = "ordinal-dawid-skene"
+"""A rule of earlier versions; `DAWID_SKENE` does its work now."""
+
+MEANING = {
+    MAJORITY: "A pair has the grade that more than half of the votes name.",
+    MEDIAN: "A pair has the middle vote. Where two middle votes differ, it has no grade.",
+    DAWID_SKENE: "A pair has the most probable grade, from how often each person confuses which grades "
+    "(Dawid and Skene).",
+}
+"""Rule → what it does, in a sentence or two."""
+
+NAMES = {MAJORITY: "Majority", MEDIAN: "Median", DAWID_SKENE: "Dawid and Skene"}
 
 # The grade that a pair had when its re-labeling was planned, and the version that it is about, where no grade
-# has more than half of the re-labeling's votes: it counts until the pair is settled.
+# has more than half of the re-labeling's votes: it counts until the pair has a consensus.
 _KEPT = """
     SELECT j.query_id, j.document_id, arg_max(a.grade, j.round_sequence) AS grade,
            arg_max(a.content_hash, j.round_sequence) AS content_hash
@@ -44,6 +67,108 @@ FROM judged j FULL JOIN decisions a USING (query_id, document_id)
 LEFT JOIN corpus s USING (document_id) LEFT JOIN kept k USING (query_id, document_id)
 ORDER BY query_id, document_id
 """
+
+
+@dataclass(frozen=True)
+class ConsensusRule:
+    """A rule and its settings; those that a rule does not look at keep their defaults."""
+
+    name: str = option(
+        MAJORITY,
+        "Rule by which votes become a grade",
+        "The project's rule from now on. One of majority, median and dawid-skene.",
+        flag="--rule",
+        choices=RULES,
+        words=NAMES,
+        unset="as it is",
+    )
+    smoothing: float = option(
+        0.1,
+        "Cases added to each confusion",
+        "Cases that dawid-skene adds to each confusion matrix cell.",
+        least=0,
+        most=100,
+        by=0.1,
+        unset="0.1 or as it is",
+    )
+    least: float = option(
+        0.5,
+        "A grade must be more probable than",
+        "Probability that a grade must exceed under Dawid-Skene. Else the pair is disputed.",
+        flag="--min-probability",
+        least=0.5,
+        most=0.99,
+        by=0.05,
+        unset="0.5 or as it is",
+    )
+
+    @property
+    def by_errors(self) -> bool:
+        """Whether the rule estimates annotators' errors."""
+        return self.name == DAWID_SKENE
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that its outcome depends on besides the votes."""
+        if not self.by_errors:
+            return {"rule": self.name}
+        estimated = {"least": self.least, "start": "vote shares", "smoothing": self.smoothing}
+        return {"rule": self.name, **estimated}
+
+
+def read_rule(cursor: Cursor) -> ConsensusRule:
+    """The rule in force: where an older project has one that is `GONE`, the one that does its work now."""
+    stored = json.loads(get_setting(cursor, "consensus") or "{}")
+    name = stored.get("rule", MAJORITY)
+    name = DAWID_SKENE if name == GONE else name
+    default = ConsensusRule()
+    return ConsensusRule(name, stored.get("smoothing", default.smoothing), stored.get("least", default.least))
+
+
+def replaced_rule(cursor: Cursor) -> str:
+    """What an older project must know of its rule, in a sentence; '' where it is as it was set."""
+    stored = json.loads(get_setting(cursor, "consensus") or "{}")
+    return (
+        f"This project's rule was {GONE}, which is gone: {DAWID_SKENE} does its work now."
+        if (stored.get("rule") == GONE)
+        else ""
+    )
+
+
+def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> None:
+    """Make a rule the project's; it holds for all pairs without a decision from now on.
+
+    Raises
+    ------
+    InputError: there is no such rule, or its settings are out of range.
+    NotFoundError, RefusedError: the project does not know the actor, or they are no lead.
+    """
+    check_consensus_rule(rule)
+    with store.transaction() as cursor:
+        require_author(cursor, actor, "lead")
+        before = read_rule(cursor)
+        if before.settings == rule.settings and not replaced_rule(cursor):
+            return
+        put_setting(cursor, "consensus", canonical_json(rule.settings))
+        (judgments,) = cursor.execute("SELECT count(*) FROM counted_judgments").fetchall()[0]
+        detail = {"before": before.settings, "now": rule.settings, "judgments": judgments}
+        record_event(cursor, "consensus rule", detail, actor)
+
+
+def check_consensus_rule(rule: ConsensusRule) -> None:
+    """Refuse what is no rule.
+
+    Raises
+    ------
+    InputError: there is no such rule, or its settings are out of range.
+    """
+    problems = []
+    if rule.name == GONE:
+        problems.append(f"The rule {GONE} is gone: {DAWID_SKENE} does its work now.")
+    elif rule.name not in RULES:
+        problems.append(f"The rule {rule.name!r}: expected one of {', '.join(RULES)}.")
+    problems += out_of_bounds(ConsensusRule, vars(rule))
+    refuse_problems(problems)
 
 
 class Votes(NamedTuple):
@@ -99,8 +224,8 @@ def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
     more = ", j.reason, j.note, j.flagged, j.same_text, j.content_hash"
     sql = _VOTES.format(**_views(cursor), within="true", more=more)
     sql = of_one_query(cursor, sql)
-    found = cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
-    return Votes(read_rule(cursor), found)
+    rows = cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
+    return Votes(read_rule(cursor), rows)
 
 
 def counted_decisions_view(cursor: Cursor) -> str:
@@ -154,16 +279,9 @@ def pair_column(pairs: VotesByPair, name: str) -> pa.Array:
     return pairs.rows[name].take(pa.array(pairs.first)).combine_chunks()
 
 
-def given_grades(pairs: VotesByPair) -> GradeArrays:
-    _, item = np.unique(pairs.item, return_inverse=True)
-    return GradeArrays(
-        item.astype(np.int64), pairs.annotator, pairs.value, len(pairs.names), len(pairs.values)
-    )
-
-
 def _by_name(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
     """Annotators' names in order, and each row's place among them."""
-    found = people.dictionary.to_pylist()
-    names = sorted(found)
-    places = np.asarray([names.index(name) for name in found], dtype=np.int64)
+    unordered = people.dictionary.to_pylist()
+    names = sorted(unordered)
+    places = np.asarray([names.index(name) for name in unordered], dtype=np.int64)
     return tuple(names), places[people.indices.to_numpy().astype(np.int64)]

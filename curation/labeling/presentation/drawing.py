@@ -1,46 +1,68 @@
 """Drawing a document: its title, its facts and its body as a guide's template wants them, for every screen.
 
-Without a template a document is plain text, with its date and its address.
+Without a template a document is plain text, with its date and its address. A long body is shown as a
+passage: whole blocks where they fit, visibly continued where they do not. A list or table that is short stays
+whole. A longer one is cut between its items or rows, a long paragraph between its sentences. A table keeps
+its head.
 """
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from curation.core.spans import Span
-from curation.guides.guide import Guide
-from curation.guides.presentation_template import PresentationTemplate, TemplateField
+from curation.guides.guide import Guide, PresentationTemplate, TemplateField
 from curation.ingest.readers.values import text_of
-from curation.labeling.presentation.addresses import Addresses
-from curation.labeling.presentation.elements import Element, Fact, Node
 from curation.labeling.presentation.excerpts import (
     LONGEST,
-    Excerpt,
     Segment,
     best_passage,
+    best_run,
     in_body,
     mark,
+    marked_spans,
     query_stems,
+    sentences,
 )
-from curation.labeling.presentation.markable import Sentence, drawn_sentences, plain_sentences
-from curation.labeling.presentation.markup import Tree, read_markup
-from curation.labeling.presentation.passages import drawn, passage_of, sentence_nodes
+from curation.labeling.presentation.markable import Sentence, drawn_sentences, in_sentences, plain_sentences
+from curation.labeling.presentation.markup import (
+    BLOCKS,
+    Addresses,
+    Branch,
+    Element,
+    Fact,
+    Leaf,
+    Node,
+    Tree,
+    read_markup,
+)
 from curation.store import Document
 
-LONGEST_FACT = 300
+_CONTINUED = BLOCKS - frozenset("h3 h4 h5 h6 hr li dd dt td th tr thead tbody tfoot caption".split())
+"""Blocks that say that they go on; of what is in them the reader sees it there."""
+
+_EMPTY = frozenset("br hr img td th".split())
+"""Elements that are shown without text."""
+
+_HEADS = frozenset("h3 h4 h5 h6 caption thead".split())
+"""Blocks that mean nothing without what follows."""
+
+MAX_FACT_LENGTH = 300
 """Characters of a fact that are shown."""
 
-MOST_ADDRESSES = 4
+MAX_ADDRESSES = 4
 """Images or links of one field that are shown."""
 
-MOST_LINES = 20
+MAX_LINES = 20
 """Lines at either end of a matched part that are looked for in the text that is shown."""
 
-LONGEST_KEPT = 40_000
+MAX_KEPT_LENGTH = 40_000
 """Characters of a body whose tree is kept."""
 
 MARKUPS = {"html": "HTML", "markdown": "Markdown"}
@@ -49,6 +71,166 @@ MARKUPS = {"html": "HTML", "markdown": "Markdown"}
 PLAIN = PresentationTemplate()
 NOBODY: frozenset[str] = frozenset()
 """The hosts from which images may be fetched where the operator named none."""
+
+
+class _Unit(NamedTuple):
+    """A part of the text that is not cut; `heads` if it is about the part after it."""
+
+    start: int
+    end: int
+    heads: bool
+
+
+class _View(NamedTuple):
+    """What is shown of a tree: a part of its text, the marked parts, and the sentences that can be marked."""
+
+    start: int
+    end: int
+    marks: list[Span]
+    places: list[int]
+    sentences: Sequence[Sentence]
+
+    def nodes(self, leaf: Leaf) -> list[Node]:
+        """The shown part of a leaf."""
+        first, last = max(self.start, leaf.start), min(self.end, leaf.start + len(leaf.text))
+        pieces, at = [], first
+        before, after = bisect_left(self.places, first), bisect_left(self.places, last)
+        for place in range(max(0, before - 1), after):
+            start, end = max(self.marks[place][0], at), min(self.marks[place][1], last)
+            if start < end:
+                pieces += [(at, start, False), (start, end, True)]
+                at = end
+        pieces.append((at, last, False))
+        shown = [
+            Segment(leaf.text[a - leaf.start : b - leaf.start], marked) for a, b, marked in pieces if a < b
+        ]
+        return sentence_nodes(shown, first, self.sentences)
+
+
+def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
+    """The part of the tree's text with most different stems, of at most `longest` characters.
+
+    Parameters
+    ----------
+    within: the part of the text to choose from, grown to whole blocks.
+    """
+    units = _with_heads(_units(tree, tree.root, longest), longest)
+    if within is not None:
+        units = [unit for unit in units if unit.start < within[1] and unit.end > within[0]] or units
+    if not units:
+        return 0, len(tree.text)
+    places = [*(unit.start for unit in units), units[-1].end]
+    first, last = best_run(tree.text, stems, places, longest)
+    return first, max(unit.end for unit in units if first <= unit.start < last)
+
+
+def sentence_nodes(segments: Sequence[Segment], start: int, among: Sequence[Sentence]) -> list[Node]:
+    """Segments; a `span` with the place of a sentence holds the sentence's segments (`in_sentences`)."""
+    if not among:
+        return [*segments]
+    nodes: list[Node] = []
+    for place, pieces in in_sentences(segments, start, among):
+        nodes += pieces if place is None else [Element("span", {"at": place}, [*pieces])]
+    return nodes
+
+
+def drawn(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentence] = ()) -> list[Node]:
+    """A part of a tree as safe elements, its words marked by stem.
+
+    Parameters
+    ----------
+    among: the sentences that can be marked.
+    """
+    marks = marked_spans(tree.text[slice(*span)], stems)
+    marks = [(start + span[0], end + span[0]) for start, end in marks]
+    view = _View(*span, marks, [start for start, _ in marks], among)
+    nodes = _children(tree.root, view)
+    _order_headings(nodes, 2)
+    return nodes
+
+
+def _units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
+    """The parts that are not cut: blocks that fit, else their blocks, else their sentences."""
+    if branch.end - branch.start <= longest and branch.name:
+        return [_Unit(branch.start, branch.end, branch.name in _HEADS)]
+    units: list[_Unit] = []
+    at = branch.start
+    for block in _branches(branch):
+        if block.name in BLOCKS:
+            units += _sentence_units(tree, at, block.start, longest)
+            units += _units(tree, block, longest)
+            at = block.end
+    units += _sentence_units(tree, at, branch.end, longest)
+    return [unit for unit in units if tree.text[unit.start : unit.end].strip()]
+
+
+def _sentence_units(tree: Tree, start: int, end: int, longest: int) -> list[_Unit]:
+    places = accumulate(map(len, sentences(tree.text[start:end], longest)), initial=start)
+    return [_Unit(*span, False) for span in pairwise(places)]
+
+
+def _with_heads(units: Sequence[_Unit], longest: int) -> list[_Unit]:
+    """The parts, each head together with the part after it."""
+    joined: list[_Unit] = []
+    for unit in units:
+        if joined and joined[-1].heads and unit.end - joined[-1].start <= longest:
+            unit = unit._replace(start=joined.pop().start)
+        joined.append(unit)
+    return joined
+
+
+def _children(branch: Branch, view: _View) -> list[Node]:
+    nodes: list[Node] = []
+    for child in branch.children:
+        if isinstance(child, Leaf):
+            nodes += view.nodes(child)
+        else:
+            nodes += _element(child, view)
+    return nodes
+
+
+def _element(branch: Branch, view: _View) -> list[Node]:
+    if branch.start == branch.end:  # a line break, a rule, an image, an empty cell
+        if not view.start <= branch.start <= view.end:
+            return []
+        nodes = _children(branch, view)
+        return [Element(branch.name, branch.attributes, nodes)] if nodes or branch.name in _EMPTY else []
+    if branch.end <= view.start or branch.start >= view.end:
+        return []
+    attributes = dict(branch.attributes)
+    sides = ["before"] * (branch.start < view.start) + ["after"] * (branch.end > view.end)
+    if sides and branch.name in _CONTINUED:
+        attributes["cut"] = " ".join(sides)
+    if branch.name == "ol":
+        left_out = sum(child.end <= view.start for child in _branches(branch))
+        attributes |= {"start": str(int(attributes.get("start", "1")) + left_out)} if left_out else {}
+    nodes = _children(branch, view)
+    if branch.name == "table" and branch.start < view.start:
+        nodes = [*_head(branch, view), *nodes]
+    return [Element(branch.name, attributes, nodes)]
+
+
+def _head(table: Branch, view: _View) -> list[Node]:
+    """The head of a table whose first rows are left out."""
+    heads = [part for part in _branches(table) if part.name == "thead" and part.end <= view.start]
+    return [node for head in heads for node in _element(head, view._replace(start=head.start, end=head.end))]
+
+
+def _branches(branch: Branch) -> Sequence[Branch]:
+    return [child for child in branch.children if isinstance(child, Branch)]
+
+
+def _order_headings(nodes: list[Node], last: int) -> int:
+    """Lower no heading by more than one level at once, wherever the passage begins; the last level."""
+    for place, node in enumerate(nodes):
+        if isinstance(node, Segment):
+            continue
+        if node.name in ("h3", "h4", "h5", "h6"):
+            last = min(int(node.name[1]), last + 1)
+            nodes[place] = node._replace(name=f"h{last}")
+        else:
+            last = _order_headings(node.children, last)
+    return last
 
 
 class ReadDocument(NamedTuple):
@@ -147,23 +329,21 @@ def _body(
 ) -> tuple[list[Node], bool]:
     stems = query_stems(query)
     among = _sentences(tree and tree.text, body, kind) if markable else ()
+    text = body if tree is None else tree.text
+    whole = longest is None or len(text) <= longest
     if tree is None:
-        passage = (
-            Excerpt(mark(body, stems), True)
-            if longest is None
-            else best_passage(body, query, longest, within)
-        )
-        nodes = sentence_nodes(passage.segments, passage.start, among)
-        return ([Element("pre", {}, nodes)] if kind == "code" and nodes else nodes), passage.whole
-    if longest is None or len(tree.text) <= longest:
-        return drawn(tree, stems, (0, len(tree.text)), among), True
+        start, segments = best_passage(body, query, longest or len(body), within)
+        nodes = sentence_nodes(segments, start, among)
+        return ([Element("pre", {}, nodes)] if kind == "code" and nodes else nodes), whole
+    if longest is None or whole:
+        return drawn(tree, stems, (0, len(text)), among), True
     place = _place(tree, body[slice(*within)], kind, addresses) if within else None
     return drawn(tree, stems, passage_of(tree, stems, longest, place), among), False
 
 
 @lru_cache(maxsize=64)
 def _sentences(shown: str | None, body: str, kind: str) -> Sequence[Sentence]:
-    """The sentences that can be marked; those of the last bodies are kept."""
+    """The sentences that can be marked; the last 64 results are kept."""
     return plain_sentences(body) if shown is None else drawn_sentences(shown, body, kind)
 
 
@@ -173,8 +353,8 @@ def _short_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
 
 
 def _tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
-    """The tree; those of bodies that are not long are kept for the next who reads the document."""
-    read = _short_tree if len(body) <= LONGEST_KEPT else read_markup
+    """The tree; the tree of a short body is kept for the next reader of the document."""
+    read = _short_tree if len(body) <= MAX_KEPT_LENGTH else read_markup
     return read(body, kind, addresses)
 
 
@@ -182,17 +362,17 @@ def _place(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | 
     """Where the part of a body that matched is in the tree's text: from its first line to its last there."""
     part = read_markup(matched, kind, addresses)
     lines = [line for line in (part.text.splitlines() if part else []) if len(line) > 3]
-    ends = lines if len(lines) <= 2 * MOST_LINES else [*lines[:MOST_LINES], *lines[-MOST_LINES:]]
-    found = [(tree.text.find(line), len(line)) for line in ends]
-    places = [(start, start + length) for start, length in found if start >= 0]
+    ends = lines if len(lines) <= 2 * MAX_LINES else [*lines[:MAX_LINES], *lines[-MAX_LINES:]]
+    starts = [(tree.text.find(line), len(line)) for line in ends]
+    places = [(start, start + length) for start, length in starts if start >= 0]
     return (places[0][0], max(places[0][1], places[-1][1])) if places else None
 
 
 def _values(document: ReadDocument) -> dict[str, Any]:
-    """The document's fields by name: those of its file, and under their own names what the import took."""
-    own: dict[str, Any] = {"title": document.title, "url": document.url}
-    own |= {"date": document.published, "published": document.published}
-    return own | dict(json.loads(document.metadata))
+    """The document's fields by name: the fields of its file, and what the import took from them."""
+    taken: dict[str, Any] = {"title": document.title, "url": document.url}
+    taken |= {"date": document.published, "published": document.published}
+    return taken | dict(json.loads(document.metadata))
 
 
 def _facts(
@@ -210,16 +390,16 @@ def _facts(
 def _as_text(value: Any, stems: frozenset[str]) -> list[Node]:
     text = ", ".join(text_of(value).split("\n")) if isinstance(value, list) else text_of(value)
     text = " ".join(text.split())
-    return [*mark(f"{text[:LONGEST_FACT]}…" if len(text) > LONGEST_FACT else text, stems)]
+    return [*mark(f"{text[:MAX_FACT_LENGTH]}…" if len(text) > MAX_FACT_LENGTH else text, stems)]
 
 
 def _as_addresses(field: TemplateField, value: Any, addresses: Addresses) -> list[Node]:
     """Links or images; an address that may not be used is text, or an image that is only named."""
-    found = [line.strip() for line in text_of(value).splitlines() if line.strip()][:MOST_ADDRESSES]
+    lines = [line.strip() for line in text_of(value).splitlines() if line.strip()][:MAX_ADDRESSES]
     if field.drawn_as == "image":
-        return _apart([_image(field.name, addresses.image(text)) for text in found], " ")
+        return _apart([_image(field.name, addresses.image(text)) for text in lines], " ")
     follow = replace(addresses, links=True)
-    return _apart([_link(text, follow.link(text)) for text in found], ", ")
+    return _apart([_link(text, follow.link(text)) for text in lines], ", ")
 
 
 def _apart(values: Sequence[Node], between: str) -> list[Node]:
@@ -232,5 +412,5 @@ def _image(name: str, source: str) -> Element:
 
 
 def _link(text: str, address: str) -> Node:
-    words = Segment(f"{text[:LONGEST_FACT]}…" if len(text) > LONGEST_FACT else text, False)
+    words = Segment(f"{text[:MAX_FACT_LENGTH]}…" if len(text) > MAX_FACT_LENGTH else text, False)
     return Element("a", {"href": address}, [words]) if address else words

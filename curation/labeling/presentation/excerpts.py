@@ -1,4 +1,4 @@
-"""Excerpts: the passage of a document that is shown first, and which of its words are the query's.
+"""Excerpts: the passage of a document that is shown first, the query's words marked.
 
 A passage is a run of whole sentences. The best one holds the most different content words of the query; ties
 go to the earlier one. If the part of the document that matched the query is known, the passage is chosen
@@ -21,7 +21,7 @@ from curation.retrieval.terms import STOP_WORDS, stem
 LONGEST = 700
 """Characters of a passage; a shorter document is shown whole."""
 
-MOST_PLACES = 10_000
+MAX_PLACES = 10_000
 """Passages whose places are remembered, half a kilobyte each; then all are forgotten."""
 
 _places: dict[tuple[str, frozenset[str], int], tuple[int, int]] = {}
@@ -36,18 +36,10 @@ class Segment(NamedTuple):
     marked: bool
 
 
-class Excerpt(NamedTuple):
-    """The passage to show; `whole` if it is the whole document. start: where it begins in the body."""
-
-    segments: list[Segment]
-    whole: bool
-    start: int = 0
-
-
 def query_stems(query: str) -> frozenset[str]:
     """The stems to mark; function words only when there is nothing else."""
-    found = words(query)
-    content = [word for word in found if word not in STOP_WORDS] or found
+    asked = words(query)
+    content = [word for word in asked if word not in STOP_WORDS] or asked
     return frozenset(map(stem, content))
 
 
@@ -70,8 +62,8 @@ def marked_spans(text: str, stems: frozenset[str]) -> list[tuple[int, int]]:
 
 def best_passage(
     body: str, query: str, longest: int = LONGEST, within: tuple[int, int] | None = None
-) -> Excerpt:
-    """The passage of a document with most words of a query, which are marked.
+) -> tuple[int, list[Segment]]:
+    """Where the passage of a document with most words of a query begins, and its text, these words marked.
 
     Parameters
     ----------
@@ -80,22 +72,22 @@ def best_passage(
     """
     stems = query_stems(query)
     if len(body) <= longest:
-        return Excerpt(mark(body, stems), whole=True)
+        return 0, mark(body, stems)
     start, part = _part(body, within)
     first, last = _best_place(part, stems, longest)
-    return Excerpt(mark(part[first:last].rstrip(), stems), whole=False, start=start + first)
+    return start + first, mark(part[first:last].rstrip(), stems)
 
 
 def _best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
     """Where the best passage is; remembered for the other annotators of the pair and looks at the history."""
     asked = (digest(text), stems, longest)
-    found = _places.get(asked)
-    if found is None:
-        found = best_run(text, stems, [0, *accumulate(map(len, sentences(text, longest)))], longest)
-        if len(_places) >= MOST_PLACES:
+    place = _places.get(asked)
+    if place is None:
+        place = best_run(text, stems, [0, *accumulate(map(len, sentences(text, longest)))], longest)
+        if len(_places) >= MAX_PLACES:
             _places.clear()
-        _places[asked] = found
-    return found
+        _places[asked] = place
+    return place
 
 
 def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: int) -> tuple[int, int]:
@@ -106,11 +98,11 @@ def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: i
     places: where the pieces of the text begin, and where the last one ends.
     longest: characters of a run, which has at least one piece.
     """
-    found = sorted(_matches(text, stems), key=itemgetter(1))
-    starts = [start for _, start, _ in found]
+    matches = sorted(_matches(text, stems), key=itemgetter(1))
+    starts = [start for _, start, _ in matches]
     best, most = (places[0], places[0]), -1
     for first, last in _runs(places, longest):
-        inside = found[bisect_left(starts, first) : bisect_left(starts, last)]
+        inside = matches[bisect_left(starts, first) : bisect_left(starts, last)]
         score = len({matched for matched, _, end in inside if end <= last})
         if score > most:
             best, most = (first, last), score

@@ -1,10 +1,10 @@
-"""Markable sentences: which characters of the stored body each sentence on screen is.
+"""Markable sentences: the ranges of a stored body that a person can mark as evidence.
 
-A plain body is cut into sentences, and each is a range of it. A drawn body (Markdown, HTML) shows a text
-without the signs of its markup. Its sentences, rows and items are ranges of the text that is shown, and their
-words are looked up in the body one after the other. Tags, entities and the targets of links are passed over.
-What is not found there, such as the words of an image, is in no range. Ranges do not overlap. A text of which
-nothing is found is one range, so that what must be marked can be marked.
+A drawn body (Markdown, HTML) shows a text without the signs of its markup. Its sentences, rows and items are
+ranges of the text that is shown, and their words are looked up in the body one after the other. Tags,
+entities and the targets of links are passed over. What is not found there, such as the words of an image, is
+in no range. Ranges do not overlap. A text without any word that is found is one range, so that what must be
+marked can be marked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from curation.labeling.presentation.excerpts import LONGEST, Segment, sentences
 
 AHEAD = 400
 """Characters in which the next word of a drawn text is looked for in the body, without its markup."""
-
 _WORD = re.compile(r"\w+")
 _TAGS = r"<!--|<(?:script|style)\b|</?[a-zA-Z][^<>]*+>|&#?\w{1,31};"
 _TARGETS = r"(?<=\])\([^()\s]*+(?:\s++\"[^\"]*+\")?+\)|^\[[^\]\n]++\]:[^\n]*+$|[*`~\\]"
@@ -64,15 +63,15 @@ def drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
     """
     places = list(_located(text, body, kind))
     starts = [shown[0] for shown, _ in places]
-    found: list[Sentence] = []
+    markable: list[Sentence] = []
     at = 0
     for start, end in sentence_spans(text):
         words = places[bisect_right(starts, start - 1) : bisect_right(starts, end - 1)]
         if words:
             first, last = _grown(body, words[0][1][0], words[-1][1][1], at)
-            found.append(Sentence(start, end, (first, last)))
+            markable.append(Sentence(start, end, (first, last)))
             at = last
-    return found or [Sentence(0, len(text), (0, len(body)))] * bool(text.strip())
+    return markable or [Sentence(0, len(text), (0, len(body)))] * bool(text.strip())
 
 
 def sentence_spans(text: str) -> list[Span]:
@@ -90,7 +89,7 @@ def in_sentences(
     ----------
     start: where the first segment begins in the text that is shown. among: its sentences, in order.
     """
-    found: list[tuple[str | None, list[Segment]]] = []
+    pieces: list[tuple[str | None, list[Segment]]] = []
     at = bisect_right(among, start, key=attrgetter("end"))
     for segment in segments:
         end = start + len(segment.text)
@@ -102,12 +101,12 @@ def in_sentences(
             inside = sentence is not None and sentence.start <= first
             last = end if sentence is None else min(end, sentence.end if inside else sentence.start)
             place = sentence.place if sentence is not None and inside else None
-            if not found or found[-1][0] != place:
-                found.append((place, []))
-            found[-1][1].append(Segment(segment.text[first - start : last - start], segment.marked))
+            if not pieces or pieces[-1][0] != place:
+                pieces.append((place, []))
+            pieces[-1][1].append(Segment(segment.text[first - start : last - start], segment.marked))
             first = last
         start = end
-    return found
+    return pieces
 
 
 def _located(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:
@@ -138,14 +137,14 @@ class _Piece(NamedTuple):
 
 
 def _bare(body: str, kind: str) -> Iterator[_Piece]:
-    """The body without markup, entities read. Each end is looked for once, also where there is none."""
+    """The body without markup, entities read. An end that the body lacks is looked for once."""
     at, endless = 0, set[str]()
     markup = _MARKUP[kind]
-    found = markup.search(body)
-    while found is not None:
-        sign, end = found[0], found.end()
+    match = markup.search(body)
+    while match is not None:
+        sign, end = match[0], match.end()
         if sign in endless:
-            found = markup.search(body, end)
+            match = markup.search(body, end)
             continue
         if sign in _ENDS:
             closed = _ENDS[sign].search(body, end)
@@ -153,11 +152,11 @@ def _bare(body: str, kind: str) -> Iterator[_Piece]:
                 endless.add(sign)
                 continue
             end = closed.end()
-        yield _Piece(body[at : found.start()], (at, found.start()))
+        yield _Piece(body[at : match.start()], (at, match.start()))
         if sign.startswith("&"):
-            yield _Piece(html.unescape(sign), found.span(), True)
+            yield _Piece(html.unescape(sign), match.span(), True)
         at = end
-        found = markup.search(body, at)
+        match = markup.search(body, at)
     yield _Piece(body[at:], (at, len(body)))
 
 

@@ -1,49 +1,63 @@
 """Markup: Markdown and HTML of documents, read into a tree of safe elements with its text.
 
+Screens make their elements from safe elements by name, one by one, and text becomes text. So nothing of a
+document is ever read as markup by a browser, whatever it holds.
+
 nh3, a sanitiser with a browser's parser, makes well-formed HTML of allowed elements of whatever it gets. That
 is read into a tree which knows no other element, no style, class, id or script, and no address but http(s).
 
 The text of a tree has a line for each block and a tab between cells. Each element knows its part of the text,
 so that words are found and passages cut there.
 
-Time is bounded: markup with more tags or characters than `MOST_TAGS` and `LONGEST_HTML`, and Markdown with
-more signs or characters than `MOST_SIGNS` and `LONGEST_MARKDOWN`, is not read but shown as text, which the
+Time is bounded: markup with more tags or characters than `MAX_TAGS` and `MAX_HTML_LENGTH`, and Markdown with
+more signs or characters than `MAX_SIGNS` and `MAX_MARKDOWN_LENGTH`, is not read but shown as text, which the
 screen says. Parsers need quadratic time for elements nested without end, and the one of Markdown up to 20 µs
 for a sign. As browsers do, the parser opens bold and the like again in each block where they were not closed,
 once for each that has other attributes. Where these are many they do not style, and markup that becomes
-`MOST_MADE` tags is text, too.
+`MAX_MADE` tags is text, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 import nh3
 from markdown_it import MarkdownIt
 
-from curation.labeling.presentation.addresses import Addresses
-from curation.labeling.presentation.elements import BLOCKS, CONTAINERS, INLINE
+from curation.guides.guide import BodyKind
+from curation.labeling.presentation.excerpts import Segment
 
-MOST_TAGS = 12_000
+CONTAINERS = frozenset("blockquote li dd td th".split())
+"""Elements with text or blocks in them."""
+BLOCKS = CONTAINERS | frozenset("p h3 h4 h5 h6 ul ol dl dt table caption thead tbody tfoot tr pre hr".split())
+INLINE = frozenset("strong em code sub sup del ins a br img span".split())
+NAMES = BLOCKS | INLINE
+ATTRIBUTES = frozenset("href src alt start colspan rowspan cut at".split())
+
+
+MAX_TAGS = 12_000
 """Signs `<` in a text that is read as HTML."""
 
-MOST_MADE = 3 * MOST_TAGS
+MAX_MADE = 3 * MAX_TAGS
 """Signs `<` in what the parser makes of a text."""
 
-MOST_REOPENED = 100_000
+MAX_REOPENED = 100_000
 """Tags that style and have attributes, times all tags."""
 
-LONGEST_HTML = 300_000
+MAX_HTML_LENGTH = 300_000
 """Characters of a text that is read as HTML; the parser compares each attribute of a tag with all others."""
 
-LONGEST_MARKDOWN = 40_000
+MAX_MARKDOWN_LENGTH = 40_000
 """Characters of a text that is read as Markdown."""
 
-MOST_SIGNS = 10_000
+MAX_SIGNS = 10_000
 """ASCII signs, line breaks and cells of tables in a text that is read as Markdown."""
 
 DEEPEST = 40
@@ -69,6 +83,92 @@ _RULED = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
 
 _ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
 """What takes up text that is directly in a list."""
+
+SHARE = 0.3
+"""The share of texts that must have a markup before it is proposed for all."""
+MAX_TEXT_READ = 20_000
+"""Characters of a text that are looked at."""
+_HTML = re.compile(
+    r"<(?:p|br ?/?)>|</(?:p|div|span|a|b|i|em|strong|su[bp]|[uo]l|li|h[1-6]|t[dhr]|table|pre|code|body)>",
+    re.IGNORECASE,
+)
+_MARKDOWN_SIGNS = tuple(
+    re.compile(sign, re.MULTILINE)
+    for sign in (r"^#{1,6} \S", r"^ {0,3}[-*+] \S", r"\*\*\S", r"\]\(\S", r"^```", r"^\|[ :|-]+\|$", r"`\S")
+)
+
+
+class Element(NamedTuple):
+    """An element with what is in it.
+
+    Attributes
+    ----------
+    name: one of `NAMES`. An `img` without `src` may not be fetched, and is shown as its `alt`.
+    attributes: by the names in `ATTRIBUTES`; `cut` says on which sides a table, list or paragraph goes on
+        ('before', 'after' or both); `at` is the place of a sentence in the body, of a `span`.
+    """
+
+    name: str
+    attributes: dict[str, str]
+    children: list[Node]
+
+
+Node = Segment | Element
+
+
+class Fact(NamedTuple):
+    """A field below the title: what is before its value ('' for nothing), and the value."""
+
+    label: str
+    value: list[Node]
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Which addresses of a document may be used.
+
+    Attributes
+    ----------
+    base: the document's own address, or ''.
+    links: whether words that are links stay links.
+    image_hosts: the hosts from which the operator lets browsers fetch images.
+    """
+
+    base: str = ""
+    links: bool = False
+    image_hosts: frozenset[str] = frozenset()
+
+    def link(self, address: str) -> str:
+        """The address to follow, or ''."""
+        return self._absolute(address) if self.links else ""
+
+    def own_image(self, address: str) -> str:
+        """The address of an image in a body, or '': it must be on the document's own host or one below it."""
+        image, base = self.image(address), _host(self.base).removeprefix("www.")
+        host = _host(image)
+        return image if base and (host == base or host.endswith(f".{base}")) else ""
+
+    def image(self, address: str) -> str:
+        """The address of an image on an allowed host, by https, or ''."""
+        source = self._absolute(address)
+        return f"https:{source.partition(':')[2]}" if source and _host(source) in self.image_hosts else ""
+
+    def _absolute(self, address: str) -> str:
+        if not address.strip():
+            return ""
+        with suppress(ValueError):  # no address at all
+            target = urljoin(self.base, "".join(address.split()))
+            parts = urlsplit(target)
+            if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc:
+                return target
+        return ""
+
+
+def _host(address: str) -> str:
+    with suppress(ValueError):  # not an address, or not a port number
+        parts = urlsplit(address)
+        return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
+    return ""
 
 
 _RENAMED |= {"tt": "code", "s": "del", "strike": "del", "u": "ins"}
@@ -112,15 +212,15 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 
 
 def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
-    """The tree of a body that is 'markdown' or 'html'; None where it is too large to be read as such."""
+    """The tree of a body that is 'markdown' or 'html'; None if it is too large to be read as such."""
     if kind == "markdown":
-        if len(body) > LONGEST_MARKDOWN or _signs(body) > MOST_SIGNS:
+        if len(body) > MAX_MARKDOWN_LENGTH or _signs(body) > MAX_SIGNS:
             return None
         body = _MARKDOWN.render(body)
     tags = body.count("<")
-    if tags > MOST_TAGS or len(body) > LONGEST_HTML:
+    if tags > MAX_TAGS or len(body) > MAX_HTML_LENGTH:
         return None
-    if tags * len(_STYLED.findall(body)) > MOST_REOPENED:
+    if tags * len(_STYLED.findall(body)) > MAX_REOPENED:
         body = _STYLED.sub("<span", body)
     clean = nh3.clean(
         body,
@@ -130,7 +230,7 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
         url_schemes={"http", "https"},
         link_rel=None,
     )
-    return _Reader(addresses).read(clean) if clean.count("<") <= MOST_MADE else None
+    return _Reader(addresses).read(clean) if clean.count("<") <= MAX_MADE else None
 
 
 _SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
@@ -346,7 +446,20 @@ class _Reader(HTMLParser):
 
 def _rank_headings(root: Branch) -> None:
     """Headings below the screen's own two, their levels without gaps."""
-    found = [branch for branch in descendants(root) if branch.name in _HEADINGS]
-    ranks = {name: rank for rank, name in enumerate(sorted({branch.name for branch in found}))}
-    for branch in found:
+    headings = [branch for branch in descendants(root) if branch.name in _HEADINGS]
+    ranks = {name: rank for rank, name in enumerate(sorted({branch.name for branch in headings}))}
+    for branch in headings:
         branch.name = f"h{min(6, 3 + ranks[branch.name])}"
+
+
+def markup_of(texts: Iterable[str]) -> BodyKind:
+    """What texts are written in: HTML by its tags, Markdown where a text has two kinds of its signs."""
+    counter = Counter(_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
+    kinds: tuple[BodyKind, ...] = ("html", "markdown")
+    return next((kind for kind in kinds if counter[kind] >= SHARE * counter.total() > 0), "plain")
+
+
+def _markup(text: str) -> BodyKind:
+    if _HTML.search(text):
+        return "html"
+    return "markdown" if sum(bool(sign.search(text)) for sign in _MARKDOWN_SIGNS) > 1 else "plain"

@@ -1,21 +1,25 @@
-"""The assignment: who judges what, and in which order. Pure functions of the candidates and a seed.
+"""The assignment: who judges what in which order, and the layout of a round: the order as presentations.
 
-Whole queries go to annotators, each query to exactly `overlap` of them. So every candidate has exactly that
-many first showings. An annotator's order is shuffled by query, and within a query by document. Blind
-duplicates come back when the query is visited again, mixed with documents held back from the first visit. So
-a query that returns does not give a duplicate away.
+Both are pure functions of the candidates and a seed. Whole queries go to annotators, each query to exactly
+`overlap` of them. So every candidate has exactly that many first showings. An annotator's order is shuffled
+by query, and within a query by document. Blind duplicates come back when the query is visited again, mixed
+with documents held back from the first visit. So a query that returns does not give a duplicate away. Control
+items are planted among the work. What could not be placed is counted.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from curation.core.text import digest, seeded
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate
+from curation.labeling.rounds.control_items import ControlItem, ControlItemPool, plant, with_control_items
+from curation.store import Presentation
 
 CLOSEST_DUPLICATE = 21
 """Least distance, in presentations, between the two showings of a blind duplicate. With 20 others between
@@ -85,9 +89,9 @@ def order(
     for visit in visits:
         again = [candidate for candidate in visit if candidate in chosen]
         fresh = [candidate for candidate in visit if candidate not in chosen]
-        held = fresh[: len(again)]
-        firsts.append([Slot(candidate, False) for candidate in visit if candidate not in held])
-        second = [Slot(c, True) for c in again] + [Slot(c, False) for c in held]
+        later = fresh[: len(again)]
+        firsts.append([Slot(candidate, False) for candidate in visit if candidate not in later])
+        second = [Slot(c, True) for c in again] + [Slot(c, False) for c in later]
         seconds.append(sorted(second, key=lambda step: digest(salt, "second", step.candidate)))
     return _merge(firsts, seconds, far, salt)
 
@@ -147,3 +151,81 @@ def _shuffled(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[
 
 def _shuffled_names(work: Mapping[str, Sequence[Candidate]], salt: str) -> list[str]:
     return sorted(work, key=lambda query_id: digest(salt, "query", query_id))
+
+
+class RoundAssignment(NamedTuple):
+    """All annotators' presentations; `planted_by` counts the control items by annotator."""
+
+    rows: list[Presentation]
+    items: list[ControlItem]
+    planted_by: dict[str, int]
+    left_out: dict[str, int]
+
+
+def lay_out(
+    round_id: str,
+    work: Mapping[str, Mapping[str, Sequence[Candidate]]],
+    layout: RoundRequest,
+    pool: ControlItemPool | None,
+    taken: set[tuple[str, str]],
+    starts: Mapping[str, int] | None = None,
+) -> RoundAssignment:
+    """Work as presentations: control items planted, orders drawn, blind duplicates placed.
+
+    Parameters
+    ----------
+    work: annotator → query id → candidates.
+    taken: the pairs that the round shows for judging.
+    starts: annotator → first free position; 0 for others.
+    """
+    rows: list[Presentation] = []
+    planted: dict[str, list[ControlItem]] = {}
+    left_out: Counter[str] = Counter()
+    for who, given in work.items():
+        start = (starts or {}).get(who, 0)
+        salt = f"{layout.seed}:{who}:{start}" if start else f"{layout.seed}:{who}"
+        if pool is not None:
+            planted[who], lacking = plant(given, pool, who, layout.control_items, salt, taken)
+            left_out.update(lacking)
+        mixed = with_control_items(given, planted.get(who, []))
+        steps = order(mixed, layout.duplicates, salt, layout.per_day)
+        left_out.update(_duplicates_left_out(mixed, steps, layout))
+        rows.extend(presentations_of(round_id, who, steps, start))
+    return RoundAssignment(
+        rows,
+        [item for chosen in planted.values() for item in chosen],
+        {who: len(chosen) for who, chosen in planted.items()},
+        {reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def _duplicates_left_out(
+    work: Mapping[str, Sequence[Candidate]], steps: Sequence[Slot], layout: RoundRequest
+) -> dict[str, int]:
+    again = [step.candidate for step in steps if step.again]
+    wanted = duplicates_wanted(layout.duplicates, sum(map(len, work.values())))
+    counts = {
+        f"blind duplicates that would come back within {CLOSEST_DUPLICATE} presentations, or be half of a "
+        "query's documents": wanted - len(again),
+        "blind duplicates come back alone: their query has no other document": sum(
+            len(work[candidate.query_id]) == 1 for candidate in again
+        ),
+    }
+    if layout.per_day:
+        near = sum(distance < layout.per_day for distance in distances(steps))
+        counts[f"blind duplicates come back within {layout.per_day:,} presentations, on the same day"] = near
+    return counts
+
+
+def presentations_of(
+    round_id: str, annotator: str, showings: Sequence[Slot], start: int = 0
+) -> list[Presentation]:
+    """The rows of an annotator's order, at positions from `start`."""
+    rows: list[Presentation] = []
+    first: dict[Candidate, str] = {}
+    for position, (candidate, again) in enumerate(showings, start):
+        presentation_id = digest("presentation", round_id, annotator, position)
+        first.setdefault(candidate, presentation_id)
+        duplicate_of = first[candidate] if again else None
+        rows.append(Presentation(presentation_id, round_id, annotator, *candidate, position, duplicate_of))
+    return rows

@@ -11,14 +11,18 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from curation.core.statistics.intervals import wilson
+from curation.core.reports.page import Table, figure_row, figure_table
+from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.text import digest
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.candidates import Candidate
 from curation.store import Cursor, append_rows
 from curation.store.documents import current_snapshot
 
-MOST_PER_QUERY = 5
+GivenPair = tuple[str, str, str]
+"""An annotator, and the query and document that they were given."""
+
+MAX_PER_QUERY = 5
 """Control items of one query for one annotator."""
 
 MINIMUM_ANSWERED = 10
@@ -45,27 +49,21 @@ class ControlItemPool(NamedTuple):
     """Pairs that can be planted, and who had which: (annotator, query id, document id)."""
 
     items: tuple[ControlItem, ...]
-    had: frozenset[tuple[str, str, str]]
+    had: frozenset[GivenPair]
     left_out: dict[str, int]
 
 
 class ControlItemResult(NamedTuple):
     """How one annotator does on control items.
 
-    right: answers with the decided grade; share with Wilson's 95 % interval, None where nothing is answered.
+    right: answers with the decided grade. share: of the answers, with Wilson's 95 % interval.
     """
 
     annotator: str
     planted: int
     answered: int
     right: int
-    share: float | None
-    low: float | None
-    high: float | None
-
-    @property
-    def too_few(self) -> bool:
-        return self.answered < MINIMUM_ANSWERED
+    share: Estimate
 
 
 _DECIDED = """
@@ -137,11 +135,11 @@ def plant(
     for query in sorted(groups, key=rank):
         if len(chosen) >= wanted:
             break
-        most = min(MOST_PER_QUERY, max(2, wanted - len(chosen)))
-        found = sorted(groups[query], key=lambda item: digest(salt, "known", *item.pair))[:most]
-        if len(found) == 1 and query not in work:
+        most = min(MAX_PER_QUERY, max(2, wanted - len(chosen)))
+        items = sorted(groups[query], key=lambda item: digest(salt, "known", *item.pair))[:most]
+        if len(items) == 1 and query not in work:
             alone += 1
-        chosen.extend(found)
+        chosen.extend(items)
     return chosen, {TOO_FEW: max(0, wanted - len(chosen)), ALONE: alone}
 
 
@@ -177,7 +175,7 @@ FROM presentations p JOIN rounds r USING (round_id) WHERE r.kind = 'practice'
 """
 
 
-def practised(cursor: Cursor) -> set[tuple[str, str, str]]:
+def practised(cursor: Cursor) -> set[GivenPair]:
     """(annotator, query id, document id) of every pair whose expected grade an annotator is shown."""
     return set(cursor.execute(_PRACTISED).fetchall())
 
@@ -195,9 +193,18 @@ GROUP BY p.annotator ORDER BY p.annotator
 
 def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResult]:
     """How everyone with control items in the round does on them, by name."""
-    results = []
-    for annotator, planted, answered, right in cursor.execute(_RESULTS, [round_id]).fetchall():
-        share = right / answered if answered else None
-        low, high = wilson(right, answered) if answered else (None, None)
-        results.append(ControlItemResult(annotator, planted, answered, right, share, low, high))
-    return results
+    rows = cursor.execute(_RESULTS, [round_id]).fetchall()
+    return [
+        ControlItemResult(annotator, planted, answered, right, share_estimate(right, answered))
+        for annotator, planted, answered, right in rows
+    ]
+
+
+def control_item_table(results: Sequence[ControlItemResult]) -> Table:
+    """How annotators do on control items; a share of few answers is not shown."""
+    why = f"too few: {{}} of {MINIMUM_ANSWERED}"
+    rows = []
+    for result in results:
+        few = Estimate(n=result.answered, why=why.format(result.answered))
+        rows.append(figure_row(result.annotator, few if result.answered < MINIMUM_ANSWERED else result.share))
+    return figure_table("Control items: as decided before", ("Annotator", "As decided", "Answered"), rows)

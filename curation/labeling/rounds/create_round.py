@@ -2,59 +2,57 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from curation.core.errors import RefusedError, refuse_problems
-from curation.core.text import amount, digest, seeded
-from curation.ingest.importers.left.reading import bring_texts
-from curation.labeling.rounds.assignment import assign
-from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.core.errors import RefusedError
+from curation.core.reports.page import Table
+from curation.core.text import digest, left_out_sentences, pluralize, seeded
+from curation.ingest.importers.external_corpus import bring_texts
+from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds.assignment import RoundAssignment, assign, lay_out
+from curation.labeling.rounds.candidates import (
+    CandidateRow,
+    Chosen,
+    DrawFrame,
+    QueryDraw,
+    choose_candidates,
+    drawn_candidates,
+    read_candidates,
+    read_draw_frame,
+    stored_draw,
+)
 from curation.labeling.rounds.control_items import (
     ControlItemPool,
+    GivenPair,
     practised,
     read_control_items,
     write_control_items,
 )
-from curation.labeling.rounds.duplicate_spacing import quantiles
-from curation.labeling.rounds.layout import ASK_FROM, RoundAssignment, RoundLayout, lay_out
-from curation.labeling.rounds.rounds import refuse_taken, write_round
-from curation.people.annotators import JUDGING, able_to_judge, require_annotators, require_author
+from curation.labeling.rounds.rounds import refuse_taken, refuse_who_cannot_judge, write_round
+from curation.labeling.rounds.status import quantiles, spacing_table
+from curation.people.annotators import able_to_judge, require_annotators, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, get_setting, record_event
 from curation.store.documents import current_snapshot, snapshot_versions
-from curation.store.retry import write_if_unchanged
-from curation.store.rows import Annotator
+from curation.store.planned_writes import write_if_unchanged
 
-PILOT_QUERIES = 10
 BUSY = "Other commands kept changing the project while the round was planned. Try again."
 NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
 PRACTISED_BEFORE = (
     "given to people who practised on them, nobody else being free: they know the expected grade"
 )
 
-Found = TypeVar("Found")
+Inputs = TypeVar("Inputs")
 
 
 def open_round(
     store: Store,
-    name: str,
-    annotators: Sequence[str],
-    *,
-    overlap: int = 2,
-    duplicates: float = 0.08,
-    seed: int = 0,
-    again: bool = False,
-    kind: str = "labeling",
-    control_items: float = 0.0,
-    per_day: int | None = None,
-    queries: int = PILOT_QUERIES,
-    ask_from: int = ASK_FROM,
-    lists: bool = False,
+    request: RoundRequest,
     author: str = COMMAND_LINE,
     pairs: Mapping[tuple[str, str], str] | None = None,
+    dry_run: bool = False,
 ) -> RoundOpened:
     """Open a round over the candidates of the queries in play that no round has shown yet.
 
@@ -63,75 +61,49 @@ def open_round(
 
     Parameters
     ----------
-    overlap: how many annotators judge each candidate.
-    duplicates: blind duplicates as a share of each annotator's first showings, 0 to 0.5.
-    again: include the candidates that a round has shown or that are judged.
-    kind: 'labeling' or 'pilot'; a pilot's overlap is everyone.
-    control_items: share of control items planted blind among each annotator's first showings, 0 to 0.5.
-    per_day: answers expected of an annotator in a day; blind duplicates then come at least so many
-        presentations later, where the order is long enough.
-    queries: how many queries a pilot has.
-    ask_from: annotators say whether the corpus answers a query of which they have so many items or more, a
-        repeat counted like any other; 0 never asks.
-    lists: annotators see the documents of a query as a list on one page.
     author: who opens it, for the audit trail: a lead or the command line.
-    pairs: what to choose from, by query and document; None is all candidates. With the system that returned
-        a pair, it becomes a candidate if it is none yet; '' for none.
+    pairs: what to choose from, by query and document; None is all candidates. A pair with the system
+        that returned it becomes a candidate, if it is not one yet; '' names no system.
+    dry_run: plan the round, and write nothing.
 
     Raises
     ------
-    InputError: the numbers do not fit together.
+    InputError: the numbers do not fit together, or are too many or too few queries for the strata of a draw.
     NotFoundError: annotators that the project does not know.
     RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
         changing, or the author is no lead.
     """
-    if kind == "pilot":
-        layout = _pilot_layout(name, annotators, seed, queries, ask_from)._replace(lists=lists)
-    else:
-        share = (overlap, duplicates, seed, control_items, per_day, ask_from, lists)
-        layout = RoundLayout(name, kind, annotators, *share).checked()
+    request = request.checked()
 
-    def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str]]:
-        rows, active = read_candidates(cursor, pilots=kind == "pilot")
+    def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str], DrawFrame | None]:
+        rows, active = read_candidates(cursor, pilots=request.pilot)
+        frame = read_draw_frame(cursor) if request.draw is not None else None
         if pairs is None:
-            return rows, active
+            return rows, active, frame
         rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
         new = sorted(
             {pair for pair in pairs if pairs[pair]} - {(row.query_id, row.document_id) for row in rows}
         )
         versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in new])
-        return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active
+        return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active, frame
 
-    def choose(found: tuple[list[CandidateRow], set[str]]) -> Chosen:
-        chosen = choose_candidates(*found, again)
+    def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> Chosen:
+        rows, active, frame = inputs
+        chosen = choose_candidates(rows, active, request.again)
         sources = {candidate[:2]: pairs[candidate[:2]] for candidate in chosen.candidates} if pairs else {}
         chosen = replace(chosen, sources={pair: system for pair, system in sources.items() if system})
-        return _some_queries(chosen, queries, seed) if kind == "pilot" else chosen
+        if frame is not None and request.draw is not None:
+            return drawn_candidates(chosen, rows, active, frame, request.draw, request.seed)
+        return _some_queries(chosen, request.queries, request.seed) if request.pilot else chosen
 
-    return open_over(store, layout, read, choose, author)
+    return open_over(store, request, read, choose, author, dry_run=dry_run)
 
 
 def why_no_round(cursor: Cursor) -> str | None:
-    """Why no round can be opened over a pool, whatever is asked; None where one may be."""
+    """Why no round can be opened over a pool, whatever is asked; None if one may be."""
     if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
         return NO_CANDIDATES
     return None if able_to_judge(cursor) else "Nobody can judge yet. Add people under People."
-
-
-def _pilot_layout(
-    name: str, annotators: Sequence[str], seed: int, queries: int, ask_from: int
-) -> RoundLayout:
-    everyone = len(set(annotators))
-    layout = RoundLayout(name, "pilot", annotators, everyone, 0.0, seed, ask_from=ask_from).checked()
-    problems = []
-    if everyone < 2:
-        problems.append("a pilot compares annotators: name at least two")
-    if queries < 1:
-        problems.append(
-            f"{amount(queries, 'query', 'queries')}: a pilot has at least 1, usually {PILOT_QUERIES}"
-        )
-    refuse_problems(problems)
-    return layout
 
 
 def _some_queries(chosen: Chosen, count: int, seed: int) -> Chosen:
@@ -151,35 +123,62 @@ class RoundOpened:
     Attributes
     ----------
     per_annotator: name → number of presentations, blind duplicates and control items included.
-    duplicates: name → number of blind duplicates.
-    control_items: name → number of control items planted blind.
-    shortest_distance, median_distance: between the showings of a duplicate, in presentations; None
-        without any duplicate.
-    distances: quantiles of these distances by name: 'min', 'q1', 'median', 'q3', 'max'.
+    duplicates, control_items: name → number of them, planted blind.
+    distances: quantiles of the distances between the showings of a blind duplicate, in presentations, by
+        name: 'min', 'q1', 'median', 'q3', 'max'.
     left_out: reason → number of candidates or duplicates that the round does not have.
+    draw: the queries that the round is over, where they were drawn.
     """
 
     round: str
     round_id: str
+    kind: str
     guide_hash: str
     candidates: int
     presentations: int
     per_annotator: dict[str, int]
     duplicates: dict[str, int]
     control_items: dict[str, int]
-    shortest_distance: int | None
-    median_distance: float | None
     distances: dict[str, float]
     left_out: dict[str, int]
+    draw: QueryDraw | None = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the round holds, and what is left out."""
+        kind = "Pilot" if self.kind == "pilot" else "Round"
+        items = pluralize(self.presentations, "presentation")
+        sentences = [f"{kind} {self.round}: {pluralize(self.candidates, 'candidate')}, {items}."]
+        if self.draw is not None:
+            queries, drawn = map(sum, zip(*self.draw.counts.values(), strict=True))
+            sentences.append(f"Drew {drawn:,} of {pluralize(queries, 'query', 'queries')}.")
+        if self.distances:
+            sentences.append(
+                f"Blind duplicates come back after {self.distances['min']:,.0f} presentations or more "
+                f"(median {self.distances['median']:g})."
+            )
+        return [*sentences, *left_out_sentences(self.left_out)]
+
+    @property
+    def tables(self) -> list[Table]:
+        """Who has how much, the draw by stratum, and how far apart the showings of blind duplicates are."""
+        rows = tuple(
+            (who, count, self.duplicates[who], self.control_items.get(who, 0))
+            for who, count in self.per_annotator.items()
+        )
+        columns = ("Annotator", "Presentations", "Blind duplicates", "Control items")
+        draw = [] if self.draw is None else [self.draw.by_stratum]
+        return [*draw, Table("Work", columns, rows), spacing_table(self.distances, {})]
 
 
 def open_over(
     store: Store,
-    layout: RoundLayout,
-    read: Callable[[Cursor], Found],
-    choose: Callable[[Found], Chosen],
+    layout: RoundRequest,
+    read: Callable[[Cursor], Inputs],
+    choose: Callable[[Inputs], Chosen],
     author: str = COMMAND_LINE,
     also: Callable[[Cursor, RoundOpened], None] = lambda _cursor, _opened: None,
+    dry_run: bool = False,
 ) -> RoundOpened:
     """Open a round over the candidates that `choose` makes of what `read` returns.
 
@@ -188,6 +187,7 @@ def open_over(
     Parameters
     ----------
     also: what else to write in the transaction that writes the round.
+    dry_run: plan the round, and write nothing.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def open_over(
         changing, or the author is no lead.
     """
 
-    def read_all(cursor: Cursor) -> tuple[str, ControlItemPool | None, set[tuple[str, str, str]], Found]:
+    def read_all(cursor: Cursor) -> tuple[str, ControlItemPool | None, set[GivenPair], Inputs]:
         require_author(cursor, author, "lead")
         refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
         refuse_taken(cursor, layout.name)
@@ -204,10 +204,10 @@ def open_over(
         return get_setting(cursor, "guide") or "", pool, practised(cursor), read(cursor)
 
     def plan(
-        inputs: tuple[str, ControlItemPool | None, set[tuple[str, str, str]], Found],
+        inputs: tuple[str, ControlItemPool | None, set[GivenPair], Inputs],
     ) -> tuple[RoundOpened, RoundAssignment, dict[str, Any], Chosen]:
-        guide_hash, pool, had_in_practice, found = inputs
-        chosen = choose(found)
+        guide_hash, pool, had_in_practice, read_inputs = inputs
+        chosen = choose(read_inputs)
         bring_texts(store, (candidate.document_id for candidate in chosen.candidates))
         return *_plan(layout, guide_hash, pool, had_in_practice, chosen), chosen
 
@@ -221,27 +221,26 @@ def open_over(
         record_event(cursor, "open round", detail, author)
         also(cursor, opened)
 
+    if dry_run:
+        with store.reading() as cursor:
+            inputs = read_all(cursor)
+        return _plan(layout, *inputs[:3], choose(inputs[3]))[0]
     opened, *_ = write_if_unchanged(
-        store,
-        fingerprint=project_fingerprint,
-        read=read_all,
-        plan=plan,
-        write=write,
-        busy=BUSY,
+        store, fingerprint=project_fingerprint, read=read_all, plan=plan, write=write, busy=BUSY
     )
     return opened
 
 
 def _plan(
-    layout: RoundLayout,
+    layout: RoundRequest,
     guide_hash: str,
     pool: ControlItemPool | None,
-    had_in_practice: set[tuple[str, str, str]],
+    had_in_practice: set[GivenPair],
     chosen: Chosen,
 ) -> tuple[RoundOpened, RoundAssignment, dict[str, Any]]:
     if not chosen.candidates:
         raise _nothing(chosen.left_out)
-    names, seed = layout.annotators, layout.seed
+    names, seed = list(layout.annotators), layout.seed
     parameters = {
         "annotators": names,
         "overlap": layout.overlap,
@@ -265,7 +264,7 @@ def _plan(
     rows = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}
     if rows & had_in_practice:
         left_out[PRACTISED_BEFORE] = len(rows & had_in_practice)
-    opened = _opened(layout.name, round_id, guide_hash, len(chosen.candidates), laid, left_out)
+    opened = _opened(layout, round_id, guide_hash, chosen, laid, left_out)
     return opened, laid, parameters
 
 
@@ -296,10 +295,10 @@ def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
 
 
 def _opened(
-    name: str,
+    layout: RoundRequest,
     round_id: str,
     guide_hash: str,
-    candidates: int,
+    chosen: Chosen,
     laid: RoundAssignment,
     left_out: dict[str, int],
 ) -> RoundOpened:
@@ -308,60 +307,28 @@ def _opened(
     duplicates = Counter(row.annotator for row in repeats)
     position = {row.presentation_id: row.position for row in laid.rows}
     distances = [row.position - position[row.duplicate_of or ""] for row in repeats]
+    draw = chosen.parameters.get("query_draw")
     return RoundOpened(
-        round=name,
+        round=layout.name,
         round_id=round_id,
+        kind=layout.kind,
         guide_hash=guide_hash,
-        candidates=candidates,
+        candidates=len(chosen.candidates),
         presentations=len(laid.rows),
         per_annotator=dict(per_annotator),
         duplicates={who: duplicates[who] for who in per_annotator},
         control_items=laid.planted_by,
-        shortest_distance=min(distances, default=None),
-        median_distance=float(statistics.median(distances)) if distances else None,
         distances=quantiles(distances),
         left_out=left_out,
+        draw=None if draw is None else stored_draw(draw),
     )
 
 
 def _nothing(left_out: Mapping[str, int]) -> RefusedError:
     if not left_out:
-        return RefusedError(
-            NO_CANDIDATES,
-            command="`goldgrade pool --systems bm25 --depth 10` builds one.",
-        )
+        return RefusedError(NO_CANDIDATES, command="`goldgrade pool --systems bm25 --depth 10` builds one.")
     why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
     return RefusedError(
         f"There is nothing left to judge ({why}). Deepen the pool, or show the candidates again.",
         command="--again shows them again.",
     )
-
-
-def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
-    """Refuse to give work to people who cannot sign in, or may not see what is to be graded.
-
-    Raises
-    ------
-    RefusedError: somebody is known from imported judgments only, deactivated, or an evaluator; names them
-        all.
-    """
-    evaluators = [annotator.name for annotator in annotators if annotator.role not in JUDGING]
-    if evaluators:
-        raise RefusedError(
-            f"{', '.join(evaluators)} may only evaluate systems (role evaluator), and who grades documents "
-            "would know what they are graded by. Leave them out of the round."
-        )
-    inactive = [annotator.name for annotator in annotators if not annotator.active]
-    if inactive:
-        raise RefusedError(
-            f"{', '.join(inactive)} cannot sign in: deactivated. Leave them out of the round, or activate "
-            "them first.",
-            command="`goldgrade annotator activate NAME` does that.",
-        )
-    imported = [annotator.name for annotator in annotators if annotator.imported]
-    if imported:
-        raise RefusedError(
-            f"{', '.join(imported)} cannot sign in: known from imported judgments only. Give them a "
-            "password, or leave them out of the round.",
-            command="`goldgrade annotator add NAME` gives one.",
-        )

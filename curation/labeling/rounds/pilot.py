@@ -6,7 +6,6 @@ different sides? If many are, the guide does not explain the boundary well enoug
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -15,11 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.core.errors import RefusedError
+from curation.core.reports.page import QueryName, Table, figure_row, figure_table
+from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import percentile_interval, resampled
+from curation.core.text import pluralize
 from curation.guides.guide import guide_by_hash
-from curation.labeling.rounds.lifecycle import round_state
-from curation.people.seal_access import SealAccess, door_or_shut
-from curation.store import Store, fetch
+from curation.labeling.rounds.rounds import round_state
+from curation.people.seal_access import SealAccess, access_or_closed, withheld
+from curation.store import Store
 from curation.store.documents import VERSION
 
 SHOWN = 20
@@ -30,18 +32,15 @@ class Boundary(NamedTuple):
 
     Attributes
     ----------
-    apart, n: comparisons of two annotators on one pair: on different sides, and in all.
-    share: None where n is 0; low and high are its 95 % interval by the bootstrap over queries, None where it
-        is undefined (fewer than two queries that can be compared).
+    apart: comparisons of two annotators on one pair that are on different sides.
+    share: of all comparisons, with its 95 % interval by the bootstrap over queries. No interval where fewer
+        than two queries can be compared.
     """
 
     lower: int
     upper: int
     apart: int
-    n: int
-    share: float | None
-    low: float | None
-    high: float | None
+    share: Estimate
 
 
 class GradeSpread(NamedTuple):
@@ -89,36 +88,69 @@ class PilotReport:
     differing: int
     sealed: int
 
+    @property
+    def sentences(self) -> list[str]:
+        """What was compared, under which guide, and how many pairs are not named."""
+        pairs, queries = pluralize(self.pairs, "pair"), pluralize(self.queries, "query", "queries")
+        compared, left = pluralize(self.compared, "pair"), pluralize(self.unanswered, "item is", "items are")
+        versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in self.guide_hashes.items())
+        return [
+            f"{self.round}: {pairs} of {queries}, {self.annotators} annotators; {compared} can be compared, "
+            f"{left} open.",
+            f"Guide: {self.guide}; judgments by version: {versions or 'none yet'}.",
+            *([withheld(self.sealed)] if self.sealed else []),
+        ]
 
-class _PilotRow(NamedTuple):
-    query_id: str
-    document_id: str
-    query: str
-    title: str
-    annotator: str
-    kind: str | None
-    grade: int | None
-    note: str | None
-    guide_hash: str | None
+    @property
+    def tables(self) -> tuple[Table, Table]:
+        """Where on the scale annotators differ, and the pairs on which they differ most."""
+        boundaries = [
+            figure_row(f"{boundary.lower} | {boundary.upper}", boundary.share) for boundary in self.boundaries
+        ]
+        spreads = tuple(
+            (
+                QueryName(spread.query, spread.query_id, spread.document_id),
+                *(
+                    spread.title or spread.document_id,
+                    " ".join(map(str, spread.grades)),
+                    "; ".join(spread.notes),
+                ),
+            )
+            for spread in self.spreads
+        )
+        title = f"Largest differences, {len(spreads):,} of {self.differing:,}"
+        return (
+            figure_table(
+                "On different sides of a boundary", ("Boundary", "Share", "Comparisons"), boundaries
+            ),
+            Table(title, ("Query", "Document", "Grades", "Notes"), spreads, words=True),
+        )
 
 
-_ROWS = f"""
-SELECT p.query_id, p.document_id, q.text, d.title, p.annotator,
-       CASE WHEN s.answered THEN s.kind END, s.grade, CASE WHEN s.answered THEN s.note END,
-       CASE WHEN s.answered THEN s.guide_hash END
+_PAIRS = f"""
+SELECT p.query_id, p.document_id, any_value(q.text), arg_min(d.title, p.annotator),
+       coalesce(list(s.grade ORDER BY s.grade) FILTER (s.answered AND s.kind = 'grade'), []),
+       count(*) FILTER (s.answered AND s.kind = 'cannot_tell'),
+       coalesce(list(s.note ORDER BY s.note) FILTER (s.answered AND s.note <> ''), [])
 FROM live_presentations p
 JOIN queries q USING (query_id)
 JOIN {VERSION}
 LEFT JOIN presentation_states s USING (presentation_id)
 WHERE p.round_id = ? AND p.duplicate_of IS NULL
-ORDER BY p.query_id, p.document_id, p.annotator
+GROUP BY p.query_id, p.document_id ORDER BY p.query_id, p.document_id
 """  # noqa: S608
+_ANSWERS = """
+SELECT count(DISTINCT p.annotator), count(*) FILTER (NOT coalesce(s.answered, false)),
+       histogram(s.guide_hash) FILTER (s.answered)
+FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.round_id = ? AND p.duplicate_of IS NULL
+"""
 
 
-def pilot_report(store: Store, name: str, seed: int = 0, door: SealAccess | None = None) -> PilotReport:
+def pilot_report(store: Store, name: str, seed: int = 0, access: SealAccess | None = None) -> PilotReport:
     """Disagreement by grade boundary, and the pairs with the largest differences.
 
-    Without a door, pairs that a release seals count and are not named.
+    Without access, pairs that a release seals count and are not named.
 
     Raises
     ------
@@ -126,33 +158,30 @@ def pilot_report(store: Store, name: str, seed: int = 0, door: SealAccess | None
     RefusedError: it is no pilot.
     """
     with store.reading() as cursor:
-        state, door = round_state(cursor, name), door_or_shut(cursor, door)
+        state, access = round_state(cursor, name), access_or_closed(cursor, access)
         if state.kind != "pilot":
             raise RefusedError(
                 f"{name} is a {state.kind} round, not a pilot: its agreement is in the report on agreement.",
                 command="`goldgrade agreement --round` writes it.",
             )
         guide = guide_by_hash(cursor, state.guide_hash)
-        rows = fetch(cursor, _PilotRow, _ROWS, [state.round_id])
-    grouped: dict[tuple[str, str], list[_PilotRow]] = defaultdict(list)
-    for row in rows:
-        grouped[row.query_id, row.document_id].append(row)
-    grades = {pair: _grades(found) for pair, found in grouped.items()}
-    spreads = [_spread(found) for found in grouped.values() if len(set(grades[found[0][:2]])) > 1]
-    spreads.sort(key=lambda one: (-one.size, -len(set(one.grades)), one.query_id, one.document_id))
-    named = [spread for spread in spreads if door.shows(spread.query_id)]
-    versions = [row.guide_hash for row in rows if row.guide_hash]
+        rows = cursor.execute(_PAIRS, [state.round_id]).fetchall()
+        annotators, unanswered, versions = cursor.execute(_ANSWERS, [state.round_id]).fetchall()[0]
+    pairs = [GradeSpread._make((*row[:4], tuple(row[4]), row[5], tuple(row[6]))) for row in rows]
+    spreads = [pair for pair in pairs if pair.size]
+    spreads.sort(key=lambda pair: (-pair.size, -len(set(pair.grades)), pair.query_id, pair.document_id))
+    named = [spread for spread in spreads if access.shows(spread.query_id)]
     return PilotReport(
         round=name,
         guide=guide.title,
-        guide_hashes={version: versions.count(version) for version in dict.fromkeys(versions)},
-        annotators=len({row.annotator for row in rows}),
-        queries=len({row.query_id for row in rows}),
-        pairs=len(grouped),
-        compared=sum(len(grade) > 1 for grade in grades.values()),
-        unanswered=sum(row.kind is None for row in rows),
-        cannot_tell=sum(row.kind == "cannot_tell" for row in rows),
-        boundaries=boundaries(grades, guide.values, seed),
+        guide_hashes=versions or {},
+        annotators=annotators,
+        queries=len({pair.query_id for pair in pairs}),
+        pairs=len(pairs),
+        compared=sum(len(pair.grades) > 1 for pair in pairs),
+        unanswered=unanswered,
+        cannot_tell=sum(pair.cannot_tell for pair in pairs),
+        boundaries=boundaries({pair[:2]: pair.grades for pair in pairs}, guide.values, seed),
         spreads=tuple(named[:SHOWN]),
         differing=len(spreads),
         sealed=len(spreads) - len(named),
@@ -163,18 +192,18 @@ def boundaries(
     grades: Mapping[tuple[str, str], Sequence[int]], scale: Sequence[int], seed: int = 0
 ) -> tuple[Boundary, ...]:
     """Disagreement at each boundary of an ascending scale, from the grades of each (query, document)."""
-    found = []
+    between = []
     queries = sorted({query for query, _ in grades})
     place = {query: index for index, query in enumerate(queries)}
     for lower, upper in pairwise(scale):
         counts = np.zeros((len(queries), 2))
         for (query, _), given in grades.items():
-            for one, other in combinations(given, 2):
-                counts[place[query]] += ((one <= lower) != (other <= lower), 1)
+            for first, second in combinations(given, 2):
+                counts[place[query]] += ((first <= lower) != (second <= lower), 1)
         apart, n = (int(total) for total in counts.sum(axis=0)) if queries else (0, 0)
-        low, high = _interval(counts, seed) if n else (None, None)
-        found.append(Boundary(lower, upper, apart, n, apart / n if n else None, low, high))
-    return tuple(found)
+        share = Estimate(apart / n, *_interval(counts, seed), n) if n else Estimate()
+        between.append(Boundary(lower, upper, apart, share))
+    return tuple(between)
 
 
 def _interval(counts: np.ndarray, seed: int) -> tuple[float | None, float | None]:
@@ -183,20 +212,3 @@ def _interval(counts: np.ndarray, seed: int) -> tuple[float | None, float | None
         return None, None
     sums = np.concatenate(list(resampled(compared, seed)))
     return percentile_interval(sums[:, 0] / sums[:, 1]) or (None, None)
-
-
-def _grades(rows: Sequence[_PilotRow]) -> tuple[int, ...]:
-    return tuple(sorted(row.grade for row in rows if row.kind == "grade" and row.grade is not None))
-
-
-def _spread(rows: Sequence[_PilotRow]) -> GradeSpread:
-    first = rows[0]
-    return GradeSpread(
-        first.query_id,
-        first.document_id,
-        first.query,
-        first.title,
-        _grades(rows),
-        sum(row.kind == "cannot_tell" for row in rows),
-        tuple(sorted(row.note for row in rows if row.note)),
-    )

@@ -1,6 +1,6 @@
-"""Remarks of a round, besides grades: cannot tell, flags, and whether the corpus answers a query.
+"""Remarks: what a round holds besides grades: cannot tell, flags, and whether the corpus answers a query.
 
-For the lead, who sees names.
+They name annotators, and are for the lead.
 """
 
 from __future__ import annotations
@@ -8,13 +8,28 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.labeling.rounds.rounds import find_round
-from curation.people.seal_access import shut_door
+from curation.people.seal_access import closed_access
 from curation.store import Store, fetch
 from curation.store.documents import VERSION
 
+_REMARKS = f"""
+SELECT query_id, q.text AS query, j.document_id, coalesce(nullif(d.title, ''), j.document_id) AS title,
+       j.annotator, j.grade, j.reason, j.note, j.flagged
+FROM current_judgments j JOIN queries q USING (query_id) JOIN {VERSION}
+WHERE j.round_id = ? AND (j.kind = 'cannot_tell' OR j.flagged)
+ORDER BY j.written DESC
+"""  # noqa: S608
+_QUERY_ANSWERS = """
+SELECT query_id, q.text AS query, count(*) FILTER (a.answer = 'yes') AS yes,
+       count(*) FILTER (a.answer = 'partly') AS partly, count(*) FILTER (a.answer = 'no') AS no
+FROM current_query_answers a JOIN queries q USING (query_id)
+WHERE a.round_id = ?
+GROUP BY query_id, q.text ORDER BY no DESC, partly DESC, q.text, query_id
+"""
+
 
 class AnnotatorRemark(NamedTuple):
-    """An item on which somebody could not tell, or set a flag; grade is None where they could not tell."""
+    """An item on which somebody could not tell, or set a flag; grade is None if they could not tell."""
 
     query_id: str
     query: str
@@ -27,25 +42,6 @@ class AnnotatorRemark(NamedTuple):
     flagged: bool
 
 
-class QueryAnswerCounts(NamedTuple):
-    """How many annotators of a round say that the corpus answers a query."""
-
-    query_id: str
-    query: str
-    yes: int
-    partly: int
-    no: int
-
-
-_REMARKS = f"""
-SELECT query_id, q.text AS query, j.document_id, coalesce(nullif(d.title, ''), j.document_id) AS title,
-       j.annotator, j.grade, j.reason, j.note, j.flagged
-FROM current_judgments j JOIN queries q USING (query_id) JOIN {VERSION}
-WHERE j.round_id = ? AND (j.kind = 'cannot_tell' OR j.flagged)
-ORDER BY j.written DESC
-"""  # noqa: S608
-
-
 def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
     """Current cannot-tells and flagged answers of a round, newest first, and how many more a release seals.
 
@@ -55,26 +51,17 @@ def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
     """
     with store.reading() as cursor:
         rows = fetch(cursor, AnnotatorRemark, _REMARKS, [find_round(cursor, round_name).round_id])
-        door = shut_door(cursor)
-    said = [row for row in rows if door.shows(row.query_id)]
-    return said, len(rows) - len(said)
+        access = closed_access(cursor)
+    shown = [row for row in rows if access.shows(row.query_id)]
+    return shown, len(rows) - len(shown)
 
 
-_QUERY_ANSWERS = """
-SELECT query_id, q.text AS query, count(*) FILTER (a.answer = 'yes') AS yes,
-       count(*) FILTER (a.answer = 'partly') AS partly, count(*) FILTER (a.answer = 'no') AS no
-FROM current_query_answers a JOIN queries q USING (query_id)
-WHERE a.round_id = ?
-GROUP BY query_id, q.text ORDER BY no DESC, partly DESC, q.text, query_id
-"""
-
-
-def query_answer_counts(store: Store, round_name: str) -> list[QueryAnswerCounts]:
-    """The answers about queries in a round, those most often answered with no first.
+def query_answer_counts(store: Store, round_name: str) -> list[tuple[str, str, int, int, int]]:
+    """Query id, text, and how many annotators of a round say yes, partly or no of it, the most noes first.
 
     Raises
     ------
     NotFoundError: there is no round of that name.
     """
     with store.reading() as cursor:
-        return fetch(cursor, QueryAnswerCounts, _QUERY_ANSWERS, [find_round(cursor, round_name).round_id])
+        return cursor.execute(_QUERY_ANSWERS, [find_round(cursor, round_name).round_id]).fetchall()

@@ -1,20 +1,54 @@
-"""Rounds: campaigns of labeling, found by name, with their parameters and their members.
+"""Rounds: found by name, with parameters, members and state; paused, resumed, closed, reopened, deleted.
 
-The members of a round are those it opened with and who joined, less those whose work was reassigned.
+The members of a round are those it opened with and who joined, less those whose work was reassigned. Each
+change is an event of the round, appended with its author; the state of a round is a view of its events. A
+paused or closed round is in nobody's queue. A judgment that arrives late is kept and marked.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.core.text import canonical_json
-from curation.labeling.rounds.upcoming import AS_LISTS, ASKED_FROM
-from curation.store import Cursor, Round, fetch, utc_now
+from curation.core.text import canonical_json, pluralize
+from curation.labeling.rounds.upcoming import AS_LISTS, ASKED_FROM, unshown
+from curation.people.annotators import JUDGING, require_author
+from curation.store import COMMAND_LINE, Annotator, Cursor, Round, Store, fetch, record_event, utc_now
 
 _ROUNDS = "SELECT round_id, name, kind, guide_hash, parameters, opened_at FROM rounds"
+_EVENTS = """
+SELECT kind, detail FROM round_events
+WHERE round_id = ? AND kind IN ('reassign', 'extend') ORDER BY revision
+"""
+_DELETED = (
+    "DELETE FROM withdrawals w USING presentations p "
+    "WHERE p.presentation_id = w.presentation_id AND p.round_id = ?",
+    "DELETE FROM opinion_requests o USING presentations p "
+    "WHERE p.presentation_id = o.presentation_id AND p.round_id = ?",
+    "DELETE FROM presentations WHERE round_id = ?",
+    "DELETE FROM known_answers WHERE round_id = ?",
+    "DELETE FROM round_events WHERE round_id = ?",
+    "DELETE FROM rounds WHERE round_id = ?",
+)
+_NEEDED = """
+SELECT EXISTS (FROM judgment_events JOIN presentations USING (presentation_id) WHERE round_id = ?)
+           OR EXISTS (FROM query_answers WHERE round_id = ?),
+       EXISTS (FROM relabeling_rounds WHERE round_id = ?)
+"""
+_STATES = """
+SELECT r.round_id, r.name, r.kind, r.opened_at, r.guide_hash, r.paused, r.closed, r.closed_at,
+       coalesce(n.open, 0), coalesce(n.answered, 0)
+FROM round_states r LEFT JOIN (
+    SELECT p.round_id, count(*) FILTER (s.answered) AS answered,
+           count(*) FILTER (NOT coalesce(s.answered, false)) AS open
+    FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+    GROUP BY p.round_id) n USING (round_id)
+ORDER BY r.sequence
+"""
 
 
 def list_rounds(cursor: Cursor) -> list[Round]:
@@ -27,7 +61,7 @@ def find_round(cursor: Cursor, name: str) -> Round:
 
     Raises
     ------
-    NotFoundError: there is none; names those there are.
+    NotFoundError: it does not exist; names those there are.
     """
     rounds = fetch(cursor, Round, f"{_ROUNDS} WHERE name = ?", [name])
     if rounds:
@@ -52,12 +86,6 @@ def shown_as(cursor: Cursor, name: str) -> tuple[int, bool]:
     sql = f"SELECT {ASKED_FROM}, {AS_LISTS} FROM rounds WHERE round_id = ?"  # noqa: S608  constants
     [(ask_from, lists)] = cursor.execute(sql, [find_round(cursor, name).round_id]).fetchall()
     return ask_from, lists
-
-
-_EVENTS = """
-SELECT kind, detail FROM round_events
-WHERE round_id = ? AND kind IN ('reassign', 'extend') ORDER BY revision
-"""
 
 
 def members(cursor: Cursor, round_id: str) -> list[str]:
@@ -94,4 +122,244 @@ def refuse_taken(cursor: Cursor, name: str) -> None:
         raise RefusedError(
             f"A round {name!r} exists already. Choose another name, or look at it.",
             command=f"`goldgrade round status {name}` shows it.",
+        )
+
+
+class RoundState(NamedTuple):
+    """The state of a round; `open_items` counts unanswered presentations that can still be shown."""
+
+    round_id: str
+    round: str
+    kind: str
+    opened_at: datetime
+    guide_hash: str
+    paused: bool
+    closed: bool
+    closed_at: datetime | None
+    open_items: int
+    answered: int
+
+    @property
+    def share(self) -> float:
+        """What is answered."""
+        return answered_share(self.answered, self.open_items)
+
+    @property
+    def state(self) -> str:
+        """What a lead reads of it: open, done, paused, closed or imported."""
+        if self.kind == "imported":
+            return "imported"
+        if self.closed:
+            return "closed"
+        if self.paused:
+            return "paused"
+        return "open" if self.open_items else "done"
+
+    @property
+    def sentences(self) -> list[str]:
+        """The state, and what is left to answer."""
+        state = "open" if self.state == "done" else self.state
+        return [f"{self.round} is {state}; {pluralize(self.open_items, 'item is', 'items are')} open."]
+
+
+def answered_share(answered: int, left: int) -> float:
+    """What is answered; in whole percent it is not 100 while anything is left."""
+    share = answered / (answered + left)
+    return min(share, 0.99) if left else share
+
+
+class RoundDeleted(NamedTuple):
+    """A round that is gone, and how many presentations went with it."""
+
+    round: str
+    presentations: int
+
+    @property
+    def sentences(self) -> list[str]:
+        """What went."""
+        items = pluralize(self.presentations, "presentation")
+        return [f"{self.round} is deleted, with {items}. Nobody had answered."]
+
+
+def set_round(
+    store: Store,
+    name: str,
+    state: str,
+    author: str = COMMAND_LINE,
+    reason: str = "",
+    also: Callable[[Cursor, RoundState], None] = lambda *_: None,
+) -> RoundState:
+    """Pause a round, close it, or open it again after either; a closed round that was paused opens paused.
+
+    A paused round is out of all queues. Nobody is shown more of a closed one; judgments that still arrive are
+    kept and marked late. Commands and pages close by `relabeling.fixed_reports.close_round`, which hands in
+    what a re-labeling writes with it, as `also`.
+
+    Parameters
+    ----------
+    state: 'paused', 'closed' or 'open'.
+
+    Raises
+    ------
+    NotFoundError: there is no such round or author.
+    RefusedError: it is in that state already or imported, or the author is no lead.
+    """
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        before = round_state(cursor, name)
+        kind = _event_for(before, state)
+        append_round_event(cursor, before.round_id, kind, {"reason": reason} if reason else {}, author)
+        record_event(cursor, f"{kind} round", {"name": name, "reason": reason}, author)
+        also(cursor, before)
+        return round_state(cursor, name)
+
+
+def _event_for(before: RoundState, state: str) -> str:
+    """The event that brings a round into a state: pause, resume, close or reopen."""
+    name = before.round
+    if before.kind == "imported":
+        raise RefusedError(f"{name} holds imported judgments: it is in nobody's queue.")
+    if state == "open" and (before.closed or before.paused):
+        return "reopen" if before.closed else "resume"
+    if state == "open":
+        raise RefusedError(f"{name} is neither paused nor closed.")
+    if before.closed:
+        raise RefusedError(f"{name} is closed.", command=f"{_command(name, 'open')} opens it again.")
+    if state == "paused" and before.paused:
+        raise RefusedError(f"{name} is paused already.", command=f"{_command(name, 'open')} lets it go on.")
+    return "pause" if state == "paused" else "close"
+
+
+def _command(name: str, state: str) -> str:
+    quoted = f"'{name}'" if " " in name else name
+    return f"`goldgrade round set {quoted} {state}`"
+
+
+def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundDeleted:
+    """Delete a round that was opened by mistake: who judges what, its blind duplicates and control items.
+
+    Queries, pools and guides stay. The audit trail keeps that there was such a round.
+
+    Raises
+    ------
+    NotFoundError: there is no such round or author.
+    RefusedError: somebody has answered in it, another step opened it, or the author is no lead.
+    """
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        state = round_state(cursor, name)
+        problem = against_deleting(cursor, state)
+        if problem:
+            raise RefusedError(problem, command=f"{_command(name, 'closed')} ends it.")
+        count = cursor.execute(
+            "SELECT count(*) FROM presentations WHERE round_id = ?", [state.round_id]
+        ).fetchall()[0][0]
+        for statement in _DELETED:
+            cursor.execute(statement, [state.round_id])
+        deleted = RoundDeleted(state.round, int(count))
+        record_event(cursor, "delete round", {**deleted._asdict(), "reason": reason}, author)
+    return deleted
+
+
+def against_deleting(cursor: Cursor, state: RoundState) -> str:
+    """Why a round cannot be deleted: a sentence, or ''."""
+    answered, planned = cursor.execute(_NEEDED, [state.round_id] * 3).fetchall()[0]
+    if state.kind not in ("labeling", "pilot") or planned:
+        return f"{state.round} was opened by another step, which needs it: only `round open` can be undone."
+    if answered:
+        return f"In {state.round} somebody has answered already, and no answer is lost. Close it instead."
+    return ""
+
+
+def round_state(cursor: Cursor, name: str) -> RoundState:
+    """The state of the round of that name.
+
+    Raises
+    ------
+    NotFoundError: it does not exist; names those there are.
+    """
+    round_id = find_round(cursor, name).round_id
+    return next(state for state in all_states(cursor) if state.round_id == round_id)
+
+
+def all_states(cursor: Cursor) -> list[RoundState]:
+    """All rounds, oldest first."""
+    hidden = Counter[str]()
+    for (round_id, _), count in unshown(cursor).items():
+        hidden[round_id] += count
+    states = fetch(cursor, RoundState, _STATES)
+    return [state._replace(open_items=state.open_items - hidden[state.round_id]) for state in states]
+
+
+def open_states(cursor: Cursor) -> list[RoundState]:
+    """The rounds under way: not closed, not imported, and with something left to answer; oldest first."""
+    return [
+        state
+        for state in all_states(cursor)
+        if state.kind != "imported" and not state.closed and state.open_items
+    ]
+
+
+def append_round_event(
+    cursor: Cursor, round_id: str, kind: str, detail: Mapping[str, Any], author: str
+) -> None:
+    """Append an event of a round as its next revision."""
+    cursor.execute(
+        """
+        INSERT INTO round_events
+        SELECT $round, coalesce(max(revision) + 1, 0), $kind, $detail, $author, $now
+        FROM round_events WHERE round_id = $round
+        """,
+        {
+            "round": round_id,
+            "kind": kind,
+            "detail": canonical_json(detail),
+            "author": author,
+            "now": utc_now(),
+        },
+    )
+
+
+def refuse_closed(state: RoundState) -> None:
+    """Refuse to move work into or out of a round that is closed or imported.
+
+    Raises
+    ------
+    RefusedError: the round is closed or imported.
+    """
+    if state.kind == "imported":
+        raise RefusedError(f"{state.round} holds imported judgments: nobody is shown anything of it.")
+    if state.closed:
+        raise RefusedError(
+            f"{state.round} is closed. Reopen it first.", command=f"{_command(state.round, 'open')} does."
+        )
+
+
+def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
+    """Refuse to give work to people who cannot sign in, or may not see what is to be graded.
+
+    Raises
+    ------
+    RefusedError: somebody is known from imported judgments only, deactivated, or an evaluator; names them
+        all.
+    """
+    evaluators = [annotator.name for annotator in annotators if annotator.role not in JUDGING]
+    if evaluators:
+        raise RefusedError(
+            f"{', '.join(evaluators)} may only evaluate systems (role evaluator), and who grades documents "
+            "would know what they are graded by. Leave them out of the round."
+        )
+    inactive = [annotator.name for annotator in annotators if not annotator.active]
+    if inactive:
+        raise RefusedError(
+            f"{', '.join(inactive)} cannot sign in: deactivated. Leave them out of the round, or activate "
+            "them first.",
+            command="`goldgrade people set NAME --activate` does that.",
+        )
+    imported = [annotator.name for annotator in annotators if annotator.imported]
+    if imported:
+        raise RefusedError(
+            f"{', '.join(imported)} cannot sign in: the project knows them from imported judgments only. "
+            "Give them a password, or leave them out of the round.",
+            command="`goldgrade people add NAME` gives one.",
         )

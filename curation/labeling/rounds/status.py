@@ -1,18 +1,80 @@
-"""The status of a round: how much of it is answered, by annotator."""
+"""The status of a round: answers by annotator, and the spacing of blind duplicates.
+
+Repeats close together look falsely consistent, so every report of consistency shows their distances.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+import numpy as np
+
+from curation.core.reports.page import BarCell, NumberCell, Table
+from curation.core.text import left_out_sentences, pluralize
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
-from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
-from curation.labeling.rounds.duplicate_spacing import Spacing, spacing
+from curation.labeling.rounds.control_items import ControlItemResult, control_item_results, control_item_table
+from curation.labeling.rounds.pace import AnnotatorWork
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
-from curation.store import Store, fetch
+from curation.store import Cursor, Store, fetch
+
+_PROGRESS = """
+SELECT p.annotator, count(*), count(*) FILTER (s.answered),
+       count(*) FILTER (s.kind = 'cannot_tell'), count(*) FILTER (s.kind = 'later'),
+       count(*) FILTER (s.flagged), count(p.duplicate_of),
+       count(*) FILTER (p.duplicate_of IS NOT NULL AND s.answered), max(s.submitted_at)
+FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.round_id = ?
+GROUP BY p.annotator ORDER BY p.annotator
+"""
+_COMPLETE = """
+WITH pairs AS (
+    SELECT p.query_id, p.document_id, bool_and(j.presentation_id IS NOT NULL) AS answered
+    FROM live_presentations p LEFT JOIN current_judgments j USING (presentation_id)
+    WHERE p.round_id = ? AND p.duplicate_of IS NULL AND NOT EXISTS (
+        FROM known_answers k
+        WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
+    GROUP BY p.query_id, p.document_id)
+SELECT count(*), count(*) FILTER (answered) FROM pairs
+"""
+_STATE = """
+SELECT kind, opened_at, guide_hash, paused, closed, closed_at,
+       (SELECT count(DISTINCT e.presentation_id)
+        FROM judgment_events e JOIN presentations p USING (presentation_id)
+        WHERE e.late AND p.round_id = r.round_id),
+       (SELECT (count(*) FILTER (w.reason <> $filter), count(*) FILTER (w.reason = $filter))
+        FROM withdrawals w JOIN presentations p USING (presentation_id) WHERE p.round_id = r.round_id)
+FROM round_states r WHERE round_id = $round
+"""
+NAMES = ("min", "q1", "median", "q3", "max")
+_PAIRS = """
+WITH places AS (
+    SELECT presentation_id, duplicate_of,
+           row_number() OVER (PARTITION BY annotator ORDER BY position) AS place
+    FROM live_presentations WHERE round_id = ?)
+SELECT again.place - first.place, s.submitted_at, t.submitted_at
+FROM places again
+JOIN places first ON first.presentation_id = again.duplicate_of
+LEFT JOIN current_judgments s ON s.presentation_id = first.presentation_id
+LEFT JOIN current_judgments t ON t.presentation_id = again.presentation_id
+"""
+_WORKLOADS = """
+SELECT p.annotator, count(*) FILTER (s.answered AND r.kind NOT IN ('pilot', 'practice')),
+       count(*) FILTER (NOT coalesce(s.answered, false) AND NOT r.closed)
+FROM live_presentations p
+JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+GROUP BY p.annotator
+"""
+
+
+def workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
+    """Annotator → answers that count as judgments, imported ones too, and open items of rounds not closed."""
+    return {name: (answered, left) for name, answered, left in cursor.execute(_WORKLOADS).fetchall()}
 
 
 class AnnotatorProgress(NamedTuple):
@@ -61,39 +123,33 @@ class RoundStatus:
     control_items: list[ControlItemResult]
     left_out: dict[str, int]
 
+    @property
+    def sentences(self) -> list[str]:
+        """How far the round is, what moved or came late, and what nobody will see."""
+        state = ", closed" if self.closed else ", paused" if self.paused else ""
+        candidates = pluralize(self.candidates, "candidate has", "candidates have")
+        sentences = [
+            f"{self.round} ({self.kind}{state}): {self.complete:,} of {candidates} all their judgments."
+        ]
+        if self.withdrawn:
+            moved = pluralize(self.withdrawn, "presentation was", "presentations were")
+            sentences.append(f"{moved} withdrawn and moved to others.")
+        if self.late:
+            late = pluralize(self.late, "answer came", "answers came")
+            sentences.append(f"{late} after the round was closed: kept, and marked.")
+        if self.spacing.judged:
+            twice, apart = self.spacing.judged, self.spacing.another_day
+            sentences.append(f"Judged twice: {twice:,}, of them on another day (UTC): {apart:,}.")
+        return [*sentences, *left_out_sentences(self.left_out)]
 
-_PROGRESS = """
-SELECT p.annotator, count(*), count(*) FILTER (s.answered),
-       count(*) FILTER (s.kind = 'cannot_tell'), count(*) FILTER (s.kind = 'later'),
-       count(*) FILTER (s.flagged), count(p.duplicate_of),
-       count(*) FILTER (p.duplicate_of IS NOT NULL AND s.answered), max(s.submitted_at)
-FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.round_id = ?
-GROUP BY p.annotator ORDER BY p.annotator
-"""
-
-
-_COMPLETE = """
-WITH pairs AS (
-    SELECT p.query_id, p.document_id, bool_and(j.presentation_id IS NOT NULL) AS answered
-    FROM live_presentations p LEFT JOIN current_judgments j USING (presentation_id)
-    WHERE p.round_id = ? AND p.duplicate_of IS NULL AND NOT EXISTS (
-        FROM known_answers k
-        WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
-    GROUP BY p.query_id, p.document_id)
-SELECT count(*), count(*) FILTER (answered) FROM pairs
-"""
-
-
-_STATE = """
-SELECT kind, opened_at, guide_hash, paused, closed, closed_at,
-       (SELECT count(DISTINCT e.presentation_id)
-        FROM judgment_events e JOIN presentations p USING (presentation_id)
-        WHERE e.late AND p.round_id = r.round_id),
-       (SELECT (count(*) FILTER (w.reason <> $filter), count(*) FILTER (w.reason = $filter))
-        FROM withdrawals w JOIN presentations p USING (presentation_id) WHERE p.round_id = r.round_id)
-FROM round_states r WHERE round_id = $round
-"""
+    @property
+    def tables(self) -> list[Table]:
+        """Progress by annotator, the spacing of blind duplicates, and control items."""
+        return [
+            progress_table(self),
+            spacing_table(self.spacing.distances, self.spacing.hours),
+            control_item_table(self.control_items),
+        ]
 
 
 def round_status(store: Store, name: str) -> RoundStatus:
@@ -136,3 +192,82 @@ def round_status(store: Store, name: str) -> RoundStatus:
 
 def _without(row: AnnotatorProgress, hidden: int) -> AnnotatorProgress:
     return row._replace(presentations=row.presentations - hidden, duplicates=row.duplicates - hidden)
+
+
+class Spacing(NamedTuple):
+    """The spacing of a round's blind duplicates.
+
+    Attributes
+    ----------
+    distances: quantiles in presentations as planned, less what moved to others, by name ('min', 'q1',
+        'median', 'q3', 'max'); {} without any.
+    judged: duplicates answered on both showings.
+    another_day: how many of these were answered on another day (UTC) than the first showing.
+    hours: quantiles of the time between the two answers; {} where none is judged.
+    """
+
+    duplicates: int
+    distances: dict[str, float]
+    judged: int
+    another_day: int
+    hours: dict[str, float]
+
+
+def quantiles(values: Sequence[float]) -> dict[str, float]:
+    """Minimum, quartiles (interpolated linearly) and maximum by name; {} without values."""
+    if not values:
+        return {}
+    cuts = np.quantile(np.asarray(values, dtype=float), [0, 0.25, 0.5, 0.75, 1])
+    return dict(zip(NAMES, map(float, cuts), strict=True))
+
+
+def spacing(cursor: Cursor, round_id: str) -> Spacing:
+    """Measure the spacing of a round's blind duplicates."""
+    rows = cursor.execute(_PAIRS, [round_id]).fetchall()
+    times = [(first, second) for _, first, second in rows if first is not None and second is not None]
+    return Spacing(
+        duplicates=len(rows),
+        distances=quantiles([row[0] for row in rows]),
+        judged=len(times),
+        another_day=sum(first.date() != second.date() for first, second in times),
+        hours=quantiles([abs((second - first).total_seconds()) / 3600 for first, second in times]),
+    )
+
+
+def progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> Table:
+    """How far everybody is, and how fast where `work` is given; blind duplicates are counted."""
+    work_of = {person.annotator: person for person in work}
+    fast = ("Median seconds", "Answers an hour", "Hours left")[: 0 if not work else 2 if status.closed else 3]
+    rows = (
+        (
+            annotator.annotator,
+            BarCell(annotator.answered, annotator.presentations),
+            *(annotator.answered, annotator.presentations),
+            *(annotator.cannot_tell, annotator.later, annotator.flagged),
+            *_pace(work_of.get(annotator.annotator))[: len(fast)],
+            annotator.last_at,
+        )
+        for annotator in status.annotators
+    )
+    kinds = ("Cannot tell", "Put off", "Flagged")
+    columns = ("Annotator", "Share", "Answered", "Of", *kinds, *fast, "Last answer (UTC)")
+    return Table("Progress by annotator", columns, tuple(rows))
+
+
+def _pace(work: AnnotatorWork | None) -> tuple[NumberCell, ...]:
+    if work is None:
+        return (NumberCell(None, 1), NumberCell(None, 0), NumberCell(None, 1))
+    hourly = None if work.too_fast else work.hourly
+    return (NumberCell(work.median_seconds, 1), NumberCell(hourly, 0), NumberCell(work.hours_left, 1))
+
+
+def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
+    """How far apart the two showings of blind duplicates are; without duplicates it has no rows."""
+    measured = {"Presentations": distances, "Hours": hours}
+    rows = (
+        (what, *(NumberCell(values.get(name), 1) for name in NAMES))
+        for what, values in measured.items()
+        if values
+    )
+    columns = ("Measured in", "Least", "Quarter", "Median", "Three quarters", "Most")
+    return Table("How far apart the two showings of blind duplicates are", columns, tuple(rows))

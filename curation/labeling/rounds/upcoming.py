@@ -1,7 +1,7 @@
-"""The upcoming items of an annotator, in order.
+"""The upcoming items of an annotator, in order, and whether the annotator may see own earlier answers.
 
-Rounds come in the order in which they were opened, and items that were put off after everything else. The
-order of answers is that of writing, because a clock may step back. The two showings of a blind duplicate keep
+Rounds come in the order in which they were opened, and items that were put off after everything else. Answers
+are in the order of writing, because a clock may step back. The two showings of a blind duplicate keep
 their distance also when the first was put off. The repeat then waits until 20 other items have been answered
 since; where so many do not come, it is not shown at all.
 
@@ -11,6 +11,8 @@ open, and the round can be complete. This is computed each time: if more work co
 A round may show whole queries. Then the items of a visit to a query, neighbours by position, are a list. A
 list never has both showings of a blind duplicate: the repeat is in another visit, after at least 20 other
 items. What was put off, and a repeat of that, comes by itself.
+
+Own answers leave out practice: its expected grades are shown, and nothing in it is asked twice.
 """
 
 from __future__ import annotations
@@ -30,17 +32,60 @@ SELECT round_id, list(DISTINCT guide_hash) AS guides FROM (
 GROUP BY round_id
 """
 """Round id → all guides that were ever in force in it."""
-
 ASKED_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
-"""Of a round; those that were opened without it ask always."""
-
+"""A parameter of a round; older rounds without it always ask."""
 AS_LISTS = "coalesce((parameters->>'lists')::BOOLEAN, false)"
-"""Of a round: whether it shows whole queries."""
-
+"""A parameter of a round: whether it shows whole queries."""
 TOO_NEAR = (
     "blind duplicates cannot come back: their first showing was put off, and fewer than "
     f"{CLOSEST_DUPLICATE - 1} other items come after it"
 )
+_OPEN_ROUNDS = f"""
+SELECT round_id, name, kind, guide_hash, paused, {ASKED_FROM}, {AS_LISTS}, guides
+FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
+WHERE NOT closed AND kind != 'imported'
+ORDER BY sequence
+"""  # noqa: S608  a query from above
+# Reads the annotator's own events alone, which is several times as fast as `presentation_states`.
+_ITEMS = """
+WITH own AS (
+    SELECT presentation_id, revision, kind, row_number() OVER (ORDER BY rowid) AS written
+    FROM judgment_events WHERE author = $who),
+states AS (
+    SELECT presentation_id, max(revision) + 1 AS next_revision, arg_max(kind, revision) AS kind,
+           arg_max(written, revision) AS written, bool_or(kind = 'later') AS put_off
+    FROM own GROUP BY presentation_id)
+SELECT p.presentation_id, p.round_id, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
+       coalesce(s.next_revision, 0), CASE s.kind WHEN 'later' THEN s.written END,
+       CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.written END, coalesce(s.put_off, false)
+FROM presentations p
+JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::TEXT[], 1) AS place) r
+    USING (round_id)
+LEFT JOIN states s USING (presentation_id)
+WHERE p.annotator = $who AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
+ORDER BY r.place, p.position
+"""
+_ITEM_STATES = """
+SELECT p.annotator, bit_xor(hash(hash(p.presentation_id, r.sequence)))
+FROM presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = coalesce($who, p.annotator) AND r.round_id IN (SELECT unnest($rounds::TEXT[]))
+  AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
+GROUP BY p.annotator
+"""
+_NUMBERS_OF_EVENTS = """
+SELECT author, count(*) FROM judgment_events WHERE author = coalesce($who, author) GROUP BY author
+"""
+_WAITING = """
+SELECT DISTINCT p.annotator
+FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.duplicate_of IN (SELECT presentation_id FROM judgment_events WHERE kind = 'later')
+  AND NOT coalesce(s.answered, false)
+ORDER BY p.annotator
+"""
+_GIVEN = """
+SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind != 'practice'
+"""
 
 
 class OpenRound(NamedTuple):
@@ -109,12 +154,12 @@ class UpcomingWork(NamedTuple):
 
     @property
     def answered(self) -> int:
-        """The number of answered items, without those of paused rounds."""
+        """The number of answered items, without paused rounds."""
         return sum(item.answered is not None for item in self._going)
 
     @property
     def total(self) -> int:
-        """The number of items without those of paused rounds; repeats that will not be shown count until
+        """The number of items without paused rounds; repeats that will not be shown count until
         nothing else is left.
         """
         return len(self._going) if self.open else self.answered
@@ -130,18 +175,18 @@ class UpcomingWork(NamedTuple):
 
     def lists(self) -> dict[str, str]:
         """Presentation → the first of its list, in rounds that show whole queries."""
-        found: dict[str, str] = {}
+        firsts: dict[str, str] = {}
         texts: set[str] = set()
         place, first = ("", "", -1), ""
-        for item in self.items if any(one.lists for one in self.rounds.values()) else []:
+        for item in self.items if any(round_.lists for round_ in self.rounds.values()) else []:
             if not self.rounds[item.round_id].lists:
                 continue
             if place != (item.round_id, item.query_id, item.position - 1) or item.content_hash in texts:
                 first, texts = item.presentation_id, set()
             place = (item.round_id, item.query_id, item.position)
             texts.add(item.content_hash)
-            found[item.presentation_id] = first
-        return found
+            firsts[item.presentation_id] = first
+        return firsts
 
     def alone(self) -> set[str]:
         """The presentations that were put off, and the repeats of such: they come by themselves."""
@@ -155,15 +200,9 @@ class UpcomingWork(NamedTuple):
     def paused_rounds(self) -> list[str]:
         """The names of paused rounds with something left to answer."""
         waiting = {item.round_id for item in self.left}
-        return [one.name for one in self.rounds.values() if one.paused and one.round_id in waiting]
-
-
-_OPEN_ROUNDS = f"""
-SELECT round_id, name, kind, guide_hash, paused, {ASKED_FROM}, {AS_LISTS}, guides
-FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
-WHERE NOT closed AND kind != 'imported'
-ORDER BY sequence
-"""  # noqa: S608  a query from above
+        return [
+            round_.name for round_ in self.rounds.values() if round_.paused and round_.round_id in waiting
+        ]
 
 
 def read_open_rounds(cursor: Cursor) -> dict[str, OpenRound]:
@@ -172,41 +211,10 @@ def read_open_rounds(cursor: Cursor) -> dict[str, OpenRound]:
     return {row[0]: OpenRound._make((*row[:-1], tuple(sorted(row[-1])))) for row in rows}
 
 
-# Of all events only the annotator's own are looked at, which is several times as fast as
-# `presentation_states` of everybody's.
-_ITEMS = """
-WITH own AS (
-    SELECT presentation_id, revision, kind, row_number() OVER (ORDER BY rowid) AS written
-    FROM judgment_events WHERE author = $who),
-states AS (
-    SELECT presentation_id, max(revision) + 1 AS next_revision, arg_max(kind, revision) AS kind,
-           arg_max(written, revision) AS written, bool_or(kind = 'later') AS put_off
-    FROM own GROUP BY presentation_id)
-SELECT p.presentation_id, p.round_id, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
-       coalesce(s.next_revision, 0), CASE s.kind WHEN 'later' THEN s.written END,
-       CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.written END, coalesce(s.put_off, false)
-FROM presentations p
-JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::TEXT[], 1) AS place) r
-    USING (round_id)
-LEFT JOIN states s USING (presentation_id)
-WHERE p.annotator = $who AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
-ORDER BY r.place, p.position
-"""
-
-
 def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, OpenRound]) -> list[QueueItem]:
     """All of an annotator's items in these rounds that were not withdrawn, by round and position."""
     rows = cursor.execute(_ITEMS, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return [QueueItem._make(row) for row in rows]
-
-
-_ITEM_STATES = """
-SELECT p.annotator, bit_xor(hash(hash(p.presentation_id, r.sequence)))
-FROM presentations p JOIN rounds r USING (round_id)
-WHERE p.annotator = coalesce($who, p.annotator) AND r.round_id IN (SELECT unnest($rounds::TEXT[]))
-  AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
-GROUP BY p.annotator
-"""
 
 
 def item_states(
@@ -215,11 +223,6 @@ def item_states(
     """By annotator, of all or of one: a number that stays as long as `read_items` lists the same showings."""
     rows = cursor.execute(_ITEM_STATES, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return dict(rows)
-
-
-_NUMBERS_OF_EVENTS = """
-SELECT author, count(*) FROM judgment_events WHERE author = coalesce($who, author) GROUP BY author
-"""
 
 
 def numbers_of_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]:
@@ -236,7 +239,11 @@ def upcoming_work(
     ----------
     rounds, items: from `read_open_rounds` and `read_items`, in their order.
     """
-    among = {key: one for key, one in rounds.items() if (key == only if only else one.kind != "practice")}
+    among = {
+        round_id: round_
+        for round_id, round_ in rounds.items()
+        if (round_id == only if only else round_.kind != "practice")
+    }
     items = [item for item in items if item.round_id in among]
     near = _near(items)
     left = [item for item in items if item.answered is None and item.duplicate_of not in near]
@@ -279,15 +286,6 @@ def _in_order(
     return sorted(showable, key=place)
 
 
-_WAITING = """
-SELECT DISTINCT p.annotator
-FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.duplicate_of IN (SELECT presentation_id FROM judgment_events WHERE kind = 'later')
-  AND NOT coalesce(s.answered, false)
-ORDER BY p.annotator
-"""
-
-
 def unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
     """(round id, annotator) → how many presentations will not be shown unless more work comes."""
     waiting = [row[0] for row in cursor.execute(_WAITING).fetchall()]
@@ -302,3 +300,20 @@ def unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
         for item in upcoming.items
         if item.answered is None
     )
+
+
+def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
+    """Whether earlier answers may be shown: only where nothing can come any more, in paused rounds too.
+
+    A repeat of what was put off may come with more work, so answers wait as long as one would.
+    """
+    rounds = read_open_rounds(cursor)
+    work = upcoming_work(rounds, read_items(cursor, annotator, rounds))
+    return not (work.left or work.near)
+
+
+def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
+    """Query and document of all that was given to somebody, answered or not; none if answers may be shown."""
+    if may_see_own_answers(cursor, annotator):
+        return set()
+    return set(cursor.execute(_GIVEN, [annotator]).fetchall())

@@ -1,4 +1,4 @@
-"""The session cache: an annotator's items, kept in memory from one request to the next.
+"""The session cache: an annotator's items, texts and pace, kept in memory from one request to the next.
 
 A cache is valid for one version of the project's data (`Store.data_version`). Whatever another process
 writes, and whatever else this process does to a round, makes a new version. The state of what the caches hold
@@ -21,8 +21,8 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from curation.guides.guide import Guide, guide_by_hash
-from curation.labeling.judgments.events import JudgmentEvent
-from curation.labeling.practice.status import PracticeStatus, practice_statuses
+from curation.labeling.judging import JudgmentEvent
+from curation.labeling.rounds.practice import PracticeStatus, practice_statuses
 from curation.labeling.rounds.upcoming import (
     OpenRound,
     QueueItem,
@@ -31,19 +31,19 @@ from curation.labeling.rounds.upcoming import (
     read_items,
     read_open_rounds,
 )
-from curation.labeling.session.pace import Answer, Recent, recent
-from curation.labeling.session.texts import LONGEST_READ_EARLY, Text, read_texts, texts_state
+from curation.labeling.session.recent_answers import Answer, Recent, recent
+from curation.labeling.session.texts import MAX_READ_EARLY_LENGTH, Text, read_texts, texts_state
 from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 
-MOST_ITEMS = 1_000_000
+MAX_ITEMS = 1_000_000
 """Items in all caches of a project together, some 200 bytes each; a single cache may hold more.
 
 Where those who are at work have more items than this, each request reads its annotator's items again.
 """
-
 READ_AHEAD = 24
 """Texts that are read together."""
+_projects_lock = threading.Lock()
 
 
 class SessionCache:
@@ -109,22 +109,22 @@ class SessionCache:
         return self._practice
 
     def texts(self, cursor: Cursor, needed: Sequence[QueueItem], upcoming: Sequence[QueueItem]) -> list[Text]:
-        """The texts of the needed items; if one is missing, those of `READ_AHEAD` items are read together."""
+        """The texts of the needed items; if one is missing, the texts of `READ_AHEAD` items are read."""
         missing = [item for item in needed if item.presentation_id not in self._texts]
-        found = dict(self._texts)
+        texts = dict(self._texts)
         if missing:
             state = texts_state(cursor)
             if state != self._texts_state:
-                self._texts_state, found, missing = state, {}, list(needed)
-            early = [item for item in upcoming[:READ_AHEAD] if item.presentation_id not in found]
-            found.update(read_texts(cursor, missing, early))
+                self._texts_state, texts, missing = state, {}, list(needed)
+            early = [item for item in upcoming[:READ_AHEAD] if item.presentation_id not in texts]
+            texts.update(read_texts(cursor, missing, early))
             ahead = {item.presentation_id for item in upcoming[:READ_AHEAD]}
             self._texts = {
                 key: text
-                for key, text in found.items()
-                if key in ahead and len(text.document.body) <= LONGEST_READ_EARLY
+                for key, text in texts.items()
+                if key in ahead and len(text.document.body) <= MAX_READ_EARLY_LENGTH
             }
-        return [found[item.presentation_id] for item in needed]
+        return [texts[item.presentation_id] for item in needed]
 
     def pace(self) -> tuple[int, float | None]:
         """Answers in the last 60 minutes, and the median seconds of the last ones."""
@@ -173,8 +173,8 @@ class _SharedState(NamedTuple):
     @classmethod
     def of(cls, cursor: Cursor) -> _SharedState:
         rounds = read_open_rounds(cursor)
-        hashes = {had for one in rounds.values() for had in (one.guide_hash, *one.guides)}
-        guides = {had: guide_by_hash(cursor, had) for had in sorted(hashes)}
+        hashes = {name for round_ in rounds.values() for name in (round_.guide_hash, *round_.guides)}
+        guides = {name: guide_by_hash(cursor, name) for name in sorted(hashes)}
         states = item_states(cursor, rounds), numbers_of_events(cursor), texts_state(cursor)
         return cls(rounds, guides, *states)
 
@@ -210,19 +210,16 @@ class _ProjectCaches:
             return self._read
 
     def _make_room(self) -> None:
-        held = sum(map(len, self._caches.values()))
+        count = sum(map(len, self._caches.values()))
         for name, cache in list(self._caches.items())[:-1]:
-            if held <= MOST_ITEMS:
+            if count <= MAX_ITEMS:
                 break
             if not cache.users:
-                held -= len(cache)
+                count -= len(cache)
                 del self._caches[name]
 
 
 _projects: WeakKeyDictionary[Store, _ProjectCaches] = WeakKeyDictionary()
-
-
-_projects_lock = threading.Lock()
 
 
 @contextmanager

@@ -1,22 +1,23 @@
-"""The history: all that an annotator has answered, by page, to look at and change. A change is a new event.
+"""An annotator's History: their own answers, by page, to look at and to change.
 
 While something is open to the annotator, the last items are listed without their answers, so that neither the
-list nor its length says which item is a repeat (`own_answers`). Afterwards all are, of each pair the newest.
+list nor its length says which item is a blind duplicate (`rounds.upcoming`). Afterwards all are listed, of
+each pair the newest. A change is a new event.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from curation.core.errors import RefusedError
 from curation.guides.guide import guide_by_hash
-from curation.ingest.filters.stored import NEED
+from curation.ingest.filters import NEED
 from curation.labeling.presentation.drawing import NOBODY
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
-from curation.labeling.session.item_views import Answered, read_answered
-from curation.labeling.session.own_answers import may_see_own_answers
+from curation.labeling.rounds.upcoming import may_see_own_answers
+from curation.labeling.session.item_views import AnsweredItem, drawn_answers, read_answered
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
@@ -81,16 +82,6 @@ class HistoryFilter(BaseModel):
 ALL = HistoryFilter()
 
 
-class GivenGrade(NamedTuple):
-    """A grade as a guide has it under which the annotator answered."""
-
-    guide_hash: str
-    value: int
-    name: str
-    key: str
-    colour: str
-
-
 class HistoryPage(NamedTuple):
     """A page of answers, newest first.
 
@@ -99,17 +90,17 @@ class HistoryPage(NamedTuple):
     total: how many answers fit.
     page, pages: which page this is, from 0, and how many there are, at least 1.
     size: answers of a full page.
-    grades: those of each guide under which the annotator gave a grade, the last guide first, whatever fits.
+    grades: the grades of each guide under which the annotator gave one, the last guide first.
     withheld: something is open to the annotator, so only the last items are there, and these without grade,
         words and marks.
     """
 
-    answers: list[Answered]
+    answers: list[AnsweredItem]
     total: int
     page: int
     pages: int
     size: int
-    grades: list[GivenGrade]
+    grades: list[dict[str, Any]]
     withheld: bool
 
 
@@ -147,9 +138,9 @@ def history_page(
         place = {"limit": SHOWN, "offset": page * SHOWN}
         answered = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
         grades = [] if withheld else _given_grades(cursor, annotator)
-    answers = [one.drawn(image_hosts) for one in answered]
+    answers = drawn_answers(answered, image_hosts)
     if withheld:
-        answers = [Answered(answer.showing) for answer in answers]
+        answers = [AnsweredItem(answer.showing) for answer in answers]
     return HistoryPage(answers, total, page, pages, SHOWN, grades, withheld)
 
 
@@ -161,11 +152,11 @@ GROUP BY e.guide_hash ORDER BY max(e.rowid) DESC
 """
 
 
-def _given_grades(cursor: Cursor, annotator: str) -> list[GivenGrade]:
+def _given_grades(cursor: Cursor, annotator: str) -> list[dict[str, Any]]:
     rows = cursor.execute(_GUIDES, [annotator]).fetchall()
     guides = [guide_by_hash(cursor, guide_hash) for (guide_hash,) in rows]
     return [
-        GivenGrade(guide.guide_hash, grade.value, grade.name, grade.key, grade.colour)
+        {"guide_hash": guide.guide_hash, **grade.model_dump(include={"value", "name", "key", "colour"})}
         for guide in guides
         for grade in guide.scale
     ]

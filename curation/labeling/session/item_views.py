@@ -1,34 +1,33 @@
 """Item views: all that an annotator's screen may read of a presentation, drawn after the file was let go.
 
-`Showing` is blind by construction: it has no rank, score, system, duplicate mark, split or other
+`ItemView` is blind by construction: it has no rank, score, system, duplicate mark, split or other
 person's grade, and its id is a hash that carries none of them. Nothing else about a presentation
 leaves the server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from curation.core.errors import NotFoundError
 from curation.core.spans import Spans
 from curation.guides.guide import Guide, guide_by_hash
-from curation.ingest.filters.stored import NEED
-from curation.labeling.judgments.events import marks_of
-from curation.labeling.judgments.query_answers import ASKED_IN
+from curation.ingest.filters import NEED
+from curation.labeling.judging import marks_of
 from curation.labeling.presentation.drawing import NOBODY, ReadDocument, draw, whole_passage
-from curation.labeling.presentation.elements import Fact, Node
 from curation.labeling.presentation.excerpts import Segment
+from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork
 from curation.labeling.session.cache import SessionCache
-from curation.labeling.session.matched_passages import matched_passages
-from curation.labeling.session.texts import Text
+from curation.labeling.session.query_answers import ASKED_IN
+from curation.labeling.session.texts import Text, matched_passages
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
 
-class Showing(NamedTuple):
+class ItemView(NamedTuple):
     """All that an annotator's screen may read of a presentation.
 
     Attributes
@@ -66,19 +65,19 @@ class Showing(NamedTuple):
     list_id: str = ""
 
 
-class Answered(NamedTuple):
+class AnsweredItem(NamedTuple):
     """A showing that its annotator has answered, with the answer where it may be seen.
 
     Attributes
     ----------
-    kind: 'grade' or 'cannot_tell'; None where the answer is withheld, and the grade and reason with it.
+    kind: 'grade' or 'cannot_tell'; None if the answer is withheld, and the grade and reason with it.
     changed: answered more than once; named in the history only.
-    guide_hash: the guide under which the answer was given, which may be older than that of the showing; named
-        in the history only.
+    guide_hash: the guide under which the answer was given, which may be older than the guide of the showing;
+        named in the history only.
     evidence: what was marked, also where the answer was taken back, as characters of the document's body.
     """
 
-    showing: Showing
+    showing: ItemView
     kind: str | None = None
     grade: int | None = None
     reason: str | None = None
@@ -89,8 +88,8 @@ class Answered(NamedTuple):
     evidence: Spans = ()
 
 
-class FoundShowing(NamedTuple):
-    """What a `Showing` is drawn from: drawing takes long, so the file is let go first."""
+class ItemRow(NamedTuple):
+    """What a `ItemView` is drawn from: drawing takes long, so the file is let go first."""
 
     presentation_id: str
     revision: int
@@ -103,14 +102,14 @@ class FoundShowing(NamedTuple):
     put_off: bool = False
     list_id: str = ""
 
-    def drawn(self, image_hosts: frozenset[str]) -> Showing:
+    def drawn(self, image_hosts: frozenset[str]) -> ItemView:
         """What the screen may read of it."""
         query, information_need, document, matched = self.text
         guide, marked = self.guide, self.guide.evidence is not None
         shown = draw(
             document, query, guide.presentation, matched=matched, image_hosts=image_hosts, markable=marked
         )
-        return Showing(
+        return ItemView(
             presentation_id=self.presentation_id,
             revision=self.revision,
             query=query,
@@ -126,16 +125,13 @@ class FoundShowing(NamedTuple):
         )
 
 
-class FoundAnswer(NamedTuple):
-    """An answered showing as it was found, before it is drawn; `answer` is what follows it in `Answered`."""
+AnswerRow = tuple[ItemRow, dict[str, Any]]
+"""An answered showing before it is drawn, and its answer by the names of `AnsweredItem`."""
 
-    showing: FoundShowing
-    answer: tuple[Any, ...]
-    evidence: Spans = ()
 
-    def drawn(self, image_hosts: frozenset[str]) -> Answered:
-        """What the screen may read of it."""
-        return Answered(self.showing.drawn(image_hosts), *self.answer)._replace(evidence=self.evidence)
+def drawn_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list[AnsweredItem]:
+    """What the screen may read of answered showings."""
+    return [AnsweredItem(row.drawn(image_hosts), **answer) for row, answer in rows]
 
 
 def read_showings(
@@ -144,27 +140,26 @@ def read_showings(
     work: UpcomingWork,
     items: Sequence[QueueItem],
     upcoming: Sequence[QueueItem],
-) -> list[FoundShowing]:
+) -> list[ItemRow]:
     """Some of the annotator's open items, to be drawn after the lease; texts of `upcoming` are read along."""
     asked = _asked(cursor, cache.annotator, work, items)
     lists = work.lists()
     alone = work.alone() if lists else set()
     texts, places = cache.texts(cursor, items, upcoming), _places(work, items, lists)
-    found = []
+    rows = []
     for item, text, (place, of) in zip(items, texts, places, strict=True):
         round_ = work.rounds[item.round_id]
         about = (cache.guides[round_.guide_hash], round_.kind, item.presentation_id in asked)
         list_id = "" if item.presentation_id in alone else lists.get(item.presentation_id, "")
-        showing = FoundShowing(item.presentation_id, item.revision, text, *about)
         late = item.put_off is not None
-        found.append(showing._replace(place=place, of=of, put_off=late, list_id=list_id))
-    return found
+        rows.append(ItemRow(item.presentation_id, item.revision, text, *about, place, of, late, list_id))
+    return rows
 
 
 def _places(
     work: UpcomingWork, items: Sequence[QueueItem], lists: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, int]]:
-    """For each item which of those of its list it is, or of its query and round, and how many there are.
+    """The number of each item in its list, or in its query and round, and how many items there are.
 
     By position, so that what was put off keeps its place.
     """
@@ -192,7 +187,7 @@ WHERE annotator = ? AND query_id IN (SELECT unnest(?::TEXT[]))
 
 
 def _asked(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
-    """Of these items those on which to ask whether the corpus answers the query."""
+    """The items on which to ask whether the corpus answers the query."""
     lasts = work.lasts() if items else set()
     ending = [item for item in items if item.presentation_id in lasts]
     last_items = [
@@ -202,8 +197,8 @@ def _asked(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[Q
     ]
     if not last_items:
         return set()
-    said = set(cursor.execute(_SAID, [annotator, [item.query_id for item in last_items]]).fetchall())
-    return {item.presentation_id for item in last_items if (item.round_id, item.query_id) not in said}
+    answered = set(cursor.execute(_SAID, [annotator, [item.query_id for item in last_items]]).fetchall())
+    return {item.presentation_id for item in last_items if (item.round_id, item.query_id) not in answered}
 
 
 _LAST = f"""
@@ -220,32 +215,37 @@ LIMIT 1
 """  # noqa: S608
 
 
-def previous_answered(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> Answered | None:
+def previous_answered(
+    store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY
+) -> AnsweredItem | None:
     """The presentation that the annotator answered last, or None: what undo takes back.
 
     Taken back it is open, so the answer is withheld. Note and flag are there, to be sent once more.
     """
     with store.reading() as cursor:
         answered = read_answered(cursor, _LAST, [annotator])
-    return answered[0].drawn(image_hosts)._replace(kind=None, grade=None, reason=None) if answered else None
+    views = drawn_answers(answered, image_hosts)
+    return views[0]._replace(kind=None, grade=None, reason=None) if views else None
 
 
-def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[FoundAnswer]:
-    """The rows of a query: presentation, next revision, query, information need, those of `ReadDocument`,
-    guide, kind and asks, and then the columns of `Answered` after `showing`.
+def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[AnswerRow]:
+    """The rows of a query: presentation, next revision, query, information need, the columns of
+    `ReadDocument`, guide, kind and asks, and then the columns of `AnsweredItem` after `showing`.
     """
     rows = cursor.execute(sql, parameters).fetchall()
     ids = [row[0] for row in rows]
     matched, marks = matched_passages(cursor, ids), marks_of(cursor, ids)
     guides = {name: guide_by_hash(cursor, name) for name in {row[9] for row in rows}}
-    found = []
+    answered: list[AnswerRow] = []
     for row in rows:
         text = Text(row[2], row[3], ReadDocument(*row[4:9]), matched.get(row[0]))
         guide_hash, kind, asks = row[9:12]
-        showing = FoundShowing(row[0], row[1], text, guides[guide_hash], kind, asks)
-        is_shown = row[12] is not None  # an answer that is withheld withholds its marks
-        found.append(FoundAnswer(showing, row[12:], marks.get(row[0], ()) if is_shown else ()))
-    return found
+        showing = ItemRow(row[0], row[1], text, guides[guide_hash], kind, asks)
+        answer = dict(zip(AnsweredItem._fields[1:], row[12:], strict=False))
+        if row[12] is not None:  # an answer that is withheld withholds its marks
+            answer["evidence"] = marks.get(row[0], ())
+        answered.append((showing, answer))
+    return answered
 
 
 _OWN = f"""

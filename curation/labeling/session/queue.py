@@ -1,6 +1,6 @@
 """The annotator's queue: what is shown next, and what they have put off.
 
-Open items are those of rounds that are neither paused nor closed, less what was reassigned. A practice round
+Open items are in rounds that are neither paused nor closed, and were not reassigned. A practice round
 that is unfinished or not passed comes before everything else. What an annotator has put off comes back after
 all else, and can be taken up before.
 """
@@ -12,16 +12,22 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.core.text import percent
-from curation.labeling.judgments.events import marks_of
-from curation.labeling.practice.status import PracticeState, PracticeStatus
+from curation.labeling.judging import marks_of
 from curation.labeling.presentation.drawing import NOBODY
+from curation.labeling.rounds.practice import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, upcoming_work
 from curation.labeling.session.cache import SessionCache, session_cache
-from curation.labeling.session.item_views import Answered, FoundAnswer, Showing, read_showings
-from curation.labeling.session.pace import recent
+from curation.labeling.session.item_views import (
+    AnsweredItem,
+    AnswerRow,
+    ItemView,
+    drawn_answers,
+    read_showings,
+)
+from curation.labeling.session.recent_answers import recent
 from curation.store import Cursor, Store, utc_now
 
-MOST_LISTED = 50
+MAX_LISTED = 50
 
 
 class Queue(NamedTuple):
@@ -42,7 +48,7 @@ class Queue(NamedTuple):
         latest answers.
     """
 
-    showings: list[Showing]
+    showings: list[ItemView]
     done: int
     total: int
     message: str
@@ -51,7 +57,7 @@ class Queue(NamedTuple):
     practice: PracticeState | None
     put_off: int = 0
     paused: bool = False
-    listing: Sequence[Answered] = ()
+    listing: Sequence[AnsweredItem] = ()
 
 
 _WORKED = """
@@ -74,8 +80,8 @@ def next_showings(
 
     Parameters
     ----------
-    list_of: the listing is that of this presentation's list if the last answer is in it, else of the list
-        that comes next, as it is with ''; None gives no listing.
+    list_of: list the answered items of this presentation's list if the last answer is in it, else of the
+        list that comes next, as with ''; None lists nothing.
     """
     on_screen = set(after)
     with session_cache(store, annotator) as cache, store.reading() as cursor:
@@ -99,7 +105,7 @@ def next_showings(
         practice=first.state if first else practice[-1].state if practice else None,
         put_off=len(work.put_off),
         paused=bool(work.paused_rounds()),
-        listing=[one.drawn(image_hosts) for one in listing],
+        listing=drawn_answers(listing, image_hosts),
     )
 
 
@@ -122,7 +128,7 @@ QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) 
 """
 
 
-def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[FoundAnswer]:
+def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[AnswerRow]:
     """What is answered in a list.
 
     Only of the list that is on screen, and the answers only while they are the annotator's last: a list that
@@ -137,10 +143,12 @@ def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: s
     ids = {name for name, first in lists.items() if first == wanted} - alone
     items = [item for item in done if item.presentation_id in ids]
     fresh = cursor.execute(_FRESH, {"who": cache.annotator, "list": sorted(ids)}).fetchall() if items else []
-    answers = {row[0]: row[1:] for row in fresh}
-    found, marks = read_showings(cursor, cache, work, items, work.open), marks_of(cursor, list(answers))
-    said = ((answers.get(one.presentation_id, ()), marks.get(one.presentation_id, ())) for one in found)
-    return [FoundAnswer(one, *both) for one, both in zip(found, said, strict=True)]
+    answers = {row[0]: dict(zip(AnsweredItem._fields[1:], row[1:], strict=False)) for row in fresh}
+    rows, marks = read_showings(cursor, cache, work, items, work.open), marks_of(cursor, list(answers))
+    return [
+        (row, {**answers.get(row.presentation_id, {}), "evidence": marks.get(row.presentation_id, ())})
+        for row in rows
+    ]
 
 
 def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
@@ -177,7 +185,7 @@ def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) 
     return "You have answered every item that was given to you. Thank you; the next round brings new ones."
 
 
-def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[Showing]:
+def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[ItemView]:
     """Those that were put off first, 50 at most.
 
     One that is taken up is answered before the others of its query, so it asks about the query only where it
@@ -186,9 +194,9 @@ def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] =
     with session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
         work = work_of(cursor, cache)
-        items = work.put_off[:MOST_LISTED]
+        items = work.put_off[:MAX_LISTED]
         showings = read_showings(cursor, cache, work, items, work.open)
     left = Counter((item.round_id, item.query_id) for item in work.open)
     alone = [left[item.round_id, item.query_id] == 1 for item in items]
-    shown = [showing.drawn(image_hosts) for showing in showings]
-    return [one._replace(asks=one.asks and last) for one, last in zip(shown, alone, strict=True)]
+    views = [row.drawn(image_hosts) for row in showings]
+    return [view._replace(asks=view.asks and last) for view, last in zip(views, alone, strict=True)]

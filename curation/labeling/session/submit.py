@@ -1,7 +1,7 @@
-"""Submitting judgments: judged by the session cache where possible, else by the database.
+"""The judgments that an annotator's screen submits.
 
-Most submissions are new and valid, and the cache holds all that is needed to judge them. For those that are
-sent again, or come from a tab that is behind, only the client keys are read with it. The cache is read
+Most judgments are new and valid, and the session cache holds all that is needed to judge them. For those that
+are sent again, or come from a tab that is behind, only the client keys are read with it. The cache is read
 again where the database refuses what the cache took for new.
 """
 
@@ -14,14 +14,16 @@ from typing import Any
 import duckdb
 
 from curation.guides.guide import guide_by_hash
-from curation.labeling.judgments.events import EvidenceMark, JudgmentEvent, append_events
-from curation.labeling.judgments.judging import (
+from curation.labeling.judging import (
     ANSWERED,
+    EvidenceMark,
     JudgingContext,
+    JudgmentEvent,
     Outcome,
     PresentationState,
     Submission,
     UsedKey,
+    append_events,
     judge,
 )
 from curation.labeling.rounds.upcoming import GUIDES_HAD

@@ -1,4 +1,8 @@
-"""The texts of items: the query, the document, and the part of the document that matched."""
+"""Texts of items: the query, the document, and the part of the document that a system matched.
+
+The excerpt is taken from that part. Only the excerpt leaves the server: it does not say which system found
+the part, or at which rank.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,40 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.core.spans import Span
-from curation.ingest.filters.stored import NEED
+from curation.ingest.filters import NEED
 from curation.labeling.presentation.drawing import ReadDocument
 from curation.labeling.rounds.upcoming import QueueItem
-from curation.labeling.session.matched_passages import matched_parts
 from curation.store import Cursor
 from curation.store.documents import version_texts
 
-LONGEST_READ_EARLY = 10_000
+MAX_READ_EARLY_LENGTH = 10_000
 """Bytes of the longest document that is read before it is needed."""
+# Two queries: each finds twenty texts in some milliseconds, and a join of both takes several times as long.
+_QUERIES = f"""
+SELECT query_id, text, {NEED}
+FROM queries q JOIN (SELECT unnest(?::TEXT[]) AS query_id) USING (query_id)
+"""  # noqa: S608
+# Pools and their candidates are only ever added. DuckDB's hash of several columns is the exclusive or of
+# theirs: were it not hashed again, one need that is given to two queries would leave no trace.
+_TEXTS_STATE = """
+SELECT (SELECT bit_xor(hash(hash(query_id, text, information_need, metadata))) FROM queries),
+       (SELECT count(*) FROM pools), (SELECT count(*) FROM candidate_sources)
+"""
+_PAIRS = """
+SELECT presentation_id, query_id, document_id, content_hash FROM presentations
+WHERE presentation_id IN (SELECT unnest(?::TEXT[]))
+"""
+_SOURCES = """
+SELECT s.query_id, s.document_id, p.snapshot_id, s.passage_start, s.passage_end
+FROM candidate_sources s JOIN pools p USING (pool_id)
+WHERE s.query_id IN (SELECT unnest($queries::TEXT[])) AND s.document_id IN (SELECT unnest($documents::TEXT[]))
+  AND s.passage_start IS NOT NULL
+ORDER BY s.rank, s.system, s.passage_start, s.pool_id
+"""
+_VERSIONS = """
+SELECT snapshot_id, document_id, content_hash FROM snapshot_documents
+WHERE document_id IN (SELECT unnest($documents::TEXT[])) AND content_hash IN (SELECT unnest($hashes::TEXT[]))
+"""
 
 
 class Text(NamedTuple):
@@ -24,13 +53,6 @@ class Text(NamedTuple):
     information_need: str | None
     document: ReadDocument
     matched: Span | None
-
-
-# Two queries: each finds twenty texts in some milliseconds, and a join of both takes several times as long.
-_QUERIES = f"""
-SELECT query_id, text, {NEED}
-FROM queries q JOIN (SELECT unnest(?::TEXT[]) AS query_id) USING (query_id)
-"""  # noqa: S608
 
 
 def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[QueueItem]) -> dict[str, Text]:
@@ -43,7 +65,7 @@ def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[Queu
     queries = {row[0]: row[1:] for row in cursor.execute(_QUERIES, [wanted]).fetchall()}
     hashes = sorted({item.content_hash for item in items.values()})
     whole = sorted({item.content_hash for item in needed})
-    documents = version_texts(cursor, hashes, whole, LONGEST_READ_EARLY)
+    documents = version_texts(cursor, hashes, whole, MAX_READ_EARLY_LENGTH)
     read = {key: item for key, item in items.items() if item.content_hash in documents}
     pairs = [(key, item.query_id, item.document_id, item.content_hash) for key, item in read.items()]
     matched = matched_parts(cursor, pairs)
@@ -55,14 +77,35 @@ def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[Queu
     }
 
 
-# Pools and their candidates are only ever added. DuckDB's hash of several columns is the exclusive or of
-# theirs: were it not hashed again, one need that is given to two queries would leave no trace.
-_TEXTS_STATE = """
-SELECT (SELECT bit_xor(hash(hash(query_id, text, information_need, metadata))) FROM queries),
-       (SELECT count(*) FROM pools), (SELECT count(*) FROM candidate_sources)
-"""
-
-
 def texts_state(cursor: Cursor) -> tuple[object, ...]:
     """Equal as long as the queries, and the parts of documents that pools have matched, are the same."""
     return tuple(cursor.execute(_TEXTS_STATE).fetchall()[0])
+
+
+def matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Span]:
+    """As `matched_parts`, by the presentations' ids."""
+    return matched_parts(cursor, cursor.execute(_PAIRS, [list(presentation_ids)]).fetchall())
+
+
+def matched_parts(cursor: Cursor, pairs: Sequence[tuple[str, str, str, str]]) -> dict[str, Span]:
+    """Presentation → the part of `Document.text` that was matched at the best rank, where one is stored.
+
+    A stored part belongs to the version of the document in the pool's snapshot. It counts only if that
+    version is shown. Ties are broken by system, place and pool.
+    """
+    if not pairs:
+        return {}
+    _, queries, documents, hashes = map(list, zip(*pairs, strict=True))
+    rows = cursor.execute(_SOURCES, {"queries": queries, "documents": documents}).fetchall()
+    if not rows:
+        return {}
+    parts: dict[tuple[str, str], list[tuple[str, Span]]] = {}
+    for query_id, document_id, snapshot, start, end in rows:
+        parts.setdefault((query_id, document_id), []).append((snapshot, (start, end)))
+    versions = set(cursor.execute(_VERSIONS, {"documents": documents, "hashes": hashes}).fetchall())
+    matched: dict[str, Span] = {}
+    for presentation_id, query_id, document_id, content_hash in pairs:
+        for snapshot, span in parts.get((query_id, document_id), []):
+            if (snapshot, document_id, content_hash) in versions:
+                matched.setdefault(presentation_id, span)
+    return matched

@@ -1,37 +1,34 @@
-"""Opening answer tasks: which queries, which documents with each, and who writes.
+"""Opening an answer task: which queries it asks for, who writes, and which documents they see.
 
-Each query goes to exactly `overlap` writers, as in rounds; all is fixed before anybody writes.
+Each query goes to exactly `overlap` writers, as in rounds; all is fixed before anybody writes. A writer who
+sees what is relevant learns what others said. So with `relevant` a query waits until it is in nobody's queue
+any more. On screen every writer has an order of their own that says nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.text import amount, canonical_json, digest, seeded
-from curation.ingest.importers.answers.reference_answers import reference_revision
-from curation.ingest.importers.queries import KnownQueries
+from curation.core.reports.page import Table
+from curation.core.text import canonical_json, digest, left_out_sentences, pluralize, seeded
+from curation.ingest.filters import NEED
+from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.query_tags import check_tags
+from curation.ingest.importers.reference_answers import reference_revision
 from curation.ingest.importers.unknown_names import like_known
+from curation.labeling.consensus.consensus import read_for_relevance
+from curation.labeling.presentation.drawing import ReadDocument
+from curation.labeling.requests import RELEVANT, AnswerTaskRequest
 from curation.labeling.rounds.assignment import assign
-from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.rounds.create_round import refuse_who_cannot_judge
-from curation.labeling.written_answers.rule import BOUND
-from curation.labeling.written_answers.shown_documents import (
-    DOCUMENTS,
-    RELEVANT,
-    SHOWS,
-    EvidenceInputs,
-    ShownDocuments,
-    choose_evidence,
-    read_evidence_inputs,
-)
+from curation.labeling.rounds.candidates import Candidate, CandidateRow, choose_candidates, read_candidates
+from curation.labeling.rounds.rounds import refuse_who_cannot_judge
 from curation.people.annotators import require_annotators, require_author
-from curation.people.seal_access import SealAccess, unseal
+from curation.people.seal_access import SealAccess, unseal, withheld
+from curation.pooling.contributions import Relevance
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -42,6 +39,21 @@ from curation.store import (
     utc_now,
     write_if_unchanged,
 )
+from curation.store.documents import VERSION
+
+_RANKS = "SELECT query_id, document_id, min(rank) FROM candidate_sources GROUP BY ALL"
+
+_SHOWN = f"""
+SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata
+FROM answer_evidence e JOIN {VERSION} WHERE e.task_id = ? AND e.query_id = ?
+"""  # noqa: S608
+
+_OPEN_PAIRS = """
+SELECT DISTINCT p.query_id
+FROM live_presentations p JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE NOT r.closed AND NOT coalesce(s.answered, false)
+"""
 
 BUSY = "Others kept changing the project while the answer task was planned. Try again."
 KNOWN = "it has reference answers"
@@ -52,64 +64,82 @@ NO_DOCUMENT = "it has no document to show: build a pool"
 NOT_IN_FORCE = "it is retired, or not in the current sample"
 OTHERS = "it is not among those drawn"
 UNTAGGED = "it does not have the tag"
-
 _IN_TASKS = """
 SELECT query_id, bool_and(closed) FROM answer_task_queries JOIN answer_task_states USING (task_id)
 GROUP BY query_id
 """
+Asked = dict[str, str]
+"""Query that was asked for → why it is not in the task, '' where nothing is known against it."""
+ShownDocuments = tuple[dict[str, list[Candidate]], frozenset[str], frozenset[str]]
+"""Query id → documents, best first; the queries that are shown with relevant ones; and those that are shown
+with the pool's documents, as which of them are relevant is sealed."""
 
 
-class AnswerTaskPlan(NamedTuple):
-    """What a task is to be.
+class EvidenceInputs(NamedTuple):
+    """What evidence is chosen from.
 
     Attributes
     ----------
-    overlap: how many writers answer each query, independently.
-    queries: ids or texts; none is every query in force.
-    tag: only queries that have it. most: a seeded draw of so many.
-    show, documents: which documents, and how many at most (see `shown_documents`).
-    bound: token F1 from which two answers agree.
-    again: include queries that have reference answers or were in a task that is closed.
+    ranks: (query id, document id) → the best rank that a system gave.
+    in_queues: queries that somebody is still to judge.
     """
 
-    name: str
-    writers: Sequence[str]
-    overlap: int = 2
-    queries: Sequence[str] = ()
-    tag: str | None = None
-    most: int | None = None
-    show: str = RELEVANT
-    documents: int = DOCUMENTS
-    bound: float = BOUND
-    again: bool = False
-    seed: int = 0
+    candidates: list[CandidateRow]
+    active: set[str]
+    relevance: Callable[[], Relevance]
+    ranks: Mapping[tuple[str, str], int | None]
+    in_queues: frozenset[str]
+    access: SealAccess
 
-    def checked(self) -> AnswerTaskPlan:
-        """This plan with each writer and query once.
 
-        Raises
-        ------
-        InputError: its parts do not fit together; all problems at once.
-        """
-        writers, people = list(dict.fromkeys(self.writers)), len(set(self.writers))
-        problems = [] if self.name.strip() else ["the answer task needs a name"]
-        if not 1 <= self.overlap <= people:
-            problems.append(
-                f"an overlap of {self.overlap} does not fit {amount(people, 'writer')}: it is how many "
-                f"different people answer each query, between 1 and {max(1, people)}"
-            )
-        if not 0 < self.bound <= 1:
-            problems.append(
-                f"{self.bound} is no bound of token F1: expected above 0 and at most 1, such as 0.8"
-            )
-        if self.show not in SHOWS:
-            problems.append(f"{self.show!r} are no documents to show: expected {' or '.join(SHOWS)}")
-        if self.documents < 1:
-            problems.append(f"{self.documents} documents: expected 1 or more")
-        if self.most is not None and self.most < 1:
-            problems.append(f"{self.most} queries: expected 1 or more")
-        refuse_problems(problems)
-        return self._replace(writers=writers, queries=list(dict.fromkeys(self.queries)))
+def read_evidence_inputs(cursor: Cursor, access: SealAccess) -> EvidenceInputs:
+    candidates, active = read_candidates(cursor)
+    ranks = {(row[0], row[1]): row[2] for row in cursor.execute(_RANKS).fetchall()}
+    in_queues = frozenset(row[0] for row in cursor.execute(_OPEN_PAIRS).fetchall())
+    return EvidenceInputs(candidates, active, read_for_relevance(cursor), ranks, in_queues, access)
+
+
+def choose_evidence(inputs: EvidenceInputs, show: str, most: int) -> ShownDocuments:
+    """The documents of every query that has candidates. Call it outside a lease."""
+    relevance = inputs.relevance()
+    by_query: dict[str, list[Candidate]] = {}
+    for candidate in choose_candidates(inputs.candidates, inputs.active, again=True).candidates:
+        by_query.setdefault(candidate.query_id, []).append(candidate)
+    documents, judged = {}, set()
+    sealed = inputs.access.closed.intersection(by_query) if show == RELEVANT else frozenset()
+    for query_id, candidates in by_query.items():
+        as_judged = show == RELEVANT and query_id not in sealed
+        relevant = (
+            [candidate for candidate in candidates if relevance.is_relevant(candidate[:2])]
+            if as_judged
+            else []
+        )
+        if relevant:
+            judged.add(query_id)
+        ordered = sorted(
+            relevant or candidates,
+            key=lambda candidate_row: _rank_of(candidate_row, relevance, inputs, as_judged),
+        )
+        documents[query_id] = ordered[:most]
+    return documents, frozenset(judged), sealed
+
+
+def _rank_of(
+    candidate: Candidate, relevance: Relevance, inputs: EvidenceInputs, as_judged: bool
+) -> tuple[int, bool, int, str]:
+    grade = relevance.grades.get(candidate[:2], relevance.lowest) if as_judged else 0
+    rank = inputs.ranks.get(candidate[:2])
+    return -grade, rank is None, rank or 0, digest("evidence", *candidate[:2])
+
+
+def read_shown(
+    cursor: Cursor, task_id: str, query_id: str
+) -> tuple[str, str | None, dict[str, ReadDocument]]:
+    """The text and the need of a query of a task, and the documents that are shown with it, by id."""
+    sql = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
+    query, need = cursor.execute(sql, [query_id]).fetchall()[0]
+    rows = cursor.execute(_SHOWN, [task_id, query_id]).fetchall()
+    return query, need, {row[0]: ReadDocument(*row[1:]) for row in rows}
 
 
 @dataclass(frozen=True)
@@ -133,9 +163,26 @@ class AnswerTaskOpened:
     sealed: int
     left_out: dict[str, int]
 
+    @property
+    def sentences(self) -> list[str]:
+        """What was opened, what is sealed, and what was left out."""
+        judged = pluralize(self.judged, "query is", "queries are")
+        opened = (
+            f"Opened the answer task {self.task}: {pluralize(self.queries, 'query', 'queries')}, "
+            f"{pluralize(self.assignments, 'answer')} to write; {judged} shown with documents judged "
+            "relevant."
+        )
+        sealed = [withheld(self.sealed, "query", "queries")] if self.sealed else []
+        return [opened, *sealed, *left_out_sentences(self.left_out, "queries")]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """How many queries each writer has."""
+        return (Table("Queries by writer", ("Writer", "Queries"), tuple(self.per_writer.items())),)
+
 
 def open_answer_task(
-    store: Store, plan: AnswerTaskPlan, author: str = COMMAND_LINE, reason: str | None = None
+    store: Store, request: AnswerTaskRequest, author: str = COMMAND_LINE, reason: str | None = None
 ) -> AnswerTaskOpened:
     """Ask people to write reference answers.
 
@@ -145,67 +192,68 @@ def open_answer_task(
 
     Raises
     ------
-    InputError: the plan's parts do not fit together, or a text names several queries.
+    InputError: the request's parts do not fit together, or a text names several queries.
     NotFoundError: writers that the project does not know.
     RefusedError: the name is taken, somebody cannot sign in, nothing is left to write, the project kept
         changing, or the author is no lead.
     """
-    plan = plan.checked()
-    door = unseal(store, f"show writers of {plan.name} what is relevant", reason, author)
+    request = request.checked()
+    access = unseal(store, f"show writers of {request.name} what is relevant", reason, author)
 
-    def read(cursor: Cursor) -> _TaskInputs:
+    def read(cursor: Cursor) -> tuple[EvidenceInputs, Asked]:
         require_author(cursor, author, "lead")
-        check_tags(cursor, [] if plan.tag is None else [plan.tag])
-        refuse_who_cannot_judge(require_annotators(cursor, plan.writers))
-        if cursor.execute("SELECT 1 FROM answer_tasks WHERE name = ?", [plan.name]).fetchone():
-            raise RefusedError(f"An answer task {plan.name!r} exists already. Choose another name.")
-        return _read(cursor, plan, door)
+        check_tags(cursor, [] if request.tag is None else [request.tag])
+        refuse_who_cannot_judge(require_annotators(cursor, request.writers))
+        if cursor.execute("SELECT 1 FROM answer_tasks WHERE name = ?", [request.name]).fetchone():
+            raise RefusedError(f"An answer task {request.name!r} exists already. Choose another name.")
+        return _read(cursor, request, access)
 
-    planned = write_if_unchanged(
+    opened, *_ = write_if_unchanged(
         store,
         fingerprint=_fingerprint,
         read=read,
-        plan=lambda found: _plan(plan, found),
-        write=lambda cursor, laid: _write(cursor, laid, author),
+        plan=lambda inputs: _plan(request, *inputs),
+        write=lambda cursor, planned: _write(cursor, request, planned, author),
         busy=BUSY,
     )
-    return planned.opened
+    return opened
 
 
-class _TaskInputs(NamedTuple):
-    """What a task is planned from; `named` are the ids that were asked for, or None for all in force."""
-
-    evidence: EvidenceInputs
-    named: list[str] | None
-    tagged: frozenset[str]
-    referenced: frozenset[str]
-    tasks: dict[str, bool]
+_Planned = tuple[AnswerTaskOpened, Mapping[str, Sequence[Candidate]], Mapping[str, Sequence[str]]]
+"""What was opened, the documents of each query, and the queries of each writer in their order."""
 
 
-class _LaidOutTask(NamedTuple):
-    opened: AnswerTaskOpened
-    parameters: dict[str, Any]
-    evidence: ShownDocuments
-    work: dict[str, list[str]]
-
-
-def _read(cursor: Cursor, plan: AnswerTaskPlan, door: SealAccess) -> _TaskInputs:
-    evidence = read_evidence_inputs(cursor, door)
-    named = named_queries(KnownQueries.read(cursor), plan.queries) if plan.queries else None
-    tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [plan.tag]).fetchall()
+def _read(cursor: Cursor, request: AnswerTaskRequest, access: SealAccess) -> tuple[EvidenceInputs, Asked]:
+    evidence = read_evidence_inputs(cursor, access)
+    asked = named_queries(KnownQueries.read(cursor), request.queries) if request.queries else evidence.active
+    tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [request.tag]).fetchall()
     referenced = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
-    tasks = cursor.execute(_IN_TASKS).fetchall()
-    return _TaskInputs(
-        evidence,
-        named,
-        frozenset(row[0] for row in tagged),
-        frozenset(row[0] for row in referenced),
-        dict(tasks),
-    )
+    tasks = dict(cursor.execute(_IN_TASKS).fetchall())
+    reasons = {
+        NOT_IN_FORCE: set(asked) - evidence.active,
+        UNTAGGED: set() if request.tag is None else set(asked) - {row[0] for row in tagged},
+        OPEN_TASK: {query_id for query_id, closed in tasks.items() if not closed},
+        KNOWN: set() if request.again else {row[0] for row in referenced},
+        IN_TASK: set() if request.again else set(tasks),
+    }
+    return evidence, first_reasons(asked, reasons)
+
+
+def first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str]]) -> Asked:
+    """Query id → the first of the reasons that holds for it, or ''.
+
+    Parameters
+    ----------
+    reasons: reason → the queries for which it holds.
+    """
+    return {
+        query_id: next((reason for reason, holds_for in reasons.items() if query_id in holds_for), "")
+        for query_id in sorted(query_ids)
+    }
 
 
 def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
-    found: dict[str, None] = {}
+    query_ids: dict[str, None] = {}
     problems: list[str] = []
     for name in names:
         try:
@@ -216,98 +264,88 @@ def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
         if query is None:
             problems.append(f"no query has the id or text {name!r}{like_known(name, known.alike)}")
         else:
-            found[query.query_id] = None
+            query_ids[query.query_id] = None
     refuse_problems(problems)
-    return list(found)
+    return list(query_ids)
 
 
-def _plan(plan: AnswerTaskPlan, inputs: _TaskInputs) -> _LaidOutTask:
-    evidence = choose_evidence(inputs.evidence, plan.show, plan.documents)
-    queries, left_out = _choose(plan, inputs, evidence)
+def _plan(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Asked) -> _Planned:
+    documents, judged, sealed = choose_evidence(evidence, request.show, request.documents)
+    queries, left_out = _choose(request, evidence, asked, documents)
     if not queries:
-        why = "; ".join(f"{count:,}: {reason}" for reason, count in left_out.items()) or "there is none"
+        why = (
+            "; ".join(f"{count:,}: {reason}" for reason, count in left_out.items())
+            or "no query was asked for"
+        )
         raise RefusedError(f"No query is left to write answers to ({why}).")
     given = assign(
-        [Candidate(query_id, "", "") for query_id in queries], plan.writers, plan.overlap, plan.seed
+        [Candidate(query_id, "", "") for query_id in queries], request.writers, request.overlap, request.seed
     )
-    work = {who: seeded(mine, plan.seed, partial(_place, who)) for who, mine in given.items()}
-    parameters = plan._asdict() | {"queries": sorted(plan.queries)}
-    task_id = digest("answer task", parameters, queries)
+    work = {
+        writer: seeded(query_ids, request.seed, lambda query_id, writer=writer: (writer, query_id))  # type: ignore[misc]
+        for writer, query_ids in given.items()
+    }
     opened = AnswerTaskOpened(
-        task=plan.name,
-        task_id=task_id,
+        task=request.name,
+        task_id=digest("answer task", _parameters(request), queries),
         queries=len(queries),
         assignments=sum(map(len, work.values())),
-        per_writer={who: len(mine) for who, mine in work.items()},
-        judged=len(evidence.judged & set(queries)),
-        sealed=len(evidence.sealed & set(queries)),
+        per_writer={writer: len(query_ids) for writer, query_ids in work.items()},
+        judged=len(judged & set(queries)),
+        sealed=len(sealed & set(queries)),
         left_out=left_out,
     )
-    return _LaidOutTask(opened, parameters, evidence, work)
+    return opened, documents, work
 
 
-def _place(who: str, query_id: str) -> tuple[str, str]:
-    """What a writer's seeded order is by."""
-    return who, query_id
+def _parameters(request: AnswerTaskRequest) -> dict[str, Any]:
+    """What is stored of a request, and what a task's id is made of."""
+    return vars(request) | {"queries": sorted(request.queries)}
 
 
 def _choose(
-    plan: AnswerTaskPlan, inputs: _TaskInputs, evidence: ShownDocuments
+    request: AnswerTaskRequest,
+    evidence: EvidenceInputs,
+    asked: Asked,
+    documents: Mapping[str, Sequence[Candidate]],
 ) -> tuple[list[str], dict[str, int]]:
     """The queries by id, and the others by reason."""
-    left_out: Counter[str] = Counter()
-    chosen = []
-    for query_id in sorted(inputs.evidence.active if inputs.named is None else inputs.named):
-        why = _why_not(query_id, plan, inputs, evidence)
-        if why:
-            left_out[why] += 1
-        else:
-            chosen.append(query_id)
-    if plan.most is not None and plan.most < len(chosen):
-        left_out[OTHERS] = len(chosen) - plan.most
-        chosen = sorted(seeded(chosen, plan.seed, str)[: plan.most])
+    more = {
+        NO_DOCUMENT: asked.keys() - documents.keys(),
+        IN_QUEUE: evidence.in_queues if request.show == RELEVANT else (),
+    }
+    reasons = {query_id: asked[query_id] or why for query_id, why in first_reasons(asked, more).items()}
+    left_out = Counter(filter(None, reasons.values()))
+    chosen = [query_id for query_id, why_not in reasons.items() if not why_not]
+    if request.most is not None and request.most < len(chosen):
+        left_out[OTHERS] = len(chosen) - request.most
+        chosen = sorted(seeded(chosen, request.seed, str)[: request.most])
     return chosen, dict(left_out)
 
 
-def _why_not(query_id: str, plan: AnswerTaskPlan, inputs: _TaskInputs, evidence: ShownDocuments) -> str:
-    """Why a query is not in the task; '' where it is."""
-    if query_id not in inputs.evidence.active:
-        return NOT_IN_FORCE
-    if plan.tag is not None and query_id not in inputs.tagged:
-        return UNTAGGED
-    if not inputs.tasks.get(query_id, True):
-        return OPEN_TASK
-    if query_id in inputs.referenced and not plan.again:
-        return KNOWN
-    if query_id in inputs.tasks and not plan.again:
-        return IN_TASK
-    if not evidence.documents.get(query_id):
-        return NO_DOCUMENT
-    return IN_QUEUE if plan.show == RELEVANT and query_id in inputs.evidence.in_queues else ""
-
-
-def _write(cursor: Cursor, laid: _LaidOutTask, author: str) -> None:
-    task_id, parameters = laid.opened.task_id, laid.parameters
+def _write(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, author: str) -> None:
+    opened, documents, work = planned
+    task_id, parameters = opened.task_id, _parameters(request)
     cursor.execute(
         "INSERT INTO answer_tasks SELECT ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM answer_tasks",
-        [task_id, laid.opened.task, canonical_json(parameters), utc_now()],
+        [task_id, opened.task, canonical_json(parameters), utc_now()],
     )
-    queries = sorted({query_id for mine in laid.work.values() for query_id in mine})
+    queries = sorted({query_id for query_ids in work.values() for query_id in query_ids})
     before = reference_revision(cursor, queries)
     cursor.execute(
         "INSERT INTO answer_task_queries SELECT ?, unnest(?::TEXT[]), unnest(?::INTEGER[])",
         [task_id, queries, [before.get(query_id) for query_id in queries]],
     )
-    shown = [one for query_id in queries for one in laid.evidence.documents[query_id]]
+    shown = [document for query_id in queries for document in documents[query_id]]
     append_rows(cursor, "answer_evidence", shown, task_id=task_id)
     rows = [
-        (digest("answer", task_id, who, query_id), query_id, who, place)
-        for who, mine in laid.work.items()
-        for place, query_id in enumerate(mine)
+        (digest("answer", task_id, writer, query_id), query_id, writer, position)
+        for writer, query_ids in work.items()
+        for position, query_id in enumerate(query_ids)
     ]
     names = ("assignment_id", "query_id", "writer", "position")
     append_rows(cursor, "answer_assignments", rows, names, task_id=task_id)
-    detail = {**parameters, "task": laid.opened.task, "assignments": laid.opened.assignments}
+    detail = {**parameters, "task": opened.task, "assignments": opened.assignments}
     record_event(cursor, "open answer task", detail, author)
 
 

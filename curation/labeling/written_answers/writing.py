@@ -17,18 +17,17 @@ from typing import NamedTuple
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.core.text import digest
 from curation.guides.guide import current_guide
-from curation.ingest.filters.stored import NEED
-from curation.ingest.importers.redaction.personal_data import redact
+from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.lines import clean
+from curation.labeling.answer_matching import answer_tokens
 from curation.labeling.presentation.drawing import NOBODY, DrawnDocument, ReadDocument, draw
-from curation.labeling.presentation.elements import Node
-from curation.labeling.written_answers.matching import answer_tokens
-from curation.labeling.written_answers.outcomes import settle_query
+from curation.labeling.presentation.markup import Node
+from curation.labeling.written_answers.create_task import read_shown
+from curation.labeling.written_answers.tasks import update_references
 from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
-from curation.store.documents import VERSION
 
-LONGEST = 1_000
+MAX_ANSWER_LENGTH = 1_000
 """Characters of an answer: a reference is short, as the answers that are compared with it."""
 
 ANSWER, UNANSWERABLE, RETRACT = "answer", "unanswerable", "retract"
@@ -49,13 +48,6 @@ FROM answer_assignments a JOIN answer_task_states t USING (task_id)
 LEFT JOIN answer_states s USING (assignment_id)
 WHERE a.assignment_id = ? AND a.writer = ?
 """
-
-_QUERY = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
-
-_EVIDENCE = f"""
-SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata
-FROM answer_evidence e JOIN {VERSION} WHERE e.task_id = ? AND e.query_id = ?
-"""  # noqa: S608
 
 _DRAFT = """
 SELECT documents FROM answer_drafts WHERE assignment_id = ? AND revision = ? ORDER BY number DESC LIMIT 1
@@ -96,19 +88,11 @@ class WritingItem(NamedTuple):
     written: bool
 
 
-class AnswerQueue(NamedTuple):
-    """A writer's open assignments in order, and how many of all in open tasks are answered."""
-
-    open: tuple[str, ...]
-    done: int
-    total: int
-
-
 class OwnAnswer(NamedTuple):
     """What somebody wrote, newest first; `answer` is None for "the corpus does not answer it".
 
     can_change: its task is open.
-    references: what became of it, once the task is closed; None before, or where nothing is settled.
+    references: what became of it, once the task is closed; None before, or where nothing is decided.
     """
 
     assignment_id: str
@@ -146,12 +130,12 @@ def has_answer_tasks(cursor: Cursor, writer: str | None) -> bool:
     return bool(cursor.execute(sql, [writer, writer]).fetchall())
 
 
-def writing_queue(store: Store, writer: str) -> AnswerQueue:
-    """What the writer is still to answer."""
+def writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
+    """The writer's open assignments in order, and how many of all in open tasks are answered."""
     with store.reading() as cursor:
         rows = cursor.execute(_QUEUE, [writer]).fetchall()
-    left = tuple(assignment_id for assignment_id, written in rows if not written)
-    return AnswerQueue(left, len(rows) - len(left), len(rows))
+    waiting = [assignment_id for assignment_id, written in rows if not written]
+    return waiting, len(rows) - len(waiting)
 
 
 def writing_item(
@@ -164,27 +148,26 @@ def writing_item(
     NotFoundError: it is not among the writer's.
     """
     with store.reading() as cursor:
-        found = _own(cursor, writer, assignment_id)
-        query, need = cursor.execute(_QUERY, [found.query_id]).fetchall()[0]
-        shown = _shown(cursor, found)
-        draft = cursor.execute(_DRAFT, [assignment_id, found.revision]).fetchone()
+        assignment = _own(cursor, writer, assignment_id)
+        query, need, shown = _shown(cursor, assignment)
+        draft = cursor.execute(_DRAFT, [assignment_id, assignment.revision]).fetchone()
         template = current_guide(cursor).presentation
-    ticked = set(draft[0] if draft else found.documents)
-    documents = [draw(one, query, template, image_hosts=image_hosts) for _, one in shown]
+    ticked = set(draft[0] if draft else assignment.documents)
+    documents = [draw(document, query, template, image_hosts=image_hosts) for _, document in shown]
     return WritingItem(
         assignment_id,
-        found.revision,
+        assignment.revision,
         query,
         need,
         tuple(documents),
-        found.answer or "",
-        tuple(place for place, row in enumerate(shown) if row[0] in ticked),
-        found.written,
+        assignment.answer or "",
+        tuple(index for index, row in enumerate(shown) if row[0] in ticked),
+        assignment.written,
     )
 
 
 def whole_evidence(
-    store: Store, writer: str, assignment_id: str, place: int, image_hosts: frozenset[str] = NOBODY
+    store: Store, writer: str, assignment_id: str, index: int, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
     """The whole body of a document on the writer's screen, the query's words marked.
 
@@ -193,10 +176,10 @@ def whole_evidence(
     NotFoundError: it is not among the writer's.
     """
     with store.reading() as cursor:
-        found = _own(cursor, writer, assignment_id)
-        query = cursor.execute(_QUERY, [found.query_id]).fetchall()[0][0]
+        assignment = _own(cursor, writer, assignment_id)
         template = current_guide(cursor).presentation
-        _, document = _shown(cursor, found)[place]
+        query, _, shown = _shown(cursor, assignment)
+    document = shown[index][1]
     return draw(document, query, template, longest=None, image_hosts=image_hosts).passage
 
 
@@ -208,9 +191,12 @@ def keep_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[i
     NotFoundError: it is not among the writer's.
     """
     with store.transaction(new_data_version=False) as cursor:  # nobody else sees it
-        found = _own(cursor, writer, assignment_id)
-        chosen = [_shown(cursor, found)[place][0] for place in sorted(set(places))]
-        cursor.execute(_KEEP, [assignment_id, found.revision, chosen, assignment_id, found.revision])
+        assignment = _own(cursor, writer, assignment_id)
+        *_, shown = _shown(cursor, assignment)
+        chosen = [shown[index][0] for index in sorted(set(places))]
+        cursor.execute(
+            _KEEP, [assignment_id, assignment.revision, chosen, assignment_id, assignment.revision]
+        )
 
 
 def write_answer(
@@ -228,14 +214,14 @@ def write_answer(
     NotFoundError: it is not among the writer's.
     RefusedError: it was answered elsewhere meanwhile, or the task is closed and it is answered already.
     """
-    said = " ".join(text.split())
-    problems = answer_problems(said)
+    answer = " ".join(text.split())
+    problems = answer_problems(answer)
     if not places:
         problems.append(
             "Tick the documents that support the answer. If none does, the corpus does not answer the query."
         )
     refuse_problems(problems)
-    _append(store, writer, assignment_id, ANSWER, said, places, seen)
+    _append(store, writer, assignment_id, ANSWER, answer, places, seen)
 
 
 def say_unanswerable(store: Store, writer: str, assignment_id: str, text: str, seen: int) -> None:
@@ -247,7 +233,8 @@ def say_unanswerable(store: Store, writer: str, assignment_id: str, text: str, s
     """
     if text.strip():
         raise InputError(
-            "There is an answer in the field. Send it, or empty the field to say that there is none."
+            "There is an answer in the field. Send it, or empty the field to say that the corpus does not "
+            "answer it."
         )
     _append(store, writer, assignment_id, UNANSWERABLE, None, (), seen)
 
@@ -273,15 +260,17 @@ def own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnswer]:
     ]
 
 
-def answer_problems(said: str) -> list[str]:
+def answer_problems(answer: str) -> list[str]:
     """What is wrong with the text of an answer, a sentence each."""
-    problems = [] if answer_tokens(said) else ["The answer is empty: write it in a few words."]
-    if len(said) > LONGEST:
-        problems.append(f"An answer has at most {LONGEST:,} characters, this one has {len(said):,}.")
-    kinds = ", ".join(sorted(redact(said).kinds))
+    problems = [] if answer_tokens(answer) else ["The answer is empty: write it in a few words."]
+    if len(answer) > MAX_ANSWER_LENGTH:
+        problems.append(
+            f"An answer has at most {MAX_ANSWER_LENGTH:,} characters, this one has {len(answer):,}."
+        )
+    kinds = ", ".join(sorted(redact(answer).kinds))
     if kinds:
         problems.append(f"The answer holds personal data ({kinds}), which goldgrade does not store.")
-    if clean(said, Counter()) != said:
+    if clean(answer, Counter()) != answer:
         problems.append("The answer holds bytes that are no characters.")
     return problems
 
@@ -296,16 +285,18 @@ def _append(
     seen: int,
 ) -> None:
     with store.transaction(appends=True) as cursor:
-        found = _own(cursor, writer, assignment_id)
-        shown = _shown(cursor, found)
-        documents = sorted(shown[place][0] for place in set(places)) if kind != RETRACT else found.documents
-        if found.repeats(kind, text, documents):
+        assignment = _own(cursor, writer, assignment_id)
+        *_, shown = _shown(cursor, assignment)
+        documents = (
+            sorted(shown[index][0] for index in set(places)) if kind != RETRACT else assignment.documents
+        )
+        if assignment.repeats(kind, text, documents):
             return
-        _refuse(found, kind, seen)
-        with settle_query(cursor, found.task_id, found.query_id, writer):
+        _refuse(assignment, kind, seen)
+        with update_references(cursor, assignment.task_id, writer, [assignment.query_id]):
             cursor.execute(
                 "INSERT INTO answer_events VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [assignment_id, found.revision, kind, text, documents, found.closed, utc_now()],
+                [assignment_id, assignment.revision, kind, text, documents, assignment.closed, utc_now()],
             )
 
 
@@ -331,8 +322,7 @@ def _own(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
     return _Assignment(*row)
 
 
-def _shown(cursor: Cursor, assignment: _Assignment) -> list[tuple[str, ReadDocument]]:
-    """Document id and what is drawn of the documents, in the order of this assignment."""
-    rows = cursor.execute(_EVIDENCE, [assignment.task_id, assignment.query_id]).fetchall()
-    ordered = sorted(rows, key=lambda row: digest(assignment.assignment_id, row[0]))
-    return [(row[0], ReadDocument(*row[1:])) for row in ordered]
+def _shown(cursor: Cursor, assignment: _Assignment) -> tuple[str, str | None, list[tuple[str, ReadDocument]]]:
+    """The query, its need, and the documents with their ids in the order of this assignment."""
+    query, need, documents = read_shown(cursor, assignment.task_id, assignment.query_id)
+    return query, need, sorted(documents.items(), key=lambda row: digest(assignment.assignment_id, row[0]))

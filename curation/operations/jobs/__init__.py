@@ -10,7 +10,8 @@ Jobs form a chain: each is asked for after the one that its asker saw last, and 
 one's. So the same request, sent twice by an impatient click, makes one job.
 
 Two run at once, so that work of seconds does not wait for work of many minutes: an export while documents are
-embedded. Jobs of which one changes what the other reads or changes do not (`operations.registry.clash`).
+embedded. Two jobs do not run at once where one changes what the other reads or changes
+(`operations.registry.clash`).
 """
 
 from curation.operations.jobs.running import Jobs, jobs_of, problem

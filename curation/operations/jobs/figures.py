@@ -34,18 +34,17 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from curation.agreement.report.fingerprint import TABLES, read_fingerprint
+from curation.agreement.grades import TABLES, read_fingerprint, set_fingerprint
 from curation.core import log
 from curation.core.errors import CurationError, RefusedError
 from curation.core.text import digest
 from curation.operations.jobs.worker import KINDNESS
-from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.store import Store, open_store, utc_now
 from curation.store.staging import beside_or_temporary
 
 T = TypeVar("T")
 
-LARGE = 20_000
+MIN_LARGE_JUDGMENTS = 20_000
 """Judgments from which on a project is large: below, what the serving process takes is not felt."""
 FRESH = 60.0
 """Seconds for which a state may lack the newest grades."""
@@ -93,7 +92,9 @@ class Figures:
             others = {name: TABLES[name] for name in TABLES if name not in GRADES}
             rest = digest(read_fingerprint(cursor, others), str(cursor.execute(_OTHERS).fetchall()))
             ((grades,),) = cursor.execute("SELECT count(*) FROM judgment_events").fetchall()
-            data_state = DataState(digest(set_fingerprint(cursor), rest), utc_now(), grades >= LARGE)
+            data_state = DataState(
+                digest(set_fingerprint(cursor), rest), utc_now(), grades >= MIN_LARGE_JUDGMENTS
+            )
             if data_state.large and self._last is not None:
                 last, last_rest, read = self._last
                 if last.key != data_state.key and last_rest == rest and time.monotonic() - read < FRESH:
@@ -116,8 +117,8 @@ class Figures:
                     self._kept = of.key, {}
                 kept = self._kept[1]
                 if asked not in kept:
-                    found = self._away(*asked) if of.large else function(self._store, *arguments)
-                    kept[asked] = found
+                    figure = self._away(*asked) if of.large else function(self._store, *arguments)
+                    kept[asked] = figure
         return kept[asked]  # type: ignore[no-any-return]
 
     def now(self, function: Callable[..., T], *arguments: Hashable) -> T:
@@ -134,14 +135,14 @@ class Figures:
         for _ in range(2):  # one that was there before may have ended meanwhile
             try:
                 self._process = self._process or _Process(self._store)
-                found, error = self._process.answer(self._kept[0], (function, arguments))
+                figure, error = self._process.answer(self._kept[0], (function, arguments))
             except (EOFError, OSError, pickle.UnpicklingError) as ended:
                 log.write(logging.WARNING, f"The process of figures was ended: {ended!r}")
                 self.close()
             else:
                 if error is not None:
                     raise error
-                return found  # type: ignore[no-any-return]
+                return figure  # type: ignore[no-any-return]
         raise RefusedError(_NOT_COMPUTED.format(self._store.path.stat().st_size // 10**6))
 
 
@@ -152,17 +153,17 @@ class _Process:
         self._store, self._of = store, ""
         self._ending = ExitStack()
         self._copy = self._ending.enter_context(beside_or_temporary(store.path)) / store.path.name
-        self._pipe, theirs = Pipe()
+        self._pipe, child_pipe = Pipe()
         command = [
             sys.executable,
             "-P",
             "-m",
             "curation.operations.jobs.figures",
             str(self._copy),
-            str(theirs.fileno()),
+            str(child_pipe.fileno()),
         ]
-        with theirs:
-            process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)  # noqa: S603
+        with child_pipe:
+            process = subprocess.Popen(command, pass_fds=[child_pipe.fileno()], start_new_session=True)  # noqa: S603
         for end in (process.wait, process.kill, self._pipe.close):  # the last one comes first
             self._ending.callback(end)
         self.end = self._ending.close
@@ -175,8 +176,8 @@ class _Process:
         self._pipe.send(asked)
         if not self._pipe.poll(LONGEST):
             raise TimeoutError
-        found: tuple[Any, Exception | None] = self._pipe.recv()
-        return found
+        answer: tuple[Any, Exception | None] = self._pipe.recv()
+        return answer
 
 
 _figures: dict[Path, Figures] = {}

@@ -24,11 +24,14 @@ from typing import Any, NamedTuple
 
 from curation.core import log
 from curation.core.errors import CurationError, RefusedError
+from curation.operations.jobs.files import discard
 from curation.operations.jobs.stored import Job, asking_person, begin, end, find_job, is_same, may_stop
-from curation.operations.jobs.uploads import discard
 from curation.operations.registry import OPERATIONS, clash
 from curation.people.annotators import require_annotators, require_role
 from curation.store import Annotator, Store
+
+WORKER = "curation.operations.jobs.worker"
+"""The module that does jobs, in a process whose arguments are its name and the project."""
 
 AT_ONCE = 2
 """Jobs that work at one time: one that takes long, and one besides."""
@@ -75,7 +78,7 @@ class Jobs:
         ----------
         kind, parameters: one of `OPERATIONS`, and what it takes, as JSON knows it.
         by: who asks; the kind of job says whose role allows it.
-        after: the id of the job that came last when this one was asked for; None if there was none.
+        after: the id of the job that came last when this one was asked for; None for the first job.
 
         Raises
         ------
@@ -84,9 +87,9 @@ class Jobs:
         CurationError: what the job would refuse, as far as it is known at once (`Step.check`).
         """
         with self._lock:
-            for one in self._at_work():
-                if is_same(one.job, kind, parameters, by):
-                    return one.job
+            for running in self._at_work():
+                if is_same(running.job, kind, parameters, by):
+                    return running.job
             with self._store.reading() as cursor:
                 hindrance = self._hindrance(kind, asking_person(cursor, by))
             if hindrance is not None:
@@ -105,7 +108,7 @@ class Jobs:
         RefusedError, NotFoundError: `by` is neither a lead nor who started it.
         """
         with self._lock:
-            at_work = next((one for one in self._at_work() if one.job.job_id == job_id), None)
+            at_work = next((running for running in self._at_work() if running.job.job_id == job_id), None)
         with self._store.reading() as cursor:
             person = require_annotators(cursor, [by])[0]
         if at_work is None or not may_stop(at_work.job, person):
@@ -123,19 +126,19 @@ class Jobs:
         """End the jobs at work because the program ends: no ending is stored, as if they had been killed."""
         with self._lock:
             at_work = self._at_work()
-        for one in at_work:
-            one.left = True
-            one.process.kill()
-        for one in at_work:
-            one.watcher.join()
+        for running in at_work:
+            running.left = True
+            running.process.kill()
+        for running in at_work:
+            running.watcher.join()
 
     def at_work(self) -> dict[str, tuple[Job, Progressed]]:
         """The jobs that are at work by id, the first started first, and how far they are."""
         with self._lock:
-            return {one.job.job_id: (one.job, one.progress) for one in self._at_work()}
+            return {running.job.job_id: (running.job, running.progress) for running in self._at_work()}
 
     def hindrance(self, kind: str, annotator: Annotator) -> str | None:
-        """Why no job of this kind can start now because of those at work; None where one can."""
+        """Why no job of this kind can start now because of those at work; None if one can."""
         with self._lock:
             return self._hindrance(kind, annotator)
 
@@ -143,26 +146,25 @@ class Jobs:
         """Wait until no job is at work and the endings of all are stored."""
         with self._lock:
             running = self._at_work()
-        for one in running:
-            one.watcher.join(timeout)
+        for job in running:
+            job.watcher.join(timeout)
 
     def _at_work(self) -> list[_Running]:
-        self._running = [one for one in self._running if one.watcher.is_alive()]
+        self._running = [running for running in self._running if running.watcher.is_alive()]
         return self._running
 
     def _hindrance(self, kind: str, annotator: Annotator) -> str | None:
-        running = [one.job for one in self._at_work()]
+        running = [running.job for running in self._at_work()]
         in_the_way = [job for job in running if clash(job.kind, kind)]
         if not in_the_way and len(running) < AT_ONCE:
             return None
         job = (in_the_way or running)[0]
         if not may_stop(job, annotator):
             return "Another job is at work: try again in a few minutes."
-        why = "uses what this needs" if in_the_way else f"no more than {AT_ONCE} jobs run at once"
-        return (
-            f"{job.started_by} started a job at {job.started_at:%H:%M} UTC that is still at work "
-            f"({OPERATIONS[job.kind].doing}) and {why}: wait for it, or stop it."
-        )
+        why = "Both use the same data" if in_the_way else f"No more than {AT_ONCE} jobs run at once"
+        doing = OPERATIONS[job.kind].doing.capitalize()
+        started = f"since {job.started_at:%H:%M} UTC, started by {job.started_by}"
+        return f"{doing} ({started}). {why}: wait, or stop it."
 
     def _launch(self, job: Job) -> None:
         process, self._ready = self._ready, None
@@ -177,7 +179,7 @@ class Jobs:
 
     def _process(self) -> subprocess.Popen[bytes]:
         # Not multiprocessing: its child would import the script that Streamlit puts in the place of __main__.
-        command = [sys.executable, "-P", "-m", "curation.operations.jobs.worker", str(self._store.path)]
+        command = [sys.executable, "-P", "-m", WORKER, str(self._store.path)]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
 
@@ -225,8 +227,8 @@ class _Running:
             job = find_job(cursor, self.job.job_id)
         if job.outcome not in (None, "done"):
             level = logging.ERROR if job.outcome == "failed" else logging.WARNING
-            said = "its page says why" if job.outcome == "refused" else job.message  # no words of a file
-            message = f"A job was not done: {said}"
+            why = "its page says why" if job.outcome == "refused" else job.message  # no words of a file
+            message = f"A job was not done: {why}"
             who, which = job.started_by, job.job_id[:8]
             log.write(level, message, annotator=who, job=which, kind=job.kind, outcome=job.outcome)
 
@@ -258,7 +260,7 @@ def leave_all() -> None:
 
 
 def problem(store: Store, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
-    """Why a job of this kind would fail, in words for a page; None where nothing is known against it.
+    """Why a job of this kind would fail, in words for a page; None if nothing is known against it.
 
     A job that must fail costs a process and seconds of waiting for one sentence. So a page asks here
     before it offers a button.

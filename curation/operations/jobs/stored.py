@@ -42,7 +42,7 @@ def begin(
 
     Parameters
     ----------
-    after: the id of the job that came last when this one was asked for; None if there was none.
+    after: the id of the job that came last when this one was asked for; None for the first job.
     check: raises what the job would refuse; called where the job is new.
 
     Raises
@@ -105,12 +105,12 @@ def find_job(cursor: Cursor, job_id: str) -> Job:
 
     Raises
     ------
-    NotFoundError: there is none.
+    NotFoundError: it does not exist.
     """
-    found = _read(cursor).get(job_id)
-    if found is None:
+    job = _read(cursor).get(job_id)
+    if job is None:
         raise NotFoundError(f"There is no job {job_id!r}.")
-    return found
+    return job
 
 
 def last_job(cursor: Cursor) -> Job | None:
@@ -125,12 +125,12 @@ def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
     ----------
     by: who started them; None is anybody.
     """
-    found: dict[str, Job] = {}
+    jobs: dict[str, Job] = {}
     for job in _in_order(cursor):
         if by in (None, job.started_by):
-            found.pop(job.kind, None)
-            found[job.kind] = job
-    return found
+            jobs.pop(job.kind, None)
+            jobs[job.kind] = job
+    return jobs
 
 
 def last_job_of(cursor: Cursor, kind: str, by: str, **parameters: object) -> Job | None:

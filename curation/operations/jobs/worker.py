@@ -33,10 +33,10 @@ from curation.operations.registry import OPERATIONS
 from curation.store import Store, open_store
 
 MODULES = (
-    "curation.releases.sample_operations",
-    "curation.pooling.operations",
+    "curation.releases.sampling_operations",
+    "curation.pooling.pool",
     "curation.releases.operations",
-    "curation.operations.importing.in_background",
+    "curation.operations.import_file",
     "pandas",  # which pyarrow imports when it first makes an array
 )
 """What jobs import and takes long: a process that waits for a job imports it meanwhile (200 MB)."""
@@ -123,9 +123,9 @@ def _own_output() -> Callable[[str], None]:
 
 
 def _listen_to_the_server(asked: SimpleQueue[str]) -> None:
-    said = b""
+    begun = b""
     while part := os.read(0, 1024):  # not sys.stdin, whose lock would be held when the interpreter ends
-        *lines, said = (said + part).split(b"\n")
+        *lines, begun = (begun + part).split(b"\n")
         for line in lines:
             asked.put(line.decode())
     os._exit(1)

@@ -1,48 +1,25 @@
-"""Clusters of the entity graph: the strata of coverage, by Leiden (Traag et al. 2019).
+"""Clusters of the entity graph with their documents and names: the strata of a corpus.
 
-Leiden maximises modularity with a resolution γ: a higher γ gives more and smaller clusters. An entity without
-a neighbour, isolated, is a cluster of its own. A region is a cluster with at least `LEAST_DOCUMENTS`
-documents: a part of the corpus that deserves a query. Clusters with fewer, most of them isolated entities,
-are counted
-apart. Clusters are numbered from the largest, by documents, then entities, then their first entity.
+A region is a cluster with at least `MIN_DOCUMENTS` documents: a part of the corpus that deserves a query.
+Clusters are numbered from the largest, by documents, then entities, then their first entity.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.errors import RefusedError
-from curation.core.statistics.arrays import Floats, Ints
-from curation.queries.coverage import LEAST_DOCUMENTS
+from curation.core.statistics.arrays import Ints
+from curation.queries.coverage.cluster_names import naming_entities
 from curation.queries.coverage.entities import Entity
-from curation.queries.coverage.names import naming_entities
-
-if TYPE_CHECKING:
-    pass
 from curation.queries.coverage.entity_graph import EntityGraph
+from curation.queries.requests import MIN_DOCUMENTS
 
-ITERATIONS = 3
-"""Cycles of Leiden, each on the result of the one before."""
-
-
-def documents_of(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> Ints:
-    """The number of documents of each cluster, shape (clusters,)."""
-    clusters = int(labels.max(initial=-1)) + 1
-    documents = np.repeat(np.arange(len(of_documents)), [len(held) for held in of_documents.values()])
-    of_entities = labels[np.fromiter(chain.from_iterable(of_documents.values()), np.int64)]
-    return np.bincount(np.unique(documents * clusters + of_entities) % max(1, clusters), minlength=clusters)
-
-
-def entity_masses(entities: int, of_documents: Mapping[str, Sequence[int]]) -> Floats:
-    """The mass of each entity, shape (entities,)."""
-    masses = np.zeros(entities)
-    for _, held in sorted(of_documents.items()):
-        masses[list(held)] += 1 / max(1, len(held))
-    return masses
+SMALL_ONLY, NO_CLUSTER = "in small clusters only", "in no cluster"
+"""The strata of queries that are in no region."""
 
 
 class Cluster(NamedTuple):
@@ -51,7 +28,7 @@ class Cluster(NamedTuple):
     Attributes
     ----------
     number: from 0, the largest first.
-    name: its naming entities (`curation.queries.coverage.names`).
+    name: its naming entities (`curation.queries.coverage.cluster_names`).
     entities: their places: those that name it, then by the weight of their edges inside the cluster.
     documents: ids of the documents with one of the entities, ascending.
     is_region: whether it has as many documents as a region needs; otherwise it is counted apart.
@@ -64,49 +41,12 @@ class Cluster(NamedTuple):
     is_region: bool
 
 
-def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
-    """The cluster of each entity, shape (nodes,), numbered by first entity; isolated entities have one each.
-
-    Raises
-    ------
-    RefusedError: graspologic-native is not installed.
-    """
-    if not len(graph.first):
-        return np.arange(graph.nodes)
-    try:
-        from graspologic_native import leiden_csr
-    except ImportError as error:
-        raise RefusedError("Coverage needs graspologic-native: pip install graspologic-native.") from error
-    joined = np.flatnonzero(graph.degrees)
-    matrix = graph.matrix()[joined][:, joined].tocsr()
-    matrix.sort_indices()
-    _, found = leiden_csr(
-        matrix.indptr.astype(np.int64),
-        matrix.indices.astype(np.int32),
-        matrix.data.astype(np.float64),
-        len(joined),
-        resolution=resolution,
-        iterations=ITERATIONS,
-        seed=seed,
-    )
-    return _by_first_entity(graph.nodes, joined, found)
-
-
-def _by_first_entity(nodes: int, joined: Ints, found: Mapping[int, int] | Sequence[int]) -> Ints:
-    labels = np.arange(nodes) + nodes  # isolated entities: all different, and none of Leiden's
-    labels[joined] = [found[place] for place in range(len(joined))]
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    numbers = np.empty(len(first), np.int64)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    return numbers[inverse]
-
-
 def make_clusters(
     labels: Ints,
     graph: EntityGraph,
     entities: Sequence[Entity],
     of_documents: Mapping[str, Sequence[int]],
-    least_documents: int = LEAST_DOCUMENTS,
+    least_documents: int = MIN_DOCUMENTS,
 ) -> list[Cluster]:
     """The clusters of a partition with their documents and names, the largest first.
 
@@ -116,26 +56,26 @@ def make_clusters(
     of_documents: document id → places of its entities.
     """
     members: dict[int, list[int]] = {}
-    for place, label in enumerate(labels.tolist()):
-        members.setdefault(label, []).append(place)
+    for entity, label in enumerate(labels.tolist()):
+        members.setdefault(label, []).append(entity)
     documents: dict[int, set[str]] = {label: set() for label in members}
-    for document_id, held in of_documents.items():
-        for place in held:
-            documents[int(labels[place])].add(document_id)
+    for document_id, entities_of_document in of_documents.items():
+        for entity in entities_of_document:
+            documents[int(labels[entity])].add(document_id)
     inside = _weights_inside(graph, labels)
     ordered = sorted(members, key=lambda at: (-len(documents[at]), -len(members[at]), members[at]))
     naming = naming_entities([members[label] for label in ordered], labels, entities, of_documents)
-    found = []
+    clusters = []
     for number, (label, first) in enumerate(zip(ordered, naming, strict=True)):
-        central = sorted(members[label], key=lambda place: (place not in first, -inside[place], place))
-        name = ", ".join(entities[place].name for place in first)
+        central = sorted(members[label], key=lambda entity: (entity not in first, -inside[entity], entity))
+        name = ", ".join(entities[entity].name for entity in first)
         is_region = len(documents[label]) >= least_documents
-        found.append(
+        clusters.append(
             Cluster(
                 number, name, (*first, *central[len(first) :]), tuple(sorted(documents[label])), is_region
             )
         )
-    return found
+    return clusters
 
 
 def _weights_inside(graph: EntityGraph, labels: Ints) -> list[float]:
@@ -145,3 +85,11 @@ def _weights_inside(graph: EntityGraph, labels: Ints) -> list[float]:
     weights = np.concatenate([graph.weights[same], graph.weights[same]])
     totals: list[float] = np.round(np.bincount(ends, weights, graph.nodes), 6).tolist()
     return totals
+
+
+def documents_of(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> Ints:
+    """The number of documents of each cluster, shape (clusters,)."""
+    clusters = int(labels.max(initial=-1)) + 1
+    documents = np.repeat(np.arange(len(of_documents)), [len(entities) for entities in of_documents.values()])
+    of_entities = labels[np.fromiter(chain.from_iterable(of_documents.values()), np.int64)]
+    return np.bincount(np.unique(documents * clusters + of_entities) % max(1, clusters), minlength=clusters)

@@ -1,27 +1,23 @@
-"""The entity graph: each entity joined to its nearest neighbours by meaning.
+"""The entity graph, which joins entities that are near in meaning.
 
-Two entities are joined if one is among the `NEIGHBOURS` nearest of the other and their cosine is
-`LEAST_COSINE` or more; the cosine is the weight. Cosines are rounded to six decimals before they are
-compared, as in `retrieval.dense`, and equal ones are ordered by place, so that the graph depends on the
-vectors alone.
+Two entities are joined if one is among the `NEIGHBOURS` nearest of the other by meaning and their cosine is
+`MIN_COSINE` or more; the cosine is the weight. Cosines are rounded to six decimals before they are compared,
+as in `retrieval.dense`, and equal ones are ordered by place, so that the graph depends on the vectors alone.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Ints
-from curation.retrieval.embeddings import Vectors
-
-if TYPE_CHECKING:
-    from curation.retrieval.embeddings import Vectors
+from curation.retrieval.embedding_model import Vectors
 
 NEIGHBOURS = 50
-LEAST_COSINE = 0.5
+MIN_COSINE = 0.5
 _CELLS = 8_000_000  # cosines that are held at once
 
 
@@ -50,18 +46,15 @@ class EntityGraph(NamedTuple):
         from scipy.sparse import csr_array
 
         ends = (np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first]))
-        found = csr_array(
+        matrix = csr_array(
             (np.concatenate([self.weights, self.weights]), ends), shape=(self.nodes, self.nodes)
         )
-        found.sort_indices()
-        return found
+        matrix.sort_indices()
+        return matrix
 
 
 def join_neighbours(
-    vectors: Vectors,
-    neighbours: int = NEIGHBOURS,
-    least_cosine: float = LEAST_COSINE,
-    progress: Progress = silent,
+    vectors: Vectors, neighbours: int = NEIGHBOURS, progress: Progress = silent
 ) -> EntityGraph:
     """The graph of unit vectors, shape (entities, dimension), computed in blocks of exact cosines."""
     count = len(vectors)
@@ -70,7 +63,7 @@ def join_neighbours(
     for start in range(0, count, block):
         cosines = np.round((vectors[start : start + block] @ vectors.T).astype(np.float64), 6)
         for row, values in enumerate(cosines, start):
-            near = nearest(values, neighbours, least_cosine, without=row)
+            near = nearest(values, neighbours, MIN_COSINE, without=row)
             firsts.append(np.full(len(near), row))
             seconds.append(near)
             weights.append(values[near])

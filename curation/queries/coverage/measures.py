@@ -1,9 +1,9 @@
 """Coverage measured: how much of the corpus the queries test (Klearman et al. 2026).
 
-With C(d) the clusters of a document, C(q) those of a query:
+C(d) are the clusters of a document, C(q) the clusters of a query.
 
 - MSC, the share of clusters with a query;
-- SCC, the share of documents in a cluster with `ENOUGH` queries or more;
+- SCC, the share of documents in a cluster with `MIN_FOR_SCC` queries or more;
 - ZQC, the number of clusters without a query.
 
 MSC is also weighted, by corpus mass and by traffic. A document has a mass of 1, a search of 1, each spread
@@ -14,7 +14,7 @@ Dispersion and alignment of queries, and the 3 × 3 grid of both (Klearman et al
 With D(q) the relevant documents of a query:
 
 - dispersion Δ(q) = |∪ C(d)| / Σ |C(d)| over d in D(q): 1 where relevant documents share no cluster, low where
-  they are all about the same. Of one document it is 1 by definition and says nothing, so it needs two;
+  they are all about the same. With one document it is 1 by definition and says nothing, so it needs two;
 - alignment J(q) = |C(q) ∩ C(D(q))| / |C(q) ∪ C(D(q))| with C(D(q)) = ∪ C(d): 1 where the query names
   just what its relevant documents are about.
 
@@ -26,13 +26,13 @@ the thirds of the other one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 
-ENOUGH = 5
+MIN_FOR_SCC = 5
 """Queries that make a cluster tested well enough for SCC."""
 
 Clusters = frozenset[int]
@@ -40,14 +40,7 @@ _THIRDS = ("low", "middle", "high")
 
 
 Cell = tuple[int | None, int | None]
-"""The thirds of dispersion and alignment from 0; None where the figure is undefined or not cut."""
-
-
-class AskedText(NamedTuple):
-    """A text of the traffic: its clusters, and how many searches asked it."""
-
-    clusters: Clusters
-    searches: int
+"""The thirds of dispersion and alignment from 0; None if the figure is undefined or not cut."""
 
 
 class CoverageMeasures(NamedTuple):
@@ -78,40 +71,45 @@ def measure_coverage(
     counted: Collection[int],
     of_documents: Sequence[Clusters],
     of_queries: Sequence[Clusters],
-    traffic: Sequence[AskedText] = (),
+    traffic: Sequence[tuple[Clusters, int]] = (),
 ) -> CoverageMeasures:
-    """The measures over the counted clusters; documents and queries elsewhere do not count."""
+    """The measures over the counted clusters; documents and queries elsewhere do not count.
+
+    Parameters
+    ----------
+    traffic: the clusters of each text that was asked for, and how many searches asked for it.
+    """
     kept = frozenset(counted)
-    documents = [held & kept for held in of_documents if held & kept]
+    documents = [clusters & kept for clusters in of_documents if clusters & kept]
     asked = count_in_clusters(of_queries)
     touched = {number for number in kept if asked.get(number, 0)}
-    enough = {number for number in kept if asked.get(number, 0) >= ENOUGH}
-    mass = spread((held, 1) for held in documents)
-    searches = spread((text.clusters & kept, text.searches) for text in traffic)
+    enough = {number for number in kept if asked.get(number, 0) >= MIN_FOR_SCC}
+    mass = spread((clusters, 1) for clusters in documents)
+    searches = spread((clusters & kept, times) for clusters, times in traffic)
     return CoverageMeasures(
         clusters=len(kept),
         documents=len(documents),
-        queries=sum(bool(held & kept) for held in of_queries),
+        queries=sum(bool(clusters & kept) for clusters in of_queries),
         msc=_share(len(touched), len(kept)),
         msc_by_mass=_weighted(mass, touched),
         msc_by_traffic=_weighted(searches, touched),
-        scc=_share(sum(bool(held & enough) for held in documents), len(documents)),
+        scc=_share(sum(bool(clusters & enough) for clusters in documents), len(documents)),
         zqc=len(kept) - len(touched),
     )
 
 
 def count_in_clusters(items: Iterable[Clusters]) -> dict[int, int]:
     """Cluster → number of the queries, or documents, in it; clusters without any are absent."""
-    return dict(Counter(number for held in items for number in held))
+    return dict(Counter(number for clusters in items for number in clusters))
 
 
-def spread(held: Iterable[tuple[Clusters, int]]) -> dict[int, float]:
+def spread(items: Iterable[tuple[Clusters, int]]) -> dict[int, float]:
     """Cluster → the sum of what each item gives it; an item is spread evenly over its clusters."""
-    found: dict[int, float] = {}
-    for clusters, amount in held:
+    masses: dict[int, float] = {}
+    for clusters, amount in items:
         for number in sorted(clusters):
-            found[number] = found.get(number, 0.0) + amount / len(clusters)
-    return found
+            masses[number] = masses.get(number, 0.0) + amount / len(clusters)
+    return masses
 
 
 def _weighted(weights: dict[int, float], touched: Collection[int]) -> float | None:
@@ -142,25 +140,14 @@ class Tertiles(NamedTuple):
         return int(value > self.lower) + int(value > self.upper)
 
 
-class QueryGrid(NamedTuple):
-    """The cells of queries.
-
-    Attributes
-    ----------
-    dispersion, alignment: None where the figure is not cut.
-    left_out: queries without a third of either: they have no cell.
-    """
-
-    dispersion: Tertiles | None
-    alignment: Tertiles | None
-    cells: dict[str, Cell]
-    left_out: list[str]
+Cuts = tuple[Tertiles | None, Tertiles | None]
+"""Where dispersion and alignment are cut in three; None if the figure is unknown, or mostly one value."""
 
 
 def dispersion(of_relevant: Iterable[Clusters]) -> float | None:
     """Δ from C(d) of each relevant document; None with fewer than two that have a cluster."""
-    held = [clusters for clusters in of_relevant if clusters]
-    return len(frozenset().union(*held)) / sum(map(len, held)) if len(held) > 1 else None
+    in_clusters = [clusters for clusters in of_relevant if clusters]
+    return len(frozenset().union(*in_clusters)) / sum(map(len, in_clusters)) if len(in_clusters) > 1 else None
 
 
 def alignment(of_query: Clusters, of_relevant: Iterable[Clusters]) -> float | None:
@@ -175,14 +162,10 @@ def query_shape(of_query: Clusters, of_relevant: Sequence[Clusters]) -> QuerySha
     return None if aligned is None else QueryShape(dispersion(of_relevant), aligned)
 
 
-def make_grid(shapes: Mapping[str, QueryShape | None]) -> QueryGrid | None:
-    """The grid of queries by their id; None if none of them has a cell."""
-    known = {query_id: shape for query_id, shape in sorted(shapes.items()) if shape is not None}
-    spread = _tertiles([shape.dispersion for shape in known.values()])
-    aligned = _tertiles([shape.alignment for shape in known.values()])
-    placed = {query_id: cell_of(shape, spread, aligned) for query_id, shape in known.items()}
-    cells = {query_id: cell for query_id, cell in placed.items() if cell is not None}
-    return QueryGrid(spread, aligned, cells, sorted(shapes.keys() - cells.keys())) if cells else None
+def cuts_of(shapes: Iterable[QueryShape | None]) -> Cuts:
+    """Where the dispersion and the alignment of these queries are cut in three."""
+    known = [shape for shape in shapes if shape is not None]
+    return _tertiles([shape.dispersion for shape in known]), _tertiles([shape.alignment for shape in known])
 
 
 def third_name(third: int | None) -> str:
@@ -191,7 +174,7 @@ def third_name(third: int | None) -> str:
 
 
 def cell_of(shape: QueryShape, spread: Tertiles | None, aligned: Tertiles | None) -> Cell | None:
-    """The cell of a query by the boundaries; None where it has a third of neither figure."""
+    """The cell of a query by the boundaries; None if it has a third of neither figure."""
     third = None if spread is None or shape.dispersion is None else spread.part(shape.dispersion)
     cell = (third, None if aligned is None else aligned.part(shape.alignment))
     return None if cell == (None, None) else cell
@@ -206,7 +189,7 @@ def possible_cells(cells: Collection[Cell]) -> list[Cell]:
 
 
 def _tertiles(values: Sequence[float | None]) -> Tertiles | None:
-    """The boundaries of the values that are known; None where both would be one value."""
+    """The boundaries of the values that are known; None if both would be one value."""
     known = [value for value in values if value is not None]
     if not known:
         return None

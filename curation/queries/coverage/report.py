@@ -2,6 +2,9 @@
 
 The queries are those to be judged or judged already; traffic is the texts that were asked most. All measures
 are given over regions, and over all clusters.
+
+A gap is a region that no query, or too few queries, ask about. The stored state of the map in force is read
+without a model; queries added since coverage was measured are not matched yet, and count nowhere.
 """
 
 from __future__ import annotations
@@ -12,26 +15,32 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
 from curation.core.reports.page import Section, Table
-from curation.core.statistics.arrays import Ints
-from curation.core.text import isolated, percent
-from curation.queries.coverage.asked import MOST_ASKED, AskedOfCorpus, clusters_at, match_asked
+from curation.core.text import ISOLATES, digest, isolated, left_out_sentences, percent, pluralize
 from curation.queries.coverage.clusters import documents_of
-from curation.queries.coverage.coverage_map import CoverageMap, MapSettings, make_map, map_id_of
-from curation.queries.coverage.matching import ALTERNATIVES, rule_of
+from curation.queries.coverage.coverage_map import ALTERNATIVES, CoverageMap, MatchingRule, rule_of
 from curation.queries.coverage.measures import (
-    ENOUGH,
-    Clusters,
+    MIN_FOR_SCC,
     CoverageMeasures,
     count_in_clusters,
     measure_coverage,
     spread,
 )
-from curation.queries.coverage.resolution import Partitions
-from curation.queries.coverage.stored_map import has_map, read_map, write_map
-from curation.store import Store
-from curation.store.documents import current_snapshot, refuse_held
+from curation.queries.coverage.partitions import Partitions
+from curation.queries.coverage.stored_map import (
+    MAX_ASKED,
+    AskedOfCorpus,
+    clusters_at,
+    find_map,
+    map_in_force,
+    match_asked,
+    read_asked,
+    read_map,
+)
+from curation.queries.requests import CoverageRequest
+from curation.store import Cursor, Query, Store
 
 IDS_OUTSIDE = 10
 ANY_RULE = "any of these"
@@ -39,6 +48,9 @@ NO_CLUSTER = "queries that are about no entity of the corpus"
 BY_RULE = "queries that the language model has not read: the rule without one says what they are about"
 SCATTERED = "queries that are about no cluster: what they were matched to is not enough"
 UNASKED_PART = "searches for texts that are asked less than the {:,} counted"
+
+ENTITIES_SHOWN = 6
+IDS_SHOWN = 5
 
 
 class ClusterCoverage(NamedTuple):
@@ -59,7 +71,7 @@ class ClusterCoverage(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The lowest and the highest value over seeds; None where no seed gives one."""
+    """The lowest and the highest value over seeds; None if no seed gives one."""
 
     low: float | None
     high: float | None
@@ -95,9 +107,7 @@ class CurveStep(NamedTuple):
     Attributes
     ----------
     rand_index: mean adjusted Rand index between the seeds, without isolated entities.
-    recovered: share of the corpus in regions that other draws of it give, too; see
-    `queries.coverage.resolution`. all_msc, all_scc, all_zqc: as those without the prefix, over all clusters
-    instead of regions.
+    recovered: share of the corpus in regions that other draws of it give, too; see `coverage.partitions`.
     """
 
     resolution: float
@@ -108,9 +118,6 @@ class CurveStep(NamedTuple):
     msc: Span
     scc: Span
     zqc: Span
-    all_msc: Span
-    all_scc: Span
-    all_zqc: Span
 
 
 @dataclass(frozen=True)
@@ -119,15 +126,15 @@ class CoverageReport:
 
     Attributes
     ----------
-    seed, resolution, chosen, least_documents: see `MapSettings`; `chosen`: 'by rule' or 'given'.
+    seed, resolution, chosen, least_documents: see `CoverageRequest`; `chosen`: 'by rule' or 'given'.
     documents, entities, isolated, queries: how many there are.
-    rule: which clusters of its entities a query is about; see `queries.coverage.matching`.
+    rule: which clusters of its entities a query is about; see `queries.coverage.coverage_map`.
     msc, scc, zqc: over regions, as in `regions`.
-    rules: the same by each of the rules, that of the map with them; the last is over all of these.
+    rules: the same figures by each rule, including the rule of the map; the last entry is over all rules.
     outside: documents in no region.
     regions, all_clusters: all measures over regions, and over every cluster.
     synthetic: queries that a language model wrote.
-    without_synthetic: over regions, without those; None where there are none.
+    without_synthetic: over regions, without those; None without any.
     traffic_counted: share of the searches that the texts counted are; None without traffic.
     clusters: by number, the largest first.
     curve: by resolution.
@@ -159,39 +166,75 @@ class CoverageReport:
     curve: list[CurveStep]
     left_out: dict[str, int]
 
+    @property
+    def sentences(self) -> list[str]:
+        """How many regions there are, and how many have a query."""
+        share = "unknown" if self.msc is None else percent(self.msc)
+        return [
+            f"{pluralize(self.regions.clusters, 'region')} at a resolution of {self.resolution:g}, "
+            f"{self.chosen}. {share} of them have a query; {self.zqc:,} have none."
+        ]
 
-def find_coverage(store: Store, settings: MapSettings, progress: Progress = silent) -> CoverageReport:
+    @property
+    def details(self) -> list[str]:
+        """What was counted, how far the figures hold, and what was left out."""
+        counted = self.traffic_counted
+        return [
+            f"{pluralize(self.documents, 'document')}, {self.entities:,} entities ({self.isolated:,} "
+            f"isolated), {pluralize(self.queries, 'query', 'queries')}, {self.synthetic:,} of them "
+            f"synthetic. A region is a cluster with {pluralize(self.least_documents, 'document')} or more; "
+            f"seed {self.seed}.",
+            *ISOLATES.sub("", reach_section(self.rule, self.rules, self.outside).sentence).splitlines(),
+            *([] if counted is None else [f"The texts counted are {percent(counted, 1)} of the searches."]),
+            *left_out_sentences(self.left_out),
+        ]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The measures, how far they hold, resolution by resolution, and the regions, the largest first."""
+        apart = self.without_synthetic
+        measures = {"regions": self.regions, "all clusters": self.all_clusters}
+        measures |= {"regions, without synthetic queries": apart} if apart else {}
+        covered = Table(
+            "What the queries cover",
+            ("of", "clusters", "MSC", "by mass", "by traffic", "SCC", "ZQC"),
+            tuple(map(_measure_row, measures.items())),
+        )
+        curve = Table(
+            "Regions by resolution: lowest and highest of the seeds",
+            ("γ", "clusters", "regions", "same by seed (ARI)", "recovered", "MSC", "SCC", "ZQC"),
+            tuple(map(_curve_row, self.curve)),
+        )
+        regions = tuple(
+            (region.number, region.name, region.documents, region.entities, region.queries, region.searches)
+            for region in self.clusters
+            if region.is_region
+        )
+        columns = ("region", "name", "documents", "entities", "queries", "searches")
+        reach = reach_section(self.rule, self.rules, self.outside).tables
+        return (covered, *reach, curve, Table(pluralize(len(regions), "region"), columns, regions))
+
+
+def _measure_row(named: tuple[str, CoverageMeasures]) -> tuple[object, ...]:
+    name, measures = named
+    shares = (measures.msc, measures.msc_by_mass, measures.msc_by_traffic, measures.scc)
+    return name, measures.clusters, *shares, measures.zqc
+
+
+def _curve_row(step: CurveStep) -> tuple[object, ...]:
+    counts = (step.clusters.text(",.0f"), step.regions.text(",.0f"), step.rand_index, step.recovered)
+    return f"{step.resolution:g}", *counts, step.msc.text(), step.scc.text(), step.zqc.text(",.0f")
+
+
+def find_coverage(store: Store, request: CoverageRequest, progress: Progress = silent) -> CoverageReport:
     """Make the map of the corpus, or read it if the project has it, put it in force, and measure the queries.
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: see `find_map`.
+    NotFoundError, RefusedError: see `find_map`.
     """
-    found = find_map(store, settings, progress)
-    return _report(found, match_asked(store, found, settings.model, progress))
-
-
-def find_map(
-    store: Store, settings: MapSettings, progress: Progress = silent, in_force: bool = True
-) -> CoverageMap:
-    """Make the map of the corpus and store it, or read it if the project has it.
-
-    Raises
-    ------
-    InputError, NotFoundError: see `MapSettings.parameters`.
-    RefusedError: there is no corpus, it changed meanwhile, the extra `dense` is not installed, or the model
-        cannot be loaded.
-    """
-    parameters = settings.parameters()
-    with store.reading() as cursor:
-        snapshot = current_snapshot(cursor)
-        refuse_held(cursor, "coverage")
-        map_id = map_id_of(snapshot, parameters)
-        known = read_map(cursor, map_id) if has_map(cursor, map_id) else None
-    found = known or make_map(store, snapshot, settings, progress)
-    with store.transaction(appends=True) as cursor:
-        write_map(cursor, found, in_force)
-    return found
+    coverage_map = find_map(store, request, progress)
+    return _report(coverage_map, match_asked(store, coverage_map, request.model, progress))
 
 
 def _report(coverage_map: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
@@ -202,8 +245,8 @@ def _report(coverage_map: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
     matches = [asked.matches[query.normalised] for query in asked.queries]
     nowhere = sum(not match.entities for match in matches)
     unread = sum(match.kept is None for match in matches) - nowhere if rule.by_model else 0
-    scattered = sum(not held for held in asked.of_queries(rule, coverage_map.cluster_of)) - nowhere
-    rest = UNASKED_PART.format(MOST_ASKED)
+    scattered = sum(not clusters for clusters in asked.of_queries(rule, coverage_map.cluster_of)) - nowhere
+    rest = UNASKED_PART.format(MAX_ASKED)
     reasons = {
         **coverage_map.left_out,
         NO_CLUSTER: nowhere,
@@ -241,26 +284,20 @@ def _report(coverage_map: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
 
 def figures_by_rule(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[RuleFigures]:
     """The figures of regions at the resolution of the map, by each rule over the seeds, and over all."""
-    rules = dict.fromkeys([*ALTERNATIVES, rule_of(coverage_map.parameters)])
-    by_rule: dict[str, list[CoverageMeasures]] = {rule.name: [] for rule in rules}
     [tried] = [
         tried
         for tried in coverage_map.partitions
         if tried.resolution == coverage_map.parameters["resolution"]
     ]
-    for labels in tried.labels:
-        regions, held, cluster_of = _regions_of(
-            coverage_map, labels, int(coverage_map.parameters["least_documents"])
-        )
-        for rule in rules:
-            by_rule[rule.name].append(measure_coverage(regions, held, asked.of_queries(rule, cluster_of)))
-    every = [one for seeds in by_rule.values() for one in seeds]
+    rules = dict.fromkeys([*ALTERNATIVES, rule_of(coverage_map.parameters)])
+    by_rule = {rule.name: _over_seeds(coverage_map, asked, tried, rule) for rule in rules}
+    every = [measures for seeds in by_rule.values() for measures in seeds]
     return [RuleFigures(name, *_spans(seeds)) for name, seeds in {**by_rule, ANY_RULE: every}.items()]
 
 
 def _spans(measured: Sequence[CoverageMeasures]) -> tuple[Span, Span, Span]:
     """MSC, SCC and ZQC."""
-    msc, scc, zqc = zip(*((one.msc, one.scc, one.zqc) for one in measured), strict=True)
+    msc, scc, zqc = zip(*((measures.msc, measures.scc, measures.zqc) for measures in measured), strict=True)
     return span(msc), span(scc), span(zqc)
 
 
@@ -285,7 +322,8 @@ def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOut
     return Section(
         "How far these figures hold",
         f"A query is about the clusters of {rule}. By other rules and seeds MSC, the share of regions with a "
-        f"query, is {msc}, SCC, the share of documents in regions with {ENOUGH} queries, {scc}, and ZQC, "
+        f"query, is {msc}, SCC, the share of documents in regions with {MIN_FOR_SCC} queries, {scc}, and "
+        "ZQC, "
         f"regions without a query, {zqc}.\n"
         f"Documents in no region: {outside.documents:,} ({percent(outside.share)}). {first}",
         tables=(Table(caption, ("clusters of", "MSC", "SCC", "ZQC"), rows, words=True),),
@@ -322,31 +360,161 @@ def of_clusters(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[Cluster
 
 def _curve_step(coverage_map: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> CurveStep:
     """The measures over the regions of each partition of one resolution."""
-    least = int(coverage_map.parameters["least_documents"])
-    measured = [_of_partition(coverage_map, asked, labels, least) for labels in tried.labels]
-    whole = [_of_partition(coverage_map, asked, labels, 0) for labels in tried.labels]
-    clusters = span([len(np.unique(labels)) for labels in tried.labels])
-    regions = span([one.clusters for one in measured])
-    known = (tried.resolution, clusters, regions, tried.rand_index, tried.recovered_share)
-    return CurveStep(*known, *_spans(measured), *_spans(whole))
+    seeds = _over_seeds(coverage_map, asked, tried, rule_of(coverage_map.parameters))
+    counts = (
+        span([len(np.unique(labels)) for labels in tried.labels]),
+        span([measures.clusters for measures in seeds]),
+    )
+    return CurveStep(tried.resolution, *counts, tried.rand_index, tried.recovered_share, *_spans(seeds))
 
 
-def _of_partition(
-    coverage_map: CoverageMap, asked: AskedOfCorpus, labels: Ints, least: int
-) -> CoverageMeasures:
-    regions, held, cluster_of = _regions_of(coverage_map, labels, least)
-    return measure_coverage(regions, held, asked.of_queries(rule_of(coverage_map.parameters), cluster_of))
-
-
-def _regions_of(
-    coverage_map: CoverageMap, labels: Ints, least: int
-) -> tuple[list[int], list[Clusters], list[int]]:
-    """The regions of a partition, the clusters of each document, and the cluster of each entity."""
-    cluster_of: list[int] = labels.tolist()
-    held = [clusters_at(places, cluster_of) for places in coverage_map.of_documents.values()]
-    return np.flatnonzero(documents_of(labels, coverage_map.of_documents) >= least).tolist(), held, cluster_of
+def _over_seeds(
+    coverage_map: CoverageMap, asked: AskedOfCorpus, tried: Partitions, rule: MatchingRule
+) -> list[CoverageMeasures]:
+    """The measures over the regions of each seed's partition, by one rule for C(q)."""
+    least, measured = coverage_map.parameters["least_documents"], []
+    for labels in tried.labels:
+        cluster_of: list[int] = labels.tolist()
+        regions = np.flatnonzero(documents_of(labels, coverage_map.of_documents) >= least).tolist()
+        of_documents = [clusters_at(places, cluster_of) for places in coverage_map.of_documents.values()]
+        measured.append(measure_coverage(regions, of_documents, asked.of_queries(rule, cluster_of)))
+    return measured
 
 
 def span(values: Sequence[float | None]) -> Span:
     known = [value for value in values if value is not None]
     return Span(min(known), max(known)) if known else Span(None, None)
+
+
+@dataclass(frozen=True)
+class CoverageState:
+    """What is known of the clusters of the map in force.
+
+    Attributes
+    ----------
+    map: without the partitions of other resolutions and seeds.
+    clusters: by number.
+    queries: number of a cluster → the queries about it, by id; clusters without any are absent.
+    gaps: by searches × documents.
+    regions: the measures over regions.
+    nowhere: queries that are about no entity.
+    unmatched: queries that were not matched yet.
+    reach: how far the figures depend on the rule for C(q) and on the seed, and what is in no region.
+    """
+
+    map: CoverageMap
+    clusters: list[ClusterCoverage]
+    queries: dict[int, list[Query]]
+    gaps: list[CoverageGap]
+    regions: CoverageMeasures
+    nowhere: list[Query]
+    unmatched: list[Query]
+    reach: Section
+
+
+def read_state(cursor: Cursor) -> CoverageState:
+    """The state of the map in force.
+
+    Raises
+    ------
+    RefusedError: there is no map of the corpus in force.
+    """
+    coverage_map = read_map(cursor, map_in_force(cursor), all_partitions=False)
+    everything = read_asked(cursor, coverage_map.map_id)
+    asked = everything.matched()
+    queries: dict[int, list[Query]] = {}
+    nowhere = []
+    for query in asked.queries:
+        clusters = coverage_map.clusters_of_query(asked.matches[query.normalised])
+        for number in clusters:
+            queries.setdefault(number, []).append(query)
+        if not clusters:
+            nowhere.append(query)
+    counted = of_clusters(coverage_map, asked)
+    return CoverageState(
+        map=coverage_map,
+        clusters=counted,
+        queries=queries,
+        gaps=gaps_of(coverage_map, counted),
+        regions=measured(coverage_map, asked, coverage_map.regions),
+        nowhere=nowhere,
+        unmatched=everything.unmatched,
+        reach=reach_section(
+            rule_of(coverage_map.parameters).name,
+            figures_by_rule(coverage_map, asked),
+            documents_outside(coverage_map),
+        ),
+    )
+
+
+def state_fingerprint(cursor: Cursor) -> str:
+    """A short text that changes whenever the state could: what changes a project is in its audit trail."""
+    events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()
+    sql = "SELECT (SELECT count(*) FROM coverage_texts), (SELECT count(*) FROM coverage_kept)"
+    return digest(str(events), str(cursor.execute(sql).fetchall()))
+
+
+class CoverageGap(NamedTuple):
+    """A region without a query, or with too few, with all its documents; `missing`: queries to be written."""
+
+    number: int
+    name: str
+    documents: tuple[str, ...]
+    searches: float | None
+    entities: tuple[str, ...]
+    missing: int = 1
+
+
+def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = silent) -> list[CoverageGap]:
+    """The regions of the map in force without a query, by searches × documents, then documents, then number.
+
+    Raises
+    ------
+    RefusedError: there is no map of the corpus in force, it is of another model, or that cannot be loaded.
+    """
+    with store.reading() as cursor:
+        coverage_map = read_map(cursor, map_in_force(cursor))
+    asked = match_asked(store, coverage_map, model, progress)
+    return gaps_of(coverage_map, of_clusters(coverage_map, asked))
+
+
+def gaps_of(
+    coverage_map: CoverageMap, counted: Sequence[ClusterCoverage], fill: bool = False
+) -> list[CoverageGap]:
+    """The regions without a query, in the order of `find_gaps`.
+
+    Parameters
+    ----------
+    counted: the clusters by number.
+    fill: instead those that lack queries to have the `MIN_FOR_SCC` of SCC, the one with most documents first.
+    """
+    gaps = [
+        CoverageGap(
+            number=cluster.number,
+            name=cluster.name,
+            documents=cluster.documents,
+            searches=counted[cluster.number].searches,
+            entities=tuple(coverage_map.entities[entity].name for entity in cluster.entities),
+            missing=MIN_FOR_SCC - counted[cluster.number].queries if fill else 1,
+        )
+        for cluster in coverage_map.clusters
+        if cluster.is_region and counted[cluster.number].queries in (range(1, MIN_FOR_SCC) if fill else (0,))
+    ]
+    asked = {gap.number: 0.0 if fill else (gap.searches or 0) * len(gap.documents) for gap in gaps}
+    return sorted(gaps, key=lambda gap: (-asked[gap.number], -len(gap.documents), gap.number))
+
+
+def gap_table(gaps: Sequence[CoverageGap]) -> Table:
+    """The regions without a query, with their most central entities and the first of their documents."""
+    rows = (
+        (
+            gap.number,
+            ", ".join(gap.entities[:ENTITIES_SHOWN]),
+            len(gap.documents),
+            gap.searches,
+            ", ".join(gap.documents[:IDS_SHOWN]) + (", …" if len(gap.documents) > IDS_SHOWN else ""),
+        )
+        for gap in gaps
+    )
+    columns = ("region", "most central entities", "documents", "searches", "ids")
+    return Table(f"{pluralize(len(gaps), 'region')} without a query", columns, tuple(rows))

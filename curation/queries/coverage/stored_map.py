@@ -1,13 +1,16 @@
-"""The stored coverage map: written once, read back whole, and the texts that were matched against it.
+"""The stored coverage map, and what is asked of the corpus, matched against it text by text.
 
-A lead can give a cluster another name than that of its most central entities; maps are read with the names
-in force.
+A map is written once and read back whole. A cluster is named by its most central entities, until a lead
+gives it another name; maps are read with the names in force.
+
+What is asked are the queries in force and the traffic: the `MAX_ASKED` texts that were asked most. Matching a
+text needs the model of the map; what was matched before is read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -15,17 +18,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.core.text import amount, canonical_json, plain
-from curation.ingest.importers.redaction.personal_data import redact
+from curation.core.progress import Progress, silent
+from curation.core.text import canonical_json, pluralize, to_json_value
+from curation.ingest.importers.personal_data import redact
+from curation.ingest.importers.queries import active_queries
 from curation.people.annotators import require_author
 from curation.queries.coverage.clusters import Cluster
-from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.coverage_map import (
+    CoverageMap,
+    EntityMatch,
+    MatchingRule,
+    make_map,
+    map_id_of,
+    map_parameters,
+    match_texts,
+)
 from curation.queries.coverage.entities import Entity
-from curation.queries.coverage.entity_linking import EntityMatch
-from curation.queries.coverage.resolution import Partitions
+from curation.queries.coverage.measures import Clusters
+from curation.queries.coverage.partitions import Partitions
+from curation.queries.requests import CoverageRequest
+from curation.retrieval.embedding_model import find_model
 from curation.store import (
     COMMAND_LINE,
     Cursor,
+    Query,
     Store,
     append_rows,
     fetch,
@@ -34,12 +50,14 @@ from curation.store import (
     record_event,
     utc_now,
 )
-from curation.store.documents import current_snapshot
+from curation.store.documents import current_snapshot, refuse_held
 
 IN_FORCE = "coverage"
 """The setting that has the id of the map in force."""
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 """Characters of a name that a lead gives."""
+
+MAX_ASKED = 5_000
 
 
 class ClusterName(NamedTuple):
@@ -52,8 +70,29 @@ class ClusterName(NamedTuple):
     named_at: datetime
 
 
-def write_map(cursor: Cursor, coverage_map: CoverageMap, in_force: bool = True) -> None:
-    """Store a map, unless the project has it, and put it in force where that is asked for.
+def find_map(store: Store, request: CoverageRequest, progress: Progress = silent) -> CoverageMap:
+    """Make the map of the corpus and store it, or read it if the project has it.
+
+    Raises
+    ------
+    NotFoundError: see `coverage_map.map_parameters`.
+    RefusedError: there is no corpus, it changed meanwhile, the extra `dense` is not installed, or the model
+        cannot be loaded.
+    """
+    parameters = map_parameters(request)
+    with store.reading() as cursor:
+        snapshot = current_snapshot(cursor)
+        refuse_held(cursor, "coverage")
+        map_id = map_id_of(snapshot, parameters)
+        known = read_map(cursor, map_id) if has_map(cursor, map_id) else None
+    coverage_map = known or make_map(store, snapshot, request, progress)
+    with store.transaction(appends=True) as cursor:
+        write_map(cursor, coverage_map)
+    return coverage_map
+
+
+def write_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
+    """Store a map, unless the project has it, and put it in force.
 
     Raises
     ------
@@ -61,13 +100,13 @@ def write_map(cursor: Cursor, coverage_map: CoverageMap, in_force: bool = True) 
     """
     if current_snapshot(cursor) != coverage_map.snapshot_id:
         raise RefusedError("The corpus changed while its map was made. Make the map again.")
-    if in_force and get_setting(cursor, IN_FORCE) != coverage_map.map_id:
+    if get_setting(cursor, IN_FORCE) != coverage_map.map_id:
         put_setting(cursor, IN_FORCE, coverage_map.map_id)
         clusters = {"clusters": len(coverage_map.clusters), "regions": len(coverage_map.regions)}
         record_event(
             cursor,
             "coverage map",
-            {"map_id": coverage_map.map_id, **clusters, **plain(coverage_map.parameters)},
+            {"map_id": coverage_map.map_id, **clusters, **to_json_value(coverage_map.parameters)},
         )
     if not has_map(cursor, coverage_map.map_id):
         _append_map(cursor, coverage_map)
@@ -83,7 +122,7 @@ def map_in_force(cursor: Cursor) -> str:
 
     Raises
     ------
-    RefusedError: there is none, or it is of an older corpus.
+    RefusedError: there is no map, or it is of an older corpus.
     """
     snapshot = current_snapshot(cursor)
     map_id = get_setting(cursor, IN_FORCE)
@@ -105,15 +144,15 @@ def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> Covera
 
     Parameters
     ----------
-    all_partitions: without those of other resolutions the map is read faster.
+    all_partitions: False leaves out the partitions of other resolutions, and is faster.
     """
     [(snapshot_id, parameters, left_out)] = cursor.execute(
         "SELECT snapshot_id, parameters, left_out FROM coverage_maps WHERE map_id = ?", [map_id]
     ).fetchall()
     settings = json.loads(parameters)
     entities = _rows(cursor, "name, description, neighbours", "coverage_entities", "place", map_id)
-    held = _rows(cursor, "document_id, entities", "coverage_documents", "document_id", map_id)
-    of_documents = {document_id: tuple(places) for document_id, places in held}
+    documents = _rows(cursor, "document_id, entities", "coverage_documents", "document_id", map_id)
+    of_documents = {document_id: tuple(places) for document_id, places in documents}
     return CoverageMap(
         map_id=map_id,
         snapshot_id=snapshot_id,
@@ -127,20 +166,13 @@ def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> Covera
     )
 
 
-class ClusterTopic(NamedTuple):
-    """What a cluster is about: its name, and the names of its most central entities."""
-
-    name: str
-    entities: tuple[str, ...]
-
-
-def read_topic(cursor: Cursor, map_id: str, number: int, most: int) -> ClusterTopic:
-    """The topic of one cluster of a map, with so many entities at most."""
+def central_entities(cursor: Cursor, map_id: str, number: int, most: int) -> tuple[str, ...]:
+    """The names of the most central entities of one cluster of a map, so many at most."""
     sql = "SELECT entities[1:?] FROM coverage_clusters WHERE map_id = ? AND number = ?"
     [(places,)] = cursor.execute(sql, [most, map_id, number]).fetchall()
     sql = "SELECT place, name FROM coverage_entities WHERE map_id = ? AND list_contains(?::INTEGER[], place)"
     names = dict(cursor.execute(sql, [map_id, places]).fetchall())
-    return ClusterTopic(_names_in_force(cursor, map_id)[number], tuple(names[place] for place in places))
+    return tuple(names[entity] for entity in places)
 
 
 def documents_of_cluster(cursor: Cursor, map_id: str, number: int) -> list[str]:
@@ -168,7 +200,7 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
         names = _names_in_force(cursor, map_id)
         if number not in names:
             raise NotFoundError(f"The coverage map has no cluster {number}; expected 0 to {len(names) - 1}.")
-        _check_name(name, {other: held for held, other in names.items() if held != number})
+        _check_name(name, {other: number_of for number_of, other in names.items() if number_of != number})
         before = [row.revision for row in cluster_names(cursor, map_id) if row.number == number]
         row = ClusterName(number, max(before, default=-1) + 1, name, author, utc_now())
         if names[number] != name:
@@ -195,8 +227,10 @@ def _names_in_force(cursor: Cursor, map_id: str) -> dict[int, str]:
 def _check_name(name: str, others: Mapping[str, int]) -> None:
     if not name:
         raise InputError("The name is empty; expected some words.")
-    if len(name) > LONGEST_NAME:
-        raise InputError(f"The name has {amount(len(name), 'character')}; expected {LONGEST_NAME} or fewer.")
+    if len(name) > MAX_NAME_LENGTH:
+        raise InputError(
+            f"The name has {pluralize(len(name), 'character')}; expected {MAX_NAME_LENGTH} or fewer."
+        )
     if redact(name).kinds:
         raise InputError("The name holds personal data, which goldgrade does not store. Write it without.")
     if name in others:
@@ -215,13 +249,6 @@ def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
         text: EntityMatch(tuple(phrase), tuple(meaning), None if kept is None else tuple(kept))
         for text, phrase, meaning, kept in rows
     }
-
-
-def write_kept(cursor: Cursor, map_id: str, kept: Mapping[str, Sequence[int]]) -> None:
-    """Store what a language model kept of texts that nobody else has stored meanwhile."""
-    known = read_texts(cursor, map_id)
-    new = [(text, list(places)) for text, places in kept.items() if known[text].kept is None]
-    append_rows(cursor, "coverage_kept", new, ("normalised", "kept"), map_id=map_id)
 
 
 def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch]) -> None:
@@ -250,7 +277,7 @@ def _append_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
     entities = zip(
         range(len(coverage_map.entities)), coverage_map.entities, coverage_map.neighbours, strict=True
     )
-    rows = [(place, entity.name, entity.description, joined) for place, entity, joined in entities]
+    rows = [(index, entity.name, entity.description, joined) for index, entity, joined in entities]
     append_rows(cursor, "coverage_entities", rows, ("place", "name", "description", "neighbours"), map_id=key)
     documents = [(name, list(places)) for name, places in coverage_map.of_documents.items()]
     append_rows(cursor, "coverage_documents", documents, ("document_id", "entities"), map_id=key)
@@ -271,17 +298,21 @@ def _read_clusters(
 ) -> list[Cluster]:
     documents_of: dict[int, list[str]] = {}
     for document_id, places in of_documents.items():
-        for place in places:
-            documents_of.setdefault(place, []).append(document_id)
+        for entity in places:
+            documents_of.setdefault(entity, []).append(document_id)
     given = {row.number: row.name for row in cluster_names(cursor, map_id)}
-    found = []
+    clusters = []
     for number, name, entities in _rows(
         cursor, "number, name, entities", "coverage_clusters", "number", map_id
     ):
-        documents = sorted({held for place in entities for held in documents_of.get(place, [])})
+        documents = sorted(
+            {document_id for entity in entities for document_id in documents_of.get(entity, [])}
+        )
         is_region = len(documents) >= least_documents
-        found.append(Cluster(number, given.get(number, name), tuple(entities), tuple(documents), is_region))
-    return found
+        clusters.append(
+            Cluster(number, given.get(number, name), tuple(entities), tuple(documents), is_region)
+        )
+    return clusters
 
 
 def _read_partitions(
@@ -293,13 +324,118 @@ def _read_partitions(
         WHERE map_id = ? AND (? OR resolution = ?) ORDER BY resolution, seed
     """
     rows = cursor.execute(sql, [map_id, of_all, settings["resolution"]]).fetchall()
-    found = []
+    partitions = []
     for (tried, rand_index), group in groupby(rows, key=lambda row: row[:2]):
         labels = [np.array(row[2], np.int64) for row in group]
-        found.append(Partitions(tried, labels, rand_index, tuple(recovered.get(tried, ()))))
-    return found
+        partitions.append(Partitions(tried, labels, rand_index, tuple(recovered.get(tried, ()))))
+    return partitions
 
 
 def _rows(cursor: Cursor, columns: str, table: str, order: str, map_id: str) -> list[tuple[Any, ...]]:
     sql = f"SELECT {columns} FROM {table} WHERE map_id = ? ORDER BY {order}"  # noqa: S608  names from above
     return cursor.execute(sql, [map_id]).fetchall()
+
+
+class AskedOfCorpus(NamedTuple):
+    """The queries and the traffic, and the entities that their texts are about.
+
+    Attributes
+    ----------
+    traffic: normalised text and searches, the most asked first.
+    searches: of all texts of the traffic.
+    matches: by normalised text.
+    """
+
+    queries: list[Query]
+    traffic: list[tuple[str, int]]
+    searches: int
+    matches: dict[str, EntityMatch]
+
+    @property
+    def texts(self) -> set[str]:
+        """The normalised texts of all."""
+        return {query.normalised for query in self.queries} | {text for text, _ in self.traffic}
+
+    @property
+    def unmatched(self) -> list[Query]:
+        """The queries that were not matched yet."""
+        return [query for query in self.queries if query.normalised not in self.matches]
+
+    def of_queries(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[Clusters]:
+        """C(q) of each query."""
+        return [rule.clusters(self.matches[query.normalised], cluster_of) for query in self.queries]
+
+    def of_traffic(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[tuple[Clusters, int]]:
+        """The clusters and searches of each text of the traffic."""
+        return [(rule.clusters(self.matches[text], cluster_of), times) for text, times in self.traffic]
+
+    def matched(self) -> AskedOfCorpus:
+        """Those whose texts were matched."""
+        return self._replace(
+            queries=[query for query in self.queries if query.normalised in self.matches],
+            traffic=[(text, times) for text, times in self.traffic if text in self.matches],
+        )
+
+
+def read_asked(cursor: Cursor, map_id: str) -> AskedOfCorpus:
+    """What is asked now, with the matches that are stored."""
+    traffic, searches = _most_asked(cursor)
+    return AskedOfCorpus(active_queries(cursor), traffic, searches, read_texts(cursor, map_id))
+
+
+def match_asked(store: Store, coverage_map: CoverageMap, model: str, progress: Progress) -> AskedOfCorpus:
+    """What is asked now; texts that were not matched against this map yet are, and are stored.
+
+    Raises
+    ------
+    RefusedError: the map is of another model, or that cannot be loaded.
+    """
+    of_map = coverage_map.parameters["model"]
+    if find_model(model).name != of_map:
+        raise RefusedError(
+            f"The coverage map was made with the model {of_map}, and another one was given.",
+            command=f"Give --model {of_map}.",
+        )
+    with store.reading() as cursor:
+        asked = read_asked(cursor, coverage_map.map_id)
+    return asked._replace(matches=matches_of(store, coverage_map, asked.texts, model, progress))
+
+
+def matches_of(
+    store: Store, coverage_map: CoverageMap, texts: Collection[str], model: str, progress: Progress = silent
+) -> dict[str, EntityMatch]:
+    """Normalised text → the entities that it is about, of these texts and all that were matched before.
+
+    Texts that were not matched against this map yet are, and are stored.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: see `coverage_map.match_texts`.
+    """
+    with store.reading() as cursor:
+        matches = read_texts(cursor, coverage_map.map_id)
+    missing = sorted(set(texts) - matches.keys())
+    if missing:
+        new = dict(zip(missing, match_texts(store, missing, coverage_map, model, progress), strict=True))
+        with store.transaction(appends=True) as cursor:
+            write_texts(cursor, coverage_map.map_id, new)
+        matches |= new
+    return matches
+
+
+def clusters_at(places: Sequence[int], cluster_of: Sequence[int]) -> Clusters:
+    """The clusters of entities by their places; `cluster_of` has the cluster of each entity."""
+    return frozenset(cluster_of[entity] for entity in places)
+
+
+def _most_asked(cursor: Cursor) -> tuple[list[tuple[str, int]], int]:
+    """The texts asked most with their searches, and the searches of all texts."""
+    rows = cursor.execute(
+        "SELECT normalised, sum(count)::BIGINT AS times FROM traffic WHERE normalised <> '' "
+        "GROUP BY normalised ORDER BY times DESC, normalised LIMIT ?",
+        [MAX_ASKED],
+    ).fetchall()
+    [(searches,)] = cursor.execute(
+        "SELECT coalesce(sum(count), 0)::BIGINT FROM traffic WHERE normalised <> ''"
+    ).fetchall()
+    return rows, int(searches)

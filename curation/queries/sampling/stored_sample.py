@@ -1,36 +1,41 @@
-"""Samples as they are stored: with their queries, and which one is the current one.
+"""Stored samples: their queries, which one is current, what it cannot show, and its chart.
 
 A sample is known by the hash of its parameters, strata and queries: the same draw again adds nothing. Earlier
 samples stay; the current one is the project's setting `sample`.
 
 Warnings tell what a sample cannot show: thin strata, and too many or too few unanswerable queries. A gold set
-that holds no unanswerable query never sees a system that should have kept silent; one with many of
-them measures little else. Which queries are unanswerable only people can say, so before anybody has tagged
+that holds no unanswerable query never sees a system that should have kept silent; one with many of them
+measures little else. Which queries are unanswerable only people can say, so before anybody has tagged
 failure modes the share is unknown, not 0.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
+
+from markupsafe import Markup
 
 from curation.core.errors import RefusedError
-from curation.core.text import amount, canonical_json, digest, listed, percent
+from curation.core.reports.charts import bars
+from curation.core.reports.page import Table
+from curation.core.text import canonical_json, digest, join_words, left_out_sentences, percent, pluralize
 from curation.ingest.importers.queries import query_id_of
-from curation.queries.sampling.designs import Stratum
-from curation.queries.sampling.frame.limits import Limits
-from curation.queries.sampling.frame.traffic_rows import state_of
-from curation.queries.sampling.tags.stored_tags import unanswerable_share
+from curation.queries.requests import DrawRequest
+from curation.queries.sampling.designs import TAG, Stratum, names_after, strata_table
+from curation.queries.unanswerable import unanswerable_share
+from curation.retrieval import DEFAULT_MODEL
 from curation.store import Cursor, Store, append_rows, get_setting, put_setting, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 
-FEW = 10
+DrawnQuery = tuple[str, str, int, float]
+"""A query of a sample: its normalised text, stratum, traffic and probability."""
+MIN_FOR_FIGURES = 10
 """A stratum with fewer queries is too small for figures of its own."""
-
-LEAST_UNANSWERABLE, MOST_UNANSWERABLE = 0.05, 0.2
+MIN_UNANSWERABLE, MAX_UNANSWERABLE = 0.05, 0.2
 # How each drawn query is shown: its most frequent spelling, and its most frequent segment; ties by text.
 # White space is folded first, all that Python's str.split knows: nobody sees it, so it makes no spelling.
 _SPELLINGS = r"""
@@ -57,11 +62,14 @@ def about_strata(strata: Sequence[Stratum]) -> list[str]:
     """Sentences about strata that are empty, missed or thin."""
     empty = [stratum.name for stratum in strata if not stratum.population]
     missed = [f"{s.name} ({s.population:,})" for s in strata if s.population and not s.drawn]
-    few = [f"{s.name} ({s.drawn} of {s.population:,})" for s in strata if 0 < s.drawn < FEW]
+    few = [f"{s.name} ({s.drawn} of {s.population:,})" for s in strata if 0 < s.drawn < MIN_FOR_FIGURES]
     warnings = {
-        f"No query of the traffic belongs to {listed(empty)}.": empty,
-        f"No query was drawn from {listed(missed)}: results will say nothing about these.": missed,
-        f"Fewer than {FEW} queries were drawn from {listed(few)}: too few for figures of their own.": few,
+        f"No query of the traffic belongs to {join_words(empty)}.": empty,
+        f"No query was drawn from {join_words(missed)}: results will say nothing about these.": missed,
+        (
+            f"Fewer than {MIN_FOR_FIGURES} queries were drawn from {join_words(few)}: too few for figures of "
+            "their own."
+        ): few,
     }
     return [sentence for sentence, names in warnings.items() if names]
 
@@ -70,29 +78,30 @@ def about_failure_modes(cursor: Cursor) -> list[str]:
     """A sentence where the unanswerable queries of the current sample are too few, too many or unknown."""
     share = unanswerable_share(cursor)
     if share is None:
-        return [
-            "How many queries of the sample are unanswerable is unknown: nobody has tagged any with a "
-            "failure mode yet. Look through them, and tag those that the corpus cannot answer."
-        ]
+        return ["No query of the sample is tagged unanswerable yet. Tag those that the corpus cannot answer."]
     tagged, queries = share
-    if LEAST_UNANSWERABLE * queries <= tagged <= MOST_UNANSWERABLE * queries:
+    if MIN_UNANSWERABLE * queries <= tagged <= MAX_UNANSWERABLE * queries:
         return []
     return [
-        f"{tagged:,} of {amount(queries, 'query', 'queries')} of the sample ({percent(tagged / queries)}) "
-        f"are tagged unanswerable; {percent(LEAST_UNANSWERABLE)} to {percent(MOST_UNANSWERABLE)} would show "
+        f"{tagged:,} of {pluralize(queries, 'query', 'queries')} of the sample ({percent(tagged / queries)}) "
+        f"are tagged unanswerable; {percent(MIN_UNANSWERABLE)} to {percent(MAX_UNANSWERABLE)} would show "
         "whether systems keep silent when they should, without hiding how well they find."
     ]
 
 
 @dataclass(frozen=True)
-class StoredSample:
-    """The current sample, read back.
+class SampleReport:
+    """The current sample, as it was just drawn or read back.
 
     Attributes
     ----------
-    strata: the report, one row for each stratum, empty ones included; `chart.sample_chart` draws it.
-    parameters: what the draw was asked for.
+    strata: one row for each stratum, empty ones included; `sample_chart` draws it.
     warnings: what the sample cannot show, as of now.
+    parameters: what the draw was asked for, as it is stored.
+    added: queries that the project did not know before this draw.
+    drawn_before: this very sample was stored already; nothing was added.
+    grouped: queries that count as another's spelling; their traffic is in its stratum's.
+    left_out: reason → number of logged rows that could not be drawn from.
     """
 
     sample_id: str
@@ -101,36 +110,48 @@ class StoredSample:
     strata: list[Stratum]
     parameters: dict[str, Any]
     warnings: list[str]
-    drawn_at: datetime
+    drawn_at: datetime = field(compare=False)
+    added: int = 0
+    drawn_before: bool = True
+    grouped: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def sentences(self) -> list[str]:
+        """How many were drawn, and what was left out; a page has the warnings elsewhere."""
+        drawn = f"Drew {pluralize(self.size, 'query', 'queries')}; {self.added:,} new to the project."
+        if self.drawn_before:
+            drawn = "This sample was drawn before; it is the current one, and nothing was added."
+        spellings = pluralize(self.grouped, "rarer spelling counts as its", "rarer spellings count as their")
+        grouped = [f"{spellings} most frequent one."] if self.grouped else []
+        return [drawn, *grouped, *left_out_sentences(self.left_out, "rows of traffic")]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The strata."""
+        return (strata_table(self.sample_id, self.strata),)
 
 
-class DrawnQuery(NamedTuple):
-    """A query of a sample, by its normalised text."""
-
-    normalised: str
-    stratum: str
-    traffic: int
-    probability: float
-
-
-def current_sample(store: Store) -> StoredSample | None:
-    """The current sample of the project, or None where nothing was drawn yet."""
+def current_sample(store: Store) -> SampleReport | None:
+    """The current sample of the project, or None if nothing was drawn yet."""
     with store.reading() as cursor:
         return read_current(cursor)
 
 
-def read_current(cursor: Cursor) -> StoredSample | None:
+def read_current(cursor: Cursor) -> SampleReport | None:
     """The current sample, within a lease of the database."""
     sample_id = get_setting(cursor, "sample")
-    rows = cursor.execute(
+    return None if sample_id is None else _read(cursor, sample_id)
+
+
+def _read(cursor: Cursor, sample_id: str) -> SampleReport:
+    [(asked, report, drawn_at)] = cursor.execute(
         "SELECT parameters, report, drawn_at FROM samples WHERE sample_id = ?", [sample_id]
     ).fetchall()
-    if sample_id is None or not rows:
-        return None
-    parameters, strata = json.loads(rows[0][0]), [Stratum(**row) for row in json.loads(rows[0][1])]
+    parameters, strata = json.loads(asked), [Stratum(**row) for row in json.loads(report)]
     warnings = about_strata(strata) + about_failure_modes(cursor)
     size, seed = parameters["size"], parameters["seed"]
-    return StoredSample(sample_id, size, seed, strata, parameters, warnings, rows[0][2])
+    return SampleReport(sample_id, size, seed, strata, parameters, warnings, drawn_at)
 
 
 def judged_queries(cursor: Cursor, sample_id: str) -> int:
@@ -150,17 +171,14 @@ def store_sample(
     parameters: dict[str, Any],
     strata: list[Stratum],
     drawn: Sequence[DrawnQuery],
-    limits: Limits,
     state: tuple[object, ...],
     author: str = COMMAND_LINE,
-) -> tuple[str, int | None, list[str]]:
-    """Store a sample and make it the current one: its id, how many queries were added, and warnings.
-
-    None were added where the same sample was stored before.
+) -> SampleReport:
+    """Store a sample, unless the project has it, and make it the current one.
 
     Parameters
     ----------
-    state: what `traffic_rows.state_of` said when the frame was read.
+    state: what `state_of` said when the frame was read.
 
     Raises
     ------
@@ -168,17 +186,15 @@ def store_sample(
     """
     sample_id = digest("sample", parameters, strata, sorted(drawn))
     with store.transaction(appends=True) as cursor:
-        if state_of(cursor, limits, parameters["strata"]) != state:
+        if state_of(cursor, request_of(parameters)) != state:
             raise RefusedError(_changed(len(state)))
-        known = (
-            cursor.execute("SELECT 1 FROM samples WHERE sample_id = ?", [sample_id]).fetchone() is not None
-        )
+        known = bool(cursor.execute("SELECT 1 FROM samples WHERE sample_id = ?", [sample_id]).fetchall())
         added = 0 if known else _append(cursor, sample_id, parameters, strata, drawn)
         if get_setting(cursor, "sample") != sample_id:
             put_setting(cursor, "sample", sample_id)
             detail = {"sample": sample_id, **parameters, "queries added": added}
             record_event(cursor, "sample", detail, author)
-        return sample_id, None if known else added, about_failure_modes(cursor)
+        return replace(_read(cursor, sample_id), added=added, drawn_before=known)
 
 
 def _changed(parts: int) -> str:
@@ -193,14 +209,13 @@ def _append(
     strata: list[Stratum],
     drawn: Sequence[DrawnQuery],
 ) -> int:
-    query_ids, added = _add_queries(cursor, [query.normalised for query in drawn])
+    query_ids, added = _add_queries(cursor, [normalised for normalised, *_ in drawn])
     report = canonical_json([stratum._asdict() for stratum in strata])
     cursor.execute(
         "INSERT INTO samples VALUES (?, ?, ?, ?)", [sample_id, canonical_json(parameters), report, utc_now()]
     )
     cursor.execute("INSERT INTO sample_logs SELECT ?, import_id FROM traffic_imports", [sample_id])
-    drawn = sorted(drawn, key=lambda query: query_ids[query.normalised])
-    rows = [(query_ids[one.normalised], one.stratum, one.traffic, one.probability) for one in drawn]
+    rows = sorted((query_ids[normalised], *rest) for normalised, *rest in drawn)
     names = ("query_id", "stratum", "traffic", "inclusion_probability")
     append_rows(cursor, "sample_queries", rows, names, sample_id=sample_id)
     return added
@@ -218,3 +233,50 @@ def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str],
     ]
     append_rows(cursor, "queries", rows, ("query_id", "text", "normalised", "metadata"), source="traffic")
     return known | ids, len(new)
+
+
+def sample_chart(strata: Sequence[Stratum]) -> Markup:
+    """Two bars for each stratum: its share of the traffic and of the sample."""
+    rows = list(zip((stratum.name for stratum in strata), _shares(strata), strict=True))
+    return bars(
+        "Share of traffic and share of the sample by stratum",
+        "Two bars for each stratum. The table has the same figures.",
+        ("share of traffic", "share of sample"),
+        rows,
+    )
+
+
+def _shares(strata: Sequence[Stratum]) -> list[tuple[float, float]]:
+    traffic = sum(stratum.traffic for stratum in strata) or 1
+    drawn = sum(stratum.drawn for stratum in strata) or 1
+    return [(stratum.traffic / traffic, stratum.drawn / drawn) for stratum in strata]
+
+
+def request_of(parameters: Mapping[str, Any]) -> DrawRequest:
+    """The request that a stored sample was drawn by."""
+    since, until = (
+        datetime.fromisoformat(parameters[end]) if parameters[end] else None for end in ("since", "until")
+    )
+    limits = ("min_count", "exclude_judged", "group_spellings")
+    return DrawRequest(
+        parameters["size"],
+        parameters["seed"],
+        parameters["strata"],
+        since=since,
+        until=until,
+        **{name: parameters[name] for name in limits},
+        exclude_released=parameters.get("exclude_released", False),
+        model=parameters.get("model", DEFAULT_MODEL),
+    )
+
+
+def state_of(cursor: Cursor, request: DrawRequest) -> tuple[object, ...]:
+    """What a frame for this request depends on: it changes whenever the frame may have."""
+    tables = ["traffic_imports"]
+    tables += ["rounds"] if request.exclude_judged else []
+    tables += ["releases"] if request.exclude_judged or request.exclude_released else []
+    tables += ["query_tags"] if names_after(TAG, request.strata) else []
+    return tuple(
+        int(cursor.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0])  # noqa: S608  names above
+        for table in tables
+    )

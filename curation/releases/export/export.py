@@ -1,17 +1,17 @@
-"""Exports: a release written for other tools, with a manifest that names the release and every file's sum.
+"""Exports: a release written for other tools, with a README and a manifest of every file's sum.
 
 An export is made from frozen content that was verified first. It is written into a folder next to its place
 and moved there when it is whole, so that a half-written one is never found. Grades of sealed parts pass the
-gate (`seal`) before the first file is opened.
+seal (`seal`) before the first file is opened.
 
-The manifest also names how the export was written.
+The manifest names the release, and how the export was written. README.md is the data-set card (`readme`).
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -21,14 +21,16 @@ from curation import __version__
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.operation import out_of_bounds
 from curation.core.progress import Progress, silent
-from curation.core.text import file_digest
+from curation.core.reports.page import Table
+from curation.core.text import file_digest, left_out_sentences, pluralize
 from curation.people.seal_access import Unsealing, sealed_parts
-from curation.releases.export.export_source import ExportSource, gold_of
+from curation.releases.export.export_format import Written
+from curation.releases.export.export_source import ExportSource
 from curation.releases.export.formats import FORMATS, GONE
-from curation.releases.export.formats.export_format import Written
 from curation.releases.export.readme import write_readme
-from curation.releases.export.request import ExportOptions
-from curation.releases.packing.manifest import MANIFEST, manifest_text
+from curation.releases.gate_override import gate_override_sentences
+from curation.releases.packed import MANIFEST, manifest_text
+from curation.releases.requests import ExportRequest
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import verified_and_opened
 from curation.store import COMMAND_LINE, Store, note_event
@@ -36,7 +38,6 @@ from curation.store.staging import replace_folder, staged, sync_all
 
 LAYOUT = "3"
 """Changes with the bytes that formats write of the same release. 3: each has a README with configs."""
-DEFAULT = ExportOptions()
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Exported:
     ----------
     counts: documents, queries by part, and the grades that were written, by part.
     without_grades: parts whose grades are not in it.
-    opening: who had sealed grades and why, as it was logged; None where none is in it.
+    opening: who had sealed grades and why, as it was logged; None if none is in it.
     ids: how ids were changed.
     rows: file → rows, for formats whose rows are made from several grades.
     left_out: reason → number.
@@ -69,89 +70,55 @@ class Exported:
     files: dict[str, dict[str, Any]]
     mark: str | None = None
 
+    @property
+    def sentences(self) -> list[str]:
+        """What was written, with whose grades, and what was left out."""
+        grades = pluralize(sum(self.counts["grades"].values()), "grade")
+        files = pluralize(len(self.files) + 1, "file")
+        remarks = [f"Exported {self.name} as {self.format}: {files}, {grades}."]
+        remarks += gate_override_sentences(self.name, self.mark)
+        if self.without_grades:
+            remarks.append(f"Without the grades of {', '.join(self.without_grades)}.")
+        if self.opening is not None:
+            remarks.append(f"With the sealed grades of {', '.join(self.opening.parts)}, which is logged.")
+        if self.ids.get("query_prefix"):
+            remarks.append("Queries and documents share ids: all got a prefix (see manifest.json).")
+        if self.ids.get("mapped"):
+            remarks.append(f"{self.ids['mapped']:,} ids hold white space and were encoded: see ids.tsv.")
+        remarks += [f"{file}: {pluralize(rows, 'row')}." for file, rows in self.rows.items()]
+        return [*remarks, *left_out_sentences(self.left_out)]
 
-def export(
-    store: Store,
-    name: str,
-    format: str,
-    out: Path,
-    actor: str = COMMAND_LINE,
-    progress: Progress = silent,
-    *,
-    reason: str | None = None,
-    parts: Collection[str] = (),
-    without_grades: Collection[str] = (),
-    options: ExportOptions = DEFAULT,
-) -> Exported:
-    """Write a release in one of `FORMATS` into the folder `out`.
-
-    An export of the same release in the same format is replaced; asked for the same, it has the same bytes.
-    Anything else in the folder is left alone, and refused.
-
-    Parameters
-    ----------
-    reason: why grades of sealed parts are taken; it is logged before any of them is written.
-    parts: whose grades are written; by default those of all parts, in formats without `sealed_by_default` of
-        all that are not sealed.
-    without_grades: parts whose grades are not.
-
-    Raises
-    ------
-    InputError: no such format, part or option; the folder cannot be used or written.
-    NotFoundError: there is no such release, or the project does not know the actor.
-    RefusedError: the release does not verify or a newer goldgrade froze it; sealed grades would be written
-        and
-        no reason is given, or the actor is no lead; not one row could be written.
-    """
-    _check(format, options)
-    out = out.resolve()
-    verified, release = verified_and_opened(store, name, progress)
-    if not verified.intact:
-        raise RefusedError(
-            f"The release {name!r} is not as it was frozen and will not be exported: {verified.problems[0]}.",
-            command=f"`goldgrade verify {name}` names everything.",
-        )
-    graded = graded_parts(format, release.header, parts, without_grades)
-    _refuse_other_content(out, verified.release_id, format)
-    opening = open_sealed(store, release, f"export as {format}", reason, actor, graded)
-    exported = _written(gold_of(store, release, graded, options), format, out, opening)
-    if release.file is None:
-        detail = {
-            "name": name,
-            "release": verified.release_id,
-            "format": format,
-            "without grades": list(exported.without_grades),
-        }
-        note_event(store, "export", detail, actor)
-    return exported
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The files."""
+        rows = tuple((file, entry["bytes"], entry["sha256"]) for file, entry in self.files.items())
+        return (Table(f"Exported {self.name} as {self.format}", ("file", "bytes", "sha256"), rows),)
 
 
-def _check(format: str, options: ExportOptions) -> None:
-    problems = out_of_bounds(ExportOptions, vars(options))
+def _check(request: ExportRequest) -> None:
+    problems, format = out_of_bounds(ExportRequest, vars(request)), request.format
     if format in GONE:
         problems.append(GONE[format])
     elif format not in FORMATS:
         problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
-    elif options.unjudged and not FORMATS[format].takes_unjudged:
+    elif request.unjudged and not FORMATS[format].takes_unjudged:
         others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)
         problems.append(f"the format {format} has no place for pairs without a grade; {others} has")
-    if not options.licence.strip() or not options.licence.isprintable():
-        problems.append(f"The licence {options.licence!r}: expected its name on one line")
+    if not request.licence.strip() or not request.licence.isprintable():
+        problems.append(f"The licence {request.licence!r}: expected its name on one line")
     refuse_problems(problems)
 
 
-def graded_parts(
-    format: str, header: Mapping[str, Any], parts: Collection[str] = (), without: Collection[str] = ()
-) -> tuple[str, ...]:
-    """The parts whose grades are written, ordered; takes what `export` takes, and a release's header.
+def graded_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str, ...]:
+    """The splits whose grades are written, ordered, of a release with this header.
 
     Raises
     ------
     InputError: the release has no such part, or the format never has grades of a sealed one that is named.
     """
-    known = header["queries"]
+    known, parts, format = header["queries"], request.parts, request.format
     refuse_unknown_parts(known, parts)
-    refuse_unknown_parts(known, without)
+    refuse_unknown_parts(known, request.without_grades)
     sealed = sealed_parts(header)
     asked = sorted(set(parts).intersection(sealed))
     if FORMATS[format].never_sealed and asked:
@@ -161,18 +128,19 @@ def graded_parts(
     chosen = set(parts or known)
     if not parts and not FORMATS[format].sealed_by_default:
         chosen -= set(sealed)
-    return tuple(sorted(chosen.difference(without)))
+    return tuple(sorted(chosen.difference(request.without_grades)))
 
 
-def _written(gold: ExportSource, format: str, out: Path, opening: Unsealing | None) -> Exported:
+def _write(source: ExportSource, out: Path, opening: Unsealing | None) -> Exported:
     """Write the files next to their place and move them there when all are whole."""
     try:
-        private = not set(gold.parts).isdisjoint(sealed_parts(gold.release.header))
+        private = not set(source.parts).isdisjoint(sealed_parts(source.release.header))
         with staged(out, private=private) as new:
-            written = FORMATS[format].write(new, gold)
-            write_readme(new, gold, FORMATS[format], written)
-            exported = _described(gold, format, out, opening, written, new)
-            _write_manifest(new, exported, gold.options)
+            format = FORMATS[source.request.format]
+            written = format.write(new, source)
+            write_readme(new, source, format, written)
+            exported = _export_record(source, out, opening, written, new)
+            _write_manifest(new, exported, source.request)
             if private:
                 _keep_private(new)
             sync_all(new)
@@ -192,44 +160,44 @@ def _keep_private(folder: Path) -> None:
         path.chmod(0o700 if path.is_dir() else 0o600)
 
 
-def _described(
-    gold: ExportSource, format: str, out: Path, opening: Unsealing | None, written: Written, folder: Path
+def _export_record(
+    source: ExportSource, out: Path, opening: Unsealing | None, written: Written, folder: Path
 ) -> Exported:
-    header = gold.release.header
-    grades = Counter(gold.part_of[row["query_id"]] for row in gold.qrels)
+    header = source.release.header
+    grades = Counter(source.part_of[row["query_id"]] for row in source.rows("qrels"))
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         sums = {"sha256": file_digest(path), "bytes": path.stat().st_size}
         files[path.relative_to(folder).as_posix()] = sums
     return Exported(
-        name=gold.name,
-        release_id=gold.release_id,
-        format=format,
+        name=source.release.row.name,
+        release_id=source.release.row.release_id,
+        format=source.request.format,
         out=out,
         counts={
             "documents": header["documents"],
             "queries": header["queries"],
-            "grades": {part: grades[part] for part in gold.parts},
+            "grades": {part: grades[part] for part in source.parts},
         },
-        without_grades=tuple(sorted(set(header["queries"]).difference(gold.parts))),
+        without_grades=tuple(sorted(set(header["queries"]).difference(source.parts))),
         opening=opening,
-        licence=gold.options.licence,
+        licence=source.request.licence,
         ids=dict(written.ids),
         rows=dict(written.rows),
         left_out=dict(written.left_out),
         files=files,
-        mark=gold.release.mark,
+        mark=source.release.mark,
     )
 
 
-def _write_manifest(folder: Path, exported: Exported, options: ExportOptions) -> None:
+def _write_manifest(folder: Path, exported: Exported, request: ExportRequest) -> None:
     """What is here and what of it is whole; who opened a seal is the project's to know, not the reader's."""
     names = (
         *("release_id", "name", "format", "licence", "counts", "without_grades", "ids", "rows"),
         *("left_out", "files"),
     )
     manifest = {name: getattr(exported, name) for name in names} | {
-        "options": {"unjudged": options.unjudged, "negatives": options.negatives},
+        "options": {"unjudged": request.unjudged, "negatives": request.negatives},
         "written_with": {"goldgrade": __version__, "exports": LAYOUT, "pyarrow": version("pyarrow")},
     }
     if exported.mark:
@@ -262,3 +230,43 @@ def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
             "an empty or new folder. Only an export of the same release in the same format is replaced.",
             path=out,
         )
+
+
+def export(
+    store: Store, request: ExportRequest, out: Path, actor: str = COMMAND_LINE, progress: Progress = silent
+) -> Exported:
+    """Write a release in one of `FORMATS` into the folder `out`.
+
+    An export of the same release in the same format is replaced; asked for the same, it has the same bytes.
+    Anything else in the folder is left alone, and refused. Why grades of sealed splits are taken is logged
+    before any of them is written.
+
+    Raises
+    ------
+    InputError: no such format, split or option; the folder cannot be used or written.
+    NotFoundError: there is no such release, or the project does not know the actor.
+    RefusedError: the release does not verify or a newer goldgrade froze it; sealed grades would be written
+        and no reason is given, or the actor is no lead; not one row could be written.
+    """
+    _check(request)
+    out = out.resolve()
+    verified, release = verified_and_opened(store, request.name, progress)
+    if not verified.intact:
+        raise RefusedError(
+            f"The release {request.name!r} is not as it was frozen and will not be exported: "
+            f"{verified.problems[0]}.",
+            command=f"`goldgrade verify {request.name}` names everything.",
+        )
+    graded = graded_parts(request, release.header)
+    _refuse_other_content(out, verified.release_id, request.format)
+    opening = open_sealed(store, release, f"export as {request.format}", request.reason, actor, graded)
+    exported = _write(ExportSource(store, release, graded, request), out, opening)
+    if release.file is None:
+        detail = {
+            "name": request.name,
+            "release": verified.release_id,
+            "format": request.format,
+            "without grades": list(exported.without_grades),
+        }
+        note_event(store, "export", detail, actor)
+    return exported

@@ -1,8 +1,8 @@
-"""README.md of an export: the data-set card, and which rule gives which figure.
+"""README.md of an export: the data-set card under front matter, and the rules of the figures.
 
-Its front matter names the files as configs, by which `datasets.load_dataset` takes the folder. Each config
-names the release: `datasets` would else take two folders of one name for the same data. The words are in the
-template `readme.md`.
+The words are in the template `readme.md`. The front matter names the files as configs, by which
+`datasets.load_dataset` takes the folder. Each config names the release, because `datasets` would take two
+folders of one name for the same data.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from curation.releases.card.card import template
+from curation.releases.card import card_text, template
+from curation.releases.export.export_format import ExportFormat, Written
 from curation.releases.export.export_source import ExportSource
-from curation.releases.export.formats.export_format import ExportFormat, Written
 
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _SIZES = (
@@ -26,38 +26,38 @@ _SIZES = (
 )
 
 
-def write_readme(folder: Path, gold: ExportSource, format: ExportFormat, written: Written) -> None:
+def write_readme(folder: Path, source: ExportSource, format: ExportFormat, written: Written) -> None:
     """The card under its front matter, and the rules of the figures."""
     import yaml
 
-    queries = Counter(gold.part_of.values())
+    queries = Counter(source.part_of.values())
     text = template(__package__, "readme.md").render(
-        matter=yaml.safe_dump(front_matter(gold, written), sort_keys=False, allow_unicode=True),
-        card=gold.card.text,
-        parts=[(part, queries[part], found) for part, found in gold.with_relevant.items()],
-        above_lowest=gold.above_lowest,
-        reading=format.reading if gold.drawn else "",
-        evidence="evidence" in gold.about_grades,
+        matter=yaml.safe_dump(front_matter(source, written), sort_keys=False, allow_unicode=True),
+        card=card_text(source.release, source.request.licence),
+        parts=[(part, queries[part], number) for part, number in source.with_relevant.items()],
+        above_lowest=source.above_lowest,
+        reading=format.reading if source.drawn else "",
+        evidence="evidence" in source.about_grades,
     )
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 
 
-def front_matter(gold: ExportSource, written: Written) -> dict[str, Any]:
+def front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
     """What a data-set card says to machines."""
-    licence = gold.options.licence
+    licence, row = source.request.licence, source.release.row
     named: dict[str, Any] = {"license": licence}
     if not _LICENCE.fullmatch(licence):
         named = {"license": "other", "license_name": licence}
     return {
         **named,
-        "pretty_name": gold.name,
+        "pretty_name": row.name,
         "task_categories": ["text-retrieval"],
-        "tags": ["goldgrade", f"release-{gold.release_id[:12]}"],
-        "size_categories": [_size(len(gold.documents.ids))],
+        "tags": ["goldgrade", f"release-{row.release_id[:12]}"],
+        "size_categories": [_size(len(source.release.versions))],
         "configs": [
             {
                 "config_name": config,
-                "description": f"release {gold.release_id}",  # `datasets` keys its cache by it and the folder
+                "description": f"release {row.release_id}",  # the cache of `datasets` has it as a key
                 **written.loading,
                 "data_files": [{"split": split, "path": path} for split, path in splits.items()],
             }

@@ -1,41 +1,114 @@
-"""The parts of a release that contain no single judgment: queries, grades, edges, guides, sampling, pools."""
+"""The tables of a release, made from the project's rows: queries, grades, judgments, pools and the rest.
+
+People and rounds are numbers (`pseudonyms`). What people wrote is kept, without the names by which the
+project knows them and without e-mail addresses.
+"""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from curation.core.text import ListDigest, canonical_json, digest
 from curation.labeling.consensus.consensus import PairConsensus
+from curation.releases.freeze.pseudonyms import pseudonyms, without_names
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.release_rows import PartRows, Table, rounded
-from curation.store.release_parts import PartText, table_rows
+from curation.releases.release_id import rounded
+from curation.releases.release_rows import NO_NUMBER, PartRows, Table
+from curation.store import Round
+from curation.store.release_parts import PartText, sorted_lines, table_rows
 
 
-@dataclass(frozen=True)
-class Split:
-    """The split in force; `parts` and `groups` are by query id."""
+def judgments(
+    rows: Rows, queries: Collection[str]
+) -> tuple[PartText, dict[str, str], dict[str, str], frozenset[str]]:
+    """Judgments as they were given, under the numbers of annotators and rounds that follow from them; these
+    numbers; and the hashes of the guides."""
+    judged, guides = _digests(_judged(rows, queries))
+    judged_rounds = {round_id for _, round_id in judged}
+    about = {annotator: digest("pilots alone") for annotator, _ in judged}
+    about |= {row.annotator: digest(rounded(row[1:])) for row in rows.repeats}
+    about_rounds = {row.round_id: digest(_round(row)) for row in rows.rounds if row.round_id in judged_rounds}
+    annotators, rounds = pseudonyms(about, about_rounds, judged)
+    numbered = (
+        row | {"annotator": annotators[row["annotator"]], "round": rounds[row["round"]]}
+        for row in _judged(rows, queries)
+    )
+    return PartText.of_rows(numbered, ordered=True), annotators, rounds, guides
 
-    split_id: str
-    parameters: dict[str, Any]
-    parts: Mapping[str, str]
-    groups: Mapping[str, str]
+
+def _judged(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
+    """The judgments of these queries on documents of the corpus, one by one."""
+    pinned = dict(columns(rows.labels.snapshot))
+    for row in table_rows(rows.judgments):
+        if row["query_id"] in queries and row["document_id"] in pinned:
+            if row.pop("content_hash") != pinned[row["document_id"]]:
+                row["version"] = "changed"
+            yield row
 
 
-def split_of(rows: Rows) -> Split:
-    """The split in force."""
-    assigned = list(columns(rows.assigned))
-    parts = {query_id: part for query_id, part, _ in assigned}
-    groups = {query_id: group for query_id, _, group in assigned}
-    return Split(rows.split_id, json.loads(rows.split_parameters), parts, groups)
+def _digests(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str, str], str], frozenset[str]]:
+    """(annotator, round) → `digest` of the list of their judgments' lines, sorted; and the guides' hashes."""
+    numbers: dict[tuple[str, str], int] = {}
+    guides = set()
+
+    def nameless() -> Iterator[str]:
+        for row in judged:
+            number = numbers.setdefault((row.pop("annotator"), row.pop("round")), len(numbers))
+            guides.add(row["guide"])
+            yield f"{canonical_json(row)}\t{number}"  # a tab is in no such line, and comes before all that is
+
+    digests: defaultdict[int, ListDigest] = defaultdict(ListDigest)
+    for numbered in sorted_lines(nameless()):
+        line, _, number = numbered.rpartition("\t")
+        digests[int(number)].add(line)
+    return {source: digests[number].value() for source, number in numbers.items()}, frozenset(guides)
 
 
-def queries(rows: Rows, split: Split, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
-    """The queries, how each was drawn, and what is known about it; of those by a model what wrote them.
+def rounds(rows: Rows, numbers: Mapping[str, str]) -> Table:
+    """The rounds with a number."""
+    used = [{"round": numbers[row.round_id], **_round(row)} for row in rows.rounds if row.round_id in numbers]
+    return sorted(used, key=canonical_json)
 
-    A query has its filter only where it has one.
+
+def _round(row: Round) -> dict[str, Any]:
+    """A round without names: of its parameters those that say how it was laid out."""
+    parameters = json.loads(row.parameters)
+    kept = {
+        name: parameters[name] for name in ("overlap", "duplicates", "seed", "again") if name in parameters
+    }
+    return {"kind": row.kind, "guide": row.guide_hash, "parameters": kept}
+
+
+def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str]) -> Table:
+    """The reviewers' decisions; nobody is named in their reasons."""
+    pinned = dict(columns(rows.labels.snapshot))
+    table = []
+    for row in rows.adjudications.to_pylist():
+        read, _ = row.pop("content_hash"), row.pop("reviewer")
+        if row["query_id"] in queries and row["document_id"] in pinned:
+            row["reason"] = without_names(row["reason"], people)
+            changed = read is not None and read != pinned[row["document_id"]]
+            table.append(row | ({"version": "changed"} if changed else {}))
+    return table
+
+
+def people_of(rows: Rows, queries: Collection[str], numbers: Mapping[str, str]) -> dict[str, str]:
+    """Every name of somebody who judged or decided pairs of these queries → their number.
+
+    Other accounts say nothing about a release: a word is not a name because somebody signs in with it.
+    """
+    reviewers = {row["reviewer"] for row in rows.adjudications.to_pylist() if row["query_id"] in queries}
+    inside = numbers.keys() | reviewers
+    return {known: numbers.get(name, NO_NUMBER) for known, name in rows.people.items() if name in inside}
+
+
+def queries(rows: Rows, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
+    """The queries, how each was drawn, and what is known about it.
+
+    Only some queries have a filter, or the language model that wrote them.
     """
     sampled = {query_id: drawn for query_id, *drawn in columns(rows.sampled)}
     about = {query_id: known for query_id, *known in columns(rows.about_queries)}
@@ -57,8 +130,8 @@ def queries(rows: Rows, split: Split, chosen: Collection[str], filters: Mapping[
                 "stratum": stratum,
                 "traffic": traffic,
                 "inclusion_probability": rounded(probability),
-                "part": split.parts[query.query_id],
-                "group": split.groups[query.query_id],
+                "part": rows.split.parts[query.query_id],
+                "group": rows.split.groups[query.query_id],
                 **synthetic.get(query.query_id, {}),
                 **({"filter": filters[query.query_id]} if query.query_id in filters else {}),
             }
@@ -69,14 +142,14 @@ def queries(rows: Rows, split: Split, chosen: Collection[str], filters: Mapping[
 def _written_by(model: str, detail: str, share: float | None) -> dict[str, Any]:
     """The model, its prompts and the share of its queries that people judge.
 
-    The document that it wrote for stays out: it would tell of grades of a sealed part.
+    The document that it wrote for stays out, because it would reveal grades of a sealed part.
     """
     prompts = json.loads(detail).get("prompts", {})
     return {"written_by": {"model": model, "prompts": prompts, "share_judged": rounded(share)}}
 
 
 def qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
-    """One grade; with `sure` also its confidence. Of a disputed pair it is an older one: 'kept'."""
+    """One grade; with `sure` also its confidence. A disputed pair has an older grade: 'kept'."""
     row: dict[str, Any] = {
         "query_id": pair.query_id,
         "document_id": pair.document_id,
@@ -142,9 +215,14 @@ def answers(rows: Rows, queries: Collection[str]) -> Table:
 def nuggets(rows: Rows, queries: Collection[str]) -> Table:
     """The nuggets, a row for each in the order in which they were written."""
     return [
-        {"query_id": query_id, "nugget_id": one.id_for(query_id), "text": one.text, "vital": one.vital}
+        {
+            "query_id": query_id,
+            "nugget_id": nugget.id_for(query_id),
+            "text": nugget.text,
+            "vital": nugget.vital,
+        }
         for query_id, written in rows.nuggets.items()
-        for one in written
+        for nugget in written
         if query_id in queries
     ]
 
@@ -156,6 +234,12 @@ def pool_sample(rows: Rows, queries: Collection[str]) -> Table:
         for row in rows.pool_sample.to_pylist()
         if row["query_id"] in queries
     ]
+
+
+def relabeled(rows: Rows, pairs: Collection[tuple[str, str]]) -> Table:
+    """The pairs among these that were judged again, in which quarter, and what had changed."""
+    names = ("query_id", "document_id", "quarter", "cause")  # as releases have stored what had changed
+    return [dict(zip(names, row, strict=True)) for row in rows.relabeled if row[:2] in pairs]
 
 
 def pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:

@@ -1,34 +1,31 @@
-"""Pseudonyms of annotators and rounds: numbers that follow from what was judged, never from names.
+"""Numbers for the people and rounds of a release, which has no names.
 
-Annotators and rounds are distinguished by their judgments and by their neighbours, as in colour refinement.
-Those that still look alike can be exchanged without a difference to the release, so it does not matter which
-of them comes first.
+The numbers follow from what was judged, never from names. Annotators and rounds are distinguished by their
+judgments and by their neighbours, as in colour refinement. Those that still look alike can be exchanged
+without a difference to the release, so it does not matter which of them comes first.
 
 B. Weisfeiler and A. Leman (1968), The reduction of a graph to canonical form.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import NamedTuple
+from unicodedata import normalize
 
 from curation.core.text import digest
+from curation.ingest.importers.personal_data import redact
 
+MIN_NAME = 3
+"""Shorter names stay in what people wrote: they would be found in any sentence."""
 _Node = tuple[str, str]  # 'a' or 'r', and the name
-
-
-class Pseudonyms(NamedTuple):
-    """Annotator's name → 'a1', 'a2', …; round id → 'r1', 'r2', …"""
-
-    annotators: dict[str, str]
-    rounds: dict[str, str]
 
 
 def pseudonyms(
     annotators: Mapping[str, str], rounds: Mapping[str, str], judged: Mapping[tuple[str, str], str]
-) -> Pseudonyms:
-    """Number annotators and rounds.
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Number annotators and rounds: annotator's name → 'a1', 'a2', …; round id → 'r1', 'r2', …
 
     Parameters
     ----------
@@ -40,7 +37,7 @@ def pseudonyms(
     colours = _refined(colours, judged)
     while tied := _tied(colours):
         colours = _refined(colours | {tied: digest(colours[tied], "first")}, judged)
-    return Pseudonyms(_numbered("a", colours), _numbered("r", colours))
+    return _numbered("a", colours), _numbered("r", colours)
 
 
 def _refined(colours: dict[_Node, str], judged: Mapping[tuple[str, str], str]) -> dict[_Node, str]:
@@ -65,4 +62,25 @@ def _tied(colours: Mapping[_Node, str]) -> _Node | None:
 
 def _numbered(prefix: str, colours: Mapping[_Node, str]) -> dict[str, str]:
     ordered = sorted((colour, name) for (kind, name), colour in colours.items() if kind == prefix)
-    return {name: f"{prefix}{place}" for place, (_, name) in enumerate(ordered, 1)}
+    return {name: f"{prefix}{number}" for number, (_, name) in enumerate(ordered, 1)}
+
+
+def without_names(text: str, people: Mapping[str, str]) -> str:
+    """What somebody wrote, with people's numbers for their names and placeholders for personal data.
+
+    A name is replaced as a whole word, in its own case, with letters and accents together or apart.
+
+    Parameters
+    ----------
+    people: every name by which the project knows somebody → their number.
+    """
+    forms = {
+        normalize(form, name): number
+        for name, number in people.items()
+        if len(name) >= MIN_NAME
+        for form in ("NFC", "NFD")
+    }
+    if forms:
+        names = "|".join(re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form)))
+        text = re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda match: forms[match[0]], text)
+    return redact(text).text

@@ -1,13 +1,11 @@
-"""Sharing: a grade given to one document is also that of others, by a rule that the release names.
+"""Grades that documents share, and grades that follow from the filter of a query.
 
-Without a rule each document has its own judgments alone. The rule 'identical': for the same query,
-a document of the corpus whose title and body are the same text has the same grade. A pair with judgments of
-its own keeps what came of them, a dispute or no grade included. Where ids of one text have different grades,
-which is right is for people to say, and no further id gets one. A grade that was given on another version of
-its document is not shared: the text of now is not the one that was judged.
-
-A query's filter decides over people and sharing: a pair outside it that people judged or a pool has gets the
-lowest grade. `how` says so, and of which kind it is, and `reason` which field or date was against it.
+Without a rule each document has its own judgments alone. By the rule 'identical' a document of the corpus
+with the same title and body has the same grade for the same query. A pair with judgments of its own keeps
+what came of them. Where ids of one text have different grades, no further id gets one. A grade that was given
+on another version of its document is not shared. A query's filter decides over people and sharing: a pair
+outside it that people judged or a pool has gets the lowest grade, and `reason` says which field or date was
+against it.
 """
 
 from __future__ import annotations
@@ -20,12 +18,10 @@ from typing import Any
 
 from curation.core.errors import InputError
 from curation.core.similarity.identical import Identical
-from curation.core.similarity.near_duplicates import near_duplicate
-from curation.core.similarity.shingles import word_shingles
-from curation.ingest.filters.query_filter import OUTDATED, OUTSIDE
-from curation.ingest.filters.stored import Filters
-from curation.negatives.hard_negatives import NEAR_DUPLICATE
-from curation.releases.freeze.content import ReleaseDraft, Sharing
+from curation.core.similarity.shingles import near_duplicate, word_shingles
+from curation.ingest.filters import OUTDATED, OUTSIDE, Filters
+from curation.negatives.requests import NEAR_DUPLICATE
+from curation.releases.freeze.draft import Pair, ReleaseDraft
 from curation.releases.release_rows import Table
 from curation.splits.inputs import SplitInputs
 from curation.store import Store
@@ -36,11 +32,9 @@ IDENTICAL = "identical"
 RULES = (IDENTICAL,)
 SHARED = "shared"
 
-Pair = tuple[str, str]
-
 
 def check_rule(rule: str | None) -> None:
-    """Refuse a rule that there is not."""
+    """Refuse a rule that does not exist."""
     if rule is not None and rule not in RULES:
         raise InputError(f"There is no rule of sharing {rule!r}; expected {', '.join(RULES)}.")
 
@@ -55,7 +49,7 @@ def share_grades(draft: ReleaseDraft, rule: str, identical: Identical) -> None:
     added = Counter(draft.split.parts[row["query_id"]] for row in rows)
     draft.grades = {part: count + added[part] for part, count in draft.grades.items()}
     draft.graded = replace(draft.graded, inputs=_inputs(draft, rows))
-    draft.sharing = Sharing(rule, len(rows), conflicts)
+    draft.sharing = {"rule": rule, "grades": len(rows), "conflicts": conflicts}
 
 
 def grade_outside(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
@@ -69,7 +63,7 @@ def grade_outside(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     for pair, reason in reasons.items():
         row = {"query_id": pair[0], "document_id": pair[1], "votes": {}, "cannot_tell": 0}
         how = {"how": OUTDATED if pair in similar else OUTSIDE, "reason": reason}
-        graded[pair] = row | graded.get(pair, {}) | {"grade": draft.agreement.scale[0], **how}
+        graded[pair] = row | graded.get(pair, {}) | {"grade": draft.scale[0], **how}
     tables["qrels"] = PartText.of_rows(row for _, row in sorted(graded.items()))
     if "evidence" in tables:
         tables["evidence"] = [row for row in tables["evidence"] if _pair(row) not in reasons]
@@ -78,7 +72,7 @@ def grade_outside(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
 
 
 def _similar(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> set[Pair]:
-    """Those of the pairs whose text is nearly that of a relevant document."""
+    """The pairs whose text is nearly the text of a relevant document."""
     least = draft.split.parameters["relevant_grade"]
     relevant = defaultdict(list)
     for row in draft.tables["qrels"]:
@@ -87,8 +81,8 @@ def _similar(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> se
     needed = {pair[1] for pair in outside}.union(*relevant.values())
     hashes = [row["content_hash"] for row in draft.tables["documents"] if row["document_id"] in needed]
     with store.reading() as cursor:
-        found = documents_by_hash(cursor, hashes).values()
-    shingles = {one.document_id: word_shingles(one.text) for one in found}
+        documents = documents_by_hash(cursor, hashes).values()
+    shingles = {document.document_id: word_shingles(document.text) for document in documents}
     return {
         pair
         for pair in outside
@@ -98,7 +92,7 @@ def _similar(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> se
 
 def _shared(draft: ReleaseDraft, identical: Identical) -> tuple[Table, int]:
     """The rows of further documents, and the number of conflicts."""
-    own = _own(draft)
+    judged = _judged(draft)
     by_text: defaultdict[Pair, Table] = defaultdict(list)
     for row in draft.tables["qrels"]:
         if "version" not in row:
@@ -111,12 +105,12 @@ def _shared(draft: ReleaseDraft, identical: Identical) -> tuple[Table, int]:
             continue
         source = min(given, key=lambda row: str(row["document_id"]))
         others = sorted(identical.all_ids([first]))
-        rows += [_row(source, other) for other in others if (query_id, other) not in own]
+        rows += [_row(source, other) for other in others if (query_id, other) not in judged]
     return rows, conflicts
 
 
 def _with_evidence(evidence: Iterable[Mapping[str, Any]], shared: Table) -> Table:
-    """The evidence, and that of further documents: their text is the same."""
+    """The evidence, also for further documents: their text is the same."""
     others: defaultdict[Pair, list[str]] = defaultdict(list)
     for row in shared:
         others[row["query_id"], row["from"]].append(row["document_id"])
@@ -128,10 +122,9 @@ def _pair(row: Mapping[str, Any]) -> Pair:
     return row["query_id"], row["document_id"]
 
 
-def _own(draft: ReleaseDraft) -> set[Pair]:
-    """Pairs with judgments or a decision of their own, whatever came of them, and those with a grade."""
-    tables = ("judgments", "adjudications", "qrels")
-    return {(row["query_id"], row["document_id"]) for name in tables for row in draft.tables[name]}
+def _judged(draft: ReleaseDraft) -> set[Pair]:
+    """Pairs with judgments or a decision of their own, whatever came of them, and pairs with a grade."""
+    return {_pair(row) for name in ("judgments", "adjudications", "qrels") for row in draft.tables[name]}
 
 
 def _row(source: Mapping[str, Any], document_id: str) -> dict[str, Any]:

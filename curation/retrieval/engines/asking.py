@@ -1,11 +1,14 @@
 """All queries in force, asked of an engine at a stated rate, and their lists stored as a run.
 
-Where the work breaks off there is no run, and the same call again asks for what is missing (`answers`). A
+Where the work breaks off there is no run, and the same call again asks for what is missing. A
 query without a whole answer is left out and counted. Documents that the project lacks are brought by id; a
 place whose document is gone before it can be brought leaves a gap in the ranks.
 
-Engines do not repeat, so a pool rests on the stored run. How far they do is said by asking again (`repeat`).
-Whether a template is right, one query shows (`try_engine`), of which nothing is stored.
+Engines do not repeat, so a pool rests on the stored run.
+One query shows whether a template is right (`try_engine`); nothing of it is stored.
+
+An answer that is not whole, as with failed shards, is no list: the query is left out with the reason, and is
+asked again unless something came of the call.
 """
 
 from __future__ import annotations
@@ -14,29 +17,33 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import count
+from time import monotonic
 from typing import NamedTuple
 
-from curation.core.errors import RefusedError, refuse_problems
+from curation.core.errors import CurationError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import amount, digest
+from curation.core.text import digest, pluralize
 from curation.ingest.importers.queries import active_queries
-from curation.ingest.importers.run_import import check_name, identified, keep_run
-from curation.ingest.importers.runs import Run, RunEntry, stored_runs
+from curation.ingest.stored_runs import Run, RunEntry, check_name, keep_run, run_of, stored_runs
 from curation.people.annotators import require_author
 from curation.retrieval.engines import RATE
-from curation.retrieval.engines.answers import AskedLists, StoredList, append_lists, ask_missing, read_asked
-from curation.retrieval.engines.client import Engine, EngineClient, EngineList
+from curation.retrieval.engines.client import EngineClient, EngineList, RejectedQueryError
 from curation.retrieval.engines.documents import bring, bring_missing
-from curation.retrieval.engines.stored import find_engine
-from curation.retrieval.engines.template import WebCall
-from curation.store import COMMAND_LINE, Cursor, Document, Store, utc_now
+from curation.retrieval.engines.template import Engine, WebCall, find_engine
+from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, append_rows, fetch, utc_now
 
-TOP = 10
 _STORED = """
 SELECT run_id, any_value(left_out), count(DISTINCT query_id), count(*)
 FROM runs JOIN run_entries USING (run_id) WHERE name = ? GROUP BY run_id
 """
+SAVE_SECONDS = 1.0
+"""Seconds after which answers are stored: a killed process loses no older ones."""
+MAX_REJECTED_IN_A_ROW = 5
+"""Queries that are rejected one after the other, which end the work."""
+REJECTED = "queries that the engine rejected"
+_OF_IDS = "FROM engine_answers WHERE answer_id IN (SELECT unnest(?::TEXT[]))"
 
 
 @dataclass(frozen=True)
@@ -48,14 +55,12 @@ class EngineRunRequest:
     name: '' is the engine's of today: its name and the date, and a number where other questions have that.
     depth: places of a list.
     rate: requests a second.
-    repeat: how often all is asked; the first answers are the run.
     """
 
     engine: str
     name: str = ""
     depth: int = 100
     rate: float = RATE
-    repeat: int = 1
 
     @property
     def names(self) -> Iterator[str]:
@@ -78,8 +83,6 @@ class EngineRunImport:
     asked: requests for lists that were sent now; others were stored before.
     brought: documents that the project did not have.
     seconds: a query, on average.
-    changed: of the first ten places, those that were others in a later pass, on average; None without one.
-    other_tops: queries whose first ten were not the same each time.
     left_out: reason → number.
     """
 
@@ -92,25 +95,18 @@ class EngineRunImport:
     asked: int
     brought: int
     seconds: float
-    changed: float | None
-    other_tops: int
     left_out: dict[str, int]
 
     @property
     def sentences(self) -> list[str]:
         """What it did."""
-        places = f"{amount(self.entries, 'place')} for {amount(self.queries, 'query', 'queries')}"
-        found = [f"Nothing changed: the project has this run {self.name!r} with {places}."]
+        places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
+        sentences = [f"Nothing changed: the project has this run {self.name!r} with {places}."]
         if self.is_new:
-            brought = amount(self.brought, "document was", "documents were")
-            found = [f"Stored the run {self.name!r}: {places}. A pool names it as run:{self.name}."]
-            found.append(f"{self.seconds:.3f} s a query. {brought} brought by id.")
-        if self.changed is not None:
-            found.append(
-                f"Asked again: of the first {TOP} documents {self.changed:.2g} changed on average; "
-                f"some did in {amount(self.other_tops, 'list')}."
-            )
-        return found + [f"Left out: {number:,} × {why}." for why, number in self.left_out.items()]
+            brought = pluralize(self.brought, "document was", "documents were")
+            sentences = [f"Stored the run {self.name!r}: {places}. A pool names it as run:{self.name}."]
+            sentences.append(f"{self.seconds:.3f} s a query. {brought} brought by id.")
+        return sentences + [f"Left out: {number:,} × {why}." for why, number in self.left_out.items()]
 
 
 class EngineRunPlan(NamedTuple):
@@ -155,7 +151,6 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
     InputError, NotFoundError, RefusedError: see `import_engine_run`.
     """
     problems = [] if request.depth >= 1 else [f"Depth {request.depth}: expected at least 1 document."]
-    problems += [] if request.repeat >= 1 else [f"Repeat {request.repeat}: expected at least 1."]
     refuse_problems(problems)
     engine, queries = find_engine(cursor, request.engine), active_queries(cursor)
     if not queries:
@@ -167,8 +162,8 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
     for name in request.names:
         check_name(name)
         request_id = digest("engine run", name, engine.name, engine.template.template_hash, request.depth)
-        asked, run = read_asked(cursor, request_id, queries, request.repeat), runs.get(name)
-        if run is None or all(one.attempt > 1 for one in asked.missing):
+        asked, run = read_asked(cursor, request_id, queries), runs.get(name)
+        if run is None or not asked.missing:
             return EngineRunPlan(request, engine, name, asked, run)
     raise RefusedError(
         f"The project has the run {name!r} (from {runs[name].source}) of other queries, another depth "
@@ -203,21 +198,15 @@ def import_engine_run(
     if missing:
         say(client.notice_of_lists(missing))
     lists = ask_missing(
-        store, client, plan.asked, lambda one: client.search(one.text, request.depth), progress
+        store, client, plan.asked, lambda query: client.search(query.text, request.depth), progress
     )
     if plan.run is None:
         brought = _store_run(store, client, plan, lists, author, progress)
-    elif missing:
-        with store.transaction(appends=True) as cursor:
-            append_lists(cursor, lists)
     with store.reading() as cursor:
         [(run_id, left_out, queries, entries)] = cursor.execute(_STORED, [plan.name]).fetchall()
-    first, changes = _first(lists), list(_changes(lists))
     return EngineRunImport(
         *(plan.name, request.engine, run_id, plan.run is None, queries, entries, missing, brought),
-        seconds=sum(one.seconds for one in first) / len(first),
-        changed=sum(changes) / len(changes) if changes else None,
-        other_tops=sum(map(bool, changes)),
+        seconds=sum(answer.seconds for answer in lists) / len(lists),
         left_out=json.loads(left_out),
     )
 
@@ -231,39 +220,130 @@ def _store_run(
     progress: Progress,
 ) -> int:
     """Bring the documents and store the run: how many were brought."""
-    first, name, engine = _first(lists), plan.name, plan.engine
-    wanted = {one for ids in first for one in ids.document_ids}
+    name, engine = plan.name, plan.engine
+    wanted = {document_id for answer in lists for document_id in answer.document_ids}
     brought, known, missed = bring_missing(store, client, wanted, progress)
-    entries = list(_entries(first, known))
+    entries = list(_entries(lists, known))
     if not entries:
         raise RefusedError(f"The engine {engine.name!r} has no list for any query; no run is stored.")
-    run_id, rows = identified(name, entries)
-    left_out = {**Counter(one.left_out for one in first if one.left_out), **missed}
+    run = run_of(name, f"engine {engine.name}", entries)
+    left_out = {**Counter(answer.left_out for answer in lists if answer.left_out), **missed}
     with store.transaction(appends=True) as cursor:
         append_lists(cursor, lists)
-        if keep_run(cursor, Run(run_id, name, f"engine {engine.name}"), rows, left_out, author):
-            row = [run_id, engine.name, plan.asked.request_id, engine.template.written, plan.request.depth]
+        if keep_run(cursor, run, entries, left_out, author):
+            row = [
+                run.run_id,
+                engine.name,
+                plan.asked.request_id,
+                engine.template.written,
+                plan.request.depth,
+            ]
             cursor.execute("INSERT INTO engine_runs VALUES (?, ?, ?, ?, ?)", row)
     return brought
 
 
-def _first(lists: Sequence[StoredList]) -> list[StoredList]:
-    return [one for one in lists if one.attempt == 1]
-
-
 def _entries(lists: Sequence[StoredList], known: Collection[str]) -> Iterator[RunEntry]:
     """The places of lists, by query id and rank; those whose document is gone leave gaps."""
-    for one in sorted(lists, key=lambda one: one.query_id):
-        for rank, document_id in enumerate(one.document_ids, 1):
+    for answer in sorted(lists, key=lambda answer: answer.query_id):
+        for rank, document_id in enumerate(answer.document_ids, 1):
             if document_id in known:
-                score = None if one.scores is None else one.scores[rank - 1]
-                yield RunEntry("", one.query_id, document_id, rank, score)
+                score = None if answer.scores is None else answer.scores[rank - 1]
+                yield RunEntry(answer.query_id, document_id, rank, score)
 
 
-def _changes(lists: Sequence[StoredList]) -> Iterator[int]:
-    """Of each list of a later attempt: how many of the first ten are not the first attempt's."""
-    first = {one.query_id: one for one in _first(lists)}
-    for one in lists:
-        before = first[one.query_id]
-        if one.attempt > 1 and not one.left_out and not before.left_out:
-            yield len(set(before.document_ids[:TOP]) - set(one.document_ids[:TOP]))
+class StoredList(NamedTuple):
+    """A row of `engine_answers`; see the schema."""
+
+    answer_id: str
+    request_id: str
+    attempt: int
+    query_id: str
+    document_ids: list[str]
+    scores: list[float] | None
+    seconds: float
+    left_out: str
+    asked_at: datetime
+
+
+class AskedLists(NamedTuple):
+    """The queries of a request by the ids of their answers, and the answers that are stored."""
+
+    request_id: str
+    queries: dict[str, Query]
+    stored: dict[str, StoredList]
+
+    @property
+    def missing(self) -> dict[str, Query]:
+        """The queries without an answer."""
+        return {answer_id: query for answer_id, query in self.queries.items() if answer_id not in self.stored}
+
+
+def read_asked(cursor: Cursor, request_id: str, queries: Sequence[Query]) -> AskedLists:
+    """What a request asks for these queries, and what of it is answered."""
+    by_answer = {digest("engine answer", request_id, 1, query[:2]): query for query in queries}
+    return AskedLists(request_id, by_answer, _read_lists(cursor, [*by_answer]))
+
+
+def ask_missing(
+    store: Store,
+    client: EngineClient,
+    asked: AskedLists,
+    ask: Callable[[Query], EngineList],
+    progress: Progress,
+) -> list[StoredList]:
+    """Ask what is missing, and store the answers as they come: the lists, in the order of the queries.
+
+    Raises
+    ------
+    RefusedError: see `EngineClient.search`; what was answered before is kept.
+    """
+    answers, missing = list[StoredList](), asked.missing
+    kept, rejected, saved = 0, 0, monotonic()
+    try:
+        for number, (answer_id, query) in enumerate(missing.items()):
+            progress(f"asking {client.host}, texts redacted", number, len(missing))
+            try:
+                answer, rejected = ask(query), 0
+            except RejectedQueryError:
+                answer, rejected = EngineList([], None, 0.0, REJECTED), rejected + 1
+                if rejected >= min(MAX_REJECTED_IN_A_ROW, len(asked.queries)):
+                    raise
+            ids = (answer_id, asked.request_id, 1, query.query_id)
+            answers.append(StoredList(*ids, *answer, utc_now()))
+            if monotonic() - saved > SAVE_SECONDS:
+                _save(store, answers[kept:])
+                kept, saved = len(answers), monotonic()
+    except CurationError as error:
+        whole = pluralize(sum(not answer.left_out for answer in answers), "answer is", "answers are")
+        raise RefusedError(
+            f"{error.found} Nothing came of it: {whole} kept, of {len(missing):,}. The same call asks for "
+            "the rest."
+        ) from error
+    finally:
+        _save(store, answers[kept:])
+    lists = asked.stored | {answer.answer_id: answer for answer in answers}
+    return [lists[answer_id] for answer_id in asked.queries]
+
+
+def _save(store: Store, answers: Sequence[StoredList]) -> None:
+    """Store the answers that are whole."""
+    if whole := [answer for answer in answers if not answer.left_out]:
+        with store.transaction(appends=True) as cursor:
+            append_lists(cursor, whole)
+
+
+def append_lists(cursor: Cursor, lists: Sequence[StoredList]) -> None:
+    """Write answers that are not there: another process may have asked the same."""
+    known = _read_lists(cursor, [answer.answer_id for answer in lists])
+    append_rows(cursor, "engine_answers", [answer for answer in lists if answer.answer_id not in known])
+
+
+def delete_answers(store: Store, asked: AskedLists) -> None:
+    """Remove the answers of a request whose outcome is not kept by the project: the next one asks for all."""
+    with store.transaction() as cursor:
+        cursor.execute(f"DELETE {_OF_IDS}", [[*asked.queries]])
+
+
+def _read_lists(cursor: Cursor, answer_ids: Sequence[str]) -> dict[str, StoredList]:
+    sql = f"SELECT {', '.join(StoredList._fields)} {_OF_IDS}"
+    return {answer.answer_id: answer for answer in fetch(cursor, StoredList, sql, [list(answer_ids)])}

@@ -22,15 +22,15 @@ from urllib.request import Request
 from pydantic import SecretStr
 
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.text import amount
+from curation.core.text import pluralize
 from curation.core.web import Fault, Patience, WebAnswer, address_problems, keep_asking, key_problems, send
-from curation.ingest.importers.redaction.personal_data import redact
+from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.values import text_of
 from curation.retrieval.engines import RATE
 from curation.retrieval.engines.template import (
     MISSING,
+    Engine,
     EngineRequest,
-    EngineTemplate,
     WebCall,
     differing,
     paths_in,
@@ -38,20 +38,12 @@ from curation.retrieval.engines.template import (
     value_at,
 )
 
-LARGEST = 64_000_000
+MAX_ANSWER_BYTES = 64_000_000
 """Bytes of an answer."""
 PATIENCE = Patience(seconds=30.0)
 NOT_WHOLE = "queries without a whole answer ({})"
 _SHORT = 8
 """A key of fewer characters is left in answers: it would be in many words."""
-
-
-class Engine(NamedTuple):
-    """An engine as it is stored."""
-
-    name: str
-    kind: str
-    template: EngineTemplate
 
 
 class EngineList(NamedTuple):
@@ -120,7 +112,7 @@ class EngineClient:
 
     def notice_of_lists(self, number: int) -> str:
         """The notice of so many lists."""
-        return f"{self.notice(amount(number, 'list'))} Texts go there redacted."
+        return f"{self.notice(pluralize(number, 'list'))} Texts go there redacted."
 
     def search_call(self, text: str, depth: int) -> WebCall:
         """The request for a query, its text redacted."""
@@ -155,12 +147,12 @@ class EngineClient:
             )
         call = template.call(template.random, seed=seed, depth=depth)
         try:
-            found = self._list(call, template.random, depth, "random documents")
+            answer = self._list(call, template.random, depth, "random documents")
         except RejectedQueryError as error:
             raise RefusedError(error.found) from None
-        if found.left_out:
-            raise RefusedError(f"{self._named} gave no random documents: {found.left_out}.")
-        return found
+        if answer.left_out:
+            raise RefusedError(f"{self._named} gave no random documents: {answer.left_out}.")
+        return answer
 
     def documents(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The documents of these ids that the engine has, with their fields; see `search` for the errors."""
@@ -213,16 +205,16 @@ class EngineClient:
 
     def _refuse_ids(self, ids: Sequence[str], about: str) -> None:
         first: dict[str, int] = {}
-        for place, document_id in enumerate(ids, 1):
+        for rank, document_id in enumerate(ids, 1):
             if not document_id:
-                raise InputError(f"{self._named} has no id at place {place} for {about}.")
+                raise InputError(f"{self._named} has no id at place {rank} for {about}.")
             if document_id in first:
                 raise InputError(
                     f"{self._named} has {document_id!r} twice for {about}, at the places "
-                    f"{first[document_id]} and {place}. A document has one place in a list: ask the engine "
+                    f"{first[document_id]} and {rank}. A document has one place in a list: ask the engine "
                     "for documents, not for their parts."
                 )
-            first[document_id] = place
+            first[document_id] = rank
 
     def _score(self, hit: Any, path: str, about: str) -> float:
         score = require_at(hit, path, f"A hit for {about}")
@@ -234,28 +226,28 @@ class EngineClient:
         return float(score)
 
     def _answer(self, call: WebCall, absent: bool = False) -> Any:
-        """The JSON of an answer; None where `absent` and there is no such document."""
-        found, sent = keep_asking(lambda: self._once(call), self._patience, Event())
-        if isinstance(found, Fault):
+        """The JSON of an answer; None if `absent` and there is no such document."""
+        outcome, sent = keep_asking(lambda: self._once(call), self._patience, Event())
+        if isinstance(outcome, Fault):
             raise RefusedError(
-                f"{self._named} gave no answer: {found.reason} ({amount(sent, 'request')}). "
+                f"{self._named} gave no answer: {outcome.reason} ({pluralize(sent, 'request')}). "
                 f"Check {self.url_name}."
             )
-        if absent and found.status == 404:
+        if absent and outcome.status == 404:
             return None
-        if found.is_refused:
+        if outcome.is_refused:
             raise RefusedError(
-                f"{self._named} answered HTTP {found.status}{self._said(found)} to {call.method} "
+                f"{self._named} answered HTTP {outcome.status}{self._said(outcome)} to {call.method} "
                 f"{call.path.partition('?')[0]}. Check {self.url_name}, {self._key_name} and the template."
             )
-        if found.status != 200:
+        if outcome.status != 200:
             raise RejectedQueryError(
-                f"{self._named} rejected a request (HTTP {found.status}{self._said(found)})."
+                f"{self._named} rejected a request (HTTP {outcome.status}{self._said(outcome)})."
             )
-        if len(found.body) > LARGEST:
+        if len(outcome.body) > MAX_ANSWER_BYTES:
             raise RefusedError(f"{self._named} answered more than 64 MB. Ask for fewer fields or documents.")
         try:
-            return json.loads(self._without_key(found.body))
+            return json.loads(self._without_key(outcome.body))
         except (ValueError, RecursionError):
             raise RefusedError(f"{self._named} answered what is no JSON. Check {self.url_name}.") from None
 
@@ -271,11 +263,11 @@ class EngineClient:
             body = call.body.encode()
         request = Request(f"{self._url}{call.path}", body, headers, method=call.method)  # noqa: S310  checked
         began = perf_counter()
-        found = send(request, self._patience.seconds, LARGEST)
+        response = send(request, self._patience.seconds, MAX_ANSWER_BYTES)
         self._seconds = round(perf_counter() - began, 6)
-        if isinstance(found, WebAnswer) and found.is_busy:
-            return Fault(f"it answered HTTP {found.status}{self._said(found)}", found.wait)
-        return found
+        if isinstance(response, WebAnswer) and response.is_busy:
+            return Fault(f"it answered HTTP {response.status}{self._said(response)}", response.wait)
+        return response
 
     def _said(self, answer: WebAnswer) -> str:
         """The beginning of the engine's own words."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import amount, listed
+from curation.core.text import join_words, pluralize
 from curation.ingest.importers.corpus import (
     KnownVersions,
     document_of,
@@ -23,14 +23,12 @@ from curation.ingest.importers.corpus import (
     without_group,
     write_corpus,
 )
-from curation.ingest.readers.columns import column_for, file_fields
-from curation.ingest.readers.fields import CorpusFields
+from curation.ingest.readers.fields import CorpusFields, column_for, file_fields
 from curation.ingest.readers.values import text_of
 from curation.people.annotators import require_author
 from curation.retrieval.engines import RATE
 from curation.retrieval.engines.client import EngineClient
-from curation.retrieval.engines.stored import find_engine
-from curation.retrieval.engines.template import MISSING, value_at
+from curation.retrieval.engines.template import MISSING, find_engine, value_at
 from curation.store import COMMAND_LINE, Cursor, Document, Store, append, record_event
 from curation.store.release_parts import batched
 
@@ -64,9 +62,10 @@ class CorpusRefreshed:
     def sentences(self) -> list[str]:
         """What it did."""
         return [
-            f"{amount(self.changed + self.gone + self.unchanged, 'document')} of the engine {self.engine!r} "
+            f"{pluralize(self.changed + self.gone + self.unchanged, 'document')} of the engine "
+            f"{self.engine!r} "
             f"fetched again: {self.changed:,} changed, {self.gone:,} gone, {self.unchanged:,} unchanged.",
-            f"The corpus has {amount(self.documents, 'document')}; its stored version is {self.snapshot}.",
+            f"The corpus has {pluralize(self.documents, 'document')}; its stored version is {self.snapshot}.",
         ]
 
 
@@ -80,27 +79,27 @@ def bring(
     RefusedError: there is no answer.
     InputError: the answers have not what the template says, or no document has title or text.
     """
-    fields, found, bare = client.engine.template.fields, dict[str, Document](), list[Mapping[str, Any]]()
+    fields, documents, bare = client.engine.template.fields, dict[str, Document](), list[Mapping[str, Any]]()
     for number, (document_id, source) in enumerate(client.documents(ids), 1):
         document = _document(document_id, source, fields)
         if document.text:
-            found[document_id] = document
+            documents[document_id] = document
         else:
             bare.append(source)
         progress("documents", number, len(ids))
-    if bare and not found and not others:
+    if bare and not documents and not others:
         raise InputError(
             f"No document of the engine {client.engine.name!r} has a title or a text. They have the fields "
-            f"{listed(sorted(bare[0]), 20) or 'none'}: name them under “fields” in the template."
+            f"{join_words(sorted(bare[0]), 20) or 'none'}: name them under “fields” in the template."
         )
-    left_out = {GONE: len(set(ids)) - len(found) - len(bare), NO_TEXT: len(bare)}
-    return found, {reason: count for reason, count in left_out.items() if count}
+    left_out = {GONE: len(set(ids)) - len(documents) - len(bare), NO_TEXT: len(bare)}
+    return documents, {reason: count for reason, count in left_out.items() if count}
 
 
 def bring_missing(
     store: Store, client: EngineClient, ids: Collection[str], progress: Progress = silent
 ) -> tuple[int, Collection[str], Counter[str]]:
-    """Bring those of these documents that the corpus in force lacks, `SLICE` at a time; see `bring`.
+    """Bring the ones among these documents that the corpus in force lacks, `SLICE` at a time; see `bring`.
 
     Returned are how many were brought, the ids that the corpus has now, and reason → documents left out.
 
@@ -126,11 +125,13 @@ def bring_missing(
 
 
 def _add(cursor: Cursor, engine: str, before: KnownVersions, brought: Mapping[str, Document]) -> None:
-    versions = before.versions | {one: document.content_hash for one, document in brought.items()}
-    held = before.held or before.snapshot is None
-    _write(cursor, engine, before, versions, list(brought.values()), held)
+    versions = before.versions | {
+        document_id: document.content_hash for document_id, document in brought.items()
+    }
+    is_held = before.held or before.snapshot is None
+    _write(cursor, engine, before, versions, list(brought.values()), is_held)
     known = {row[0] for row in cursor.execute(_BROUGHT, [engine]).fetchall()}
-    ids = [one for one in brought if one not in known]
+    ids = [document_id for document_id in brought if document_id not in known]
     append(cursor, "engine_documents", {"engine": [engine] * len(ids), "document_id": ids})
 
 
@@ -157,21 +158,28 @@ def refresh(
         require_author(cursor, author, "lead")
         engine, before = find_engine(cursor, name), known_versions(cursor)
         ids = dict.fromkeys(
-            one for (one,) in cursor.execute(_BROUGHT, [name]).fetchall() if one in before.versions
+            document_id
+            for (document_id,) in cursor.execute(_BROUGHT, [name]).fetchall()
+            if document_id in before.versions
         )
     if not ids:
         raise RefusedError(f"The engine {name!r} brought no document of the corpus; nothing was fetched.")
     client = EngineClient(engine, rate)
-    say(client.notice(f"{amount(len(ids), 'document')} by id"))
+    say(client.notice(f"{pluralize(len(ids), 'document')} by id"))
     brought, _ = bring(client, list(ids), progress)
     if not brought:
         raise RefusedError(
-            f"The engine {name!r} has none of its {amount(len(ids), 'document')} any more, and nothing was "
+            f"The engine {name!r} has none of its {pluralize(len(ids), 'document')} any more, and nothing "
+            "was "
             "changed. Check its address and its template."
         )
     versions = {key: value for key, value in before.versions.items() if key not in ids or key in brought}
     versions |= {document.document_id: document.content_hash for document in brought.values()}
-    changed = [one for one in brought.values() if before.versions[one.document_id] != one.content_hash]
+    changed = [
+        document
+        for document in brought.values()
+        if before.versions[document.document_id] != document.content_hash
+    ]
     gone, snapshot = len(ids) - len(brought), before.snapshot or ""
     if gone or changed:
         with store.transaction(appends=True) as cursor:
@@ -189,15 +197,18 @@ def _write(
     brought: Sequence[Document],
     held: bool,
 ) -> str:
-    new = sorted((one for one in brought if one.content_hash not in before.hashes), key=lambda one: one[:2])
+    new = sorted(
+        (document for document in brought if document.content_hash not in before.hashes),
+        key=lambda document: document[:2],
+    )
     return write_corpus(cursor, before, versions, [document_rows(new)], f"engine {engine}", held)
 
 
 def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
     """A document of the project; the field of its id is not kept a second time, as metadata."""
-    own = {name for name, value in source.items() if text_of(value) == document_id}
+    with_id = {name for name, value in source.items() if text_of(value) == document_id}
     ids = next(field.usual for field in file_fields(CorpusFields) if field.name == "id")
-    unkept = own.intersection(ids) | set(chosen.leave_out)
+    unkept = with_id.intersection(ids) | set(chosen.leave_out)
     values = {name: value for name, value in source.items() if name not in unkept}
     columns: dict[str, Any] = {"id": _ID}
     for field in file_fields(CorpusFields):

@@ -1,4 +1,7 @@
-"""What is sent to an engine, and where its answer has what: a template of YAML, filled in for each request.
+"""The engines of a project, and the template that says what is sent to one, and where its answer has what.
+
+A template is YAML, filled in for each request. Each engine has a name and all templates that it has had; the
+newest one counts.
 
     values      names that a file gives once, such as `index`
     key         the header that carries the key, and how
@@ -26,9 +29,11 @@ from urllib.parse import quote, urlencode
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from curation.core.errors import InputError, refuse_problems
+from curation.core.errors import InputError, find_named, refuse_problems
 from curation.core.text import canonical_json, digest
 from curation.ingest.readers.values import text_of
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 
 KINDS = ("opensearch", "solr", "vespa", "typesense", "http")
 MISSING = object()
@@ -42,11 +47,14 @@ _OFFERED = {
 }
 """What the program fills in, by section: the first is needed, of documents either."""
 _SHOWN = 12
-
-
 HeaderName = Annotated[str, Field(pattern="^[A-Za-z0-9-]+$")]
 HeaderText = Annotated[str, Field(pattern="^[ -~]*$")]
 _WAY_OUT = "docs/engines.md has an example of each kind."
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_LAST = """
+SELECT coalesce(max(revision) + 1, 0), coalesce(arg_max(kind || template, revision), '')
+FROM engines WHERE name = ?
+"""
 
 
 class WebCall(NamedTuple):
@@ -136,10 +144,18 @@ class EngineTemplate(_Part):
         join = request.join if isinstance(request, DocumentsRequest) else ","
         given = {**self.values, **values}
         params = {name: _filled(value, given, join) for name, value in request.params.items()}
-        path = _PLACE.sub(lambda place: quote(_text(given[place[1]], join), safe=""), request.path)
+        path = _PLACE.sub(lambda match: quote(_text(given[match[1]], join), safe=""), request.path)
         body = None if request.body is None else _filled(request.body, given, join)
         written = None if body is None else body if isinstance(body, str) else json.dumps(body)
         return WebCall(request.method, f"{path}?{urlencode(params, doseq=True)}" if params else path, written)
+
+
+class Engine(NamedTuple):
+    """An engine as it is stored."""
+
+    name: str
+    kind: str
+    template: EngineTemplate
 
 
 def read_template(kind: str, path: Path) -> EngineTemplate:
@@ -164,13 +180,15 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
     )
     merged = _merged(yaml.safe_load(shipped) or {}, given or {})
     try:
-        found = EngineTemplate.model_validate(merged)
+        engine_template = EngineTemplate.model_validate(merged)
     except ValidationError as error:
-        problems = [f"{'.'.join(map(str, one['loc']))}: {one['msg'].lower()}" for one in error.errors()]
+        problems = [
+            f"{'.'.join(map(str, detail['loc']))}: {detail['msg'].lower()}" for detail in error.errors()
+        ]
         refuse_problems(problems, path=path, way_out=_WAY_OUT)
         raise
-    refuse_problems(_wrong_places(found), path=path, way_out=_WAY_OUT)
-    return found
+    refuse_problems(_wrong_places(engine_template), path=path, way_out=_WAY_OUT)
+    return engine_template
 
 
 def _merged(shipped: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,7 +199,7 @@ def _merged(shipped: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
 def _wrong_places(template: EngineTemplate) -> list[str]:
     """Places that nothing fills in, and what a section lacks."""
-    found = []
+    problems = []
     for section, offered in _OFFERED.items():
         part = getattr(template, section)
         if part is None:
@@ -189,10 +207,10 @@ def _wrong_places(template: EngineTemplate) -> list[str]:
         texts = json.dumps([part.model_dump(include={"path", "params", "body", "value"})])
         names = set(_PLACE.findall(texts))
         unknown = sorted(names - {*offered} - template.values.keys())
-        found += [f"{section}: {{{name}}} has no value; give it under `values`" for name in unknown]
+        problems += [f"{section}: {{{name}}} has no value; give it under `values`" for name in unknown]
         if not names.intersection(offered if section == "documents" else offered[:1]):
-            found.append(f"{section}: no place has {{{offered[0]}}}")
-    return found
+            problems.append(f"{section}: no place has {{{offered[0]}}}")
+    return problems
 
 
 def _filled(value: Any, given: Mapping[str, Any], join: str) -> Any:
@@ -203,7 +221,7 @@ def _filled(value: Any, given: Mapping[str, Any], join: str) -> Any:
     if not isinstance(value, str):
         return value
     alone = _PLACE.fullmatch(value)
-    return given[alone[1]] if alone else _PLACE.sub(lambda place: _text(given[place[1]], join), value)
+    return given[alone[1]] if alone else _PLACE.sub(lambda match: _text(given[match[1]], join), value)
 
 
 def _text(value: Any, join: str) -> str:
@@ -229,25 +247,80 @@ def require_at(value: Any, path: str, where: str) -> Any:
     ------
     InputError: there is nothing; it says what there is.
     """
-    found = value_at(value, path)
-    if found is MISSING:
+    value_there = value_at(value, path)
+    if value_there is MISSING:
         raise InputError(f"{where} has no {path!r}. It has {', '.join(paths_in(value)) or 'nothing'}.")
-    return found
+    return value_there
 
 
 def paths_in(value: Any, before: str = "") -> Sequence[str]:
     """The first paths of a value that has names, two levels deep."""
-    found: list[str] = []
+    paths: list[str] = []
     for name, inner in value.items() if isinstance(value, dict) else ():
         path = f"{before}{name}"
-        found += paths_in(inner, f"{path}.") if isinstance(inner, dict) and inner and not before else [path]
-    return found if len(found) <= _SHOWN else [*found[:_SHOWN], "…"]
+        paths += paths_in(inner, f"{path}.") if isinstance(inner, dict) and inner and not before else [path]
+    return paths if len(paths) <= _SHOWN else [*paths[:_SHOWN], "…"]
 
 
 def differing(answer: Any, expected: Mapping[str, Any]) -> str:
     """The first of some values that the answer has otherwise, as `path is value`; '' where all are so."""
     for path, value in expected.items():
-        found = value_at(answer, path)
-        if found is not MISSING and found != value:
-            return f"{path} is {text_of(found)[:60]}"
+        value_there = value_at(answer, path)
+        if value_there is not MISSING and value_there != value:
+            return f"{path} is {text_of(value_there)[:60]}"
     return ""
+
+
+def add_engine(
+    store: Store, name: str, kind: str, path: Path, author: str = COMMAND_LINE
+) -> tuple[Engine, bool]:
+    """Store an engine, or another template of one, and return whether it is new. Nothing is sent.
+
+    Raises
+    ------
+    InputError: the name, the kind or the file cannot be used.
+    NotFoundError, RefusedError: the author is no lead.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} cannot name an engine: its address is the variable GOLDGRADE_ENGINE_NAME_URL.",
+            way_out="Use lower-case letters, digits and underscores, such as shop.",
+        )
+    template = read_template(kind, path)
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        revision, last = cursor.execute(_LAST, [name]).fetchall()[0]
+        is_new = last != (kind + template.written)
+        if is_new:
+            row = [name, revision, kind, template.written, author, utc_now()]
+            cursor.execute("INSERT INTO engines VALUES (?, ?, ?, ?, ?, ?)", row)
+            detail = {"engine": name, "kind": kind, "template": template.template_hash}
+            record_event(cursor, "add engine", detail, author)
+    return Engine(name, kind, template), is_new
+
+
+def stored_engines(cursor: Cursor) -> list[Engine]:
+    """The engines of the project, by name."""
+    rows = cursor.execute(
+        "SELECT name, kind, template FROM engines "
+        "QUALIFY row_number() OVER (PARTITION BY name ORDER BY revision DESC) = 1 ORDER BY name"
+    ).fetchall()
+    return [Engine(name, kind, EngineTemplate.model_validate(json.loads(text))) for name, kind, text in rows]
+
+
+def find_engine(cursor: Cursor, name: str) -> Engine:
+    """The engine of that name.
+
+    Raises
+    ------
+    NotFoundError: it does not exist.
+    """
+    command = f"`goldgrade import engine {name} FILE.yaml --kind KIND` adds one."
+    return find_named(stored_engines(cursor), name, "engine", command=command)
+
+
+def engines_of_runs(cursor: Cursor, names: Sequence[str]) -> list[str]:
+    """The engines whose lists are the runs of these names, in the order of the names."""
+    sql = "SELECT name, engine FROM engine_runs JOIN runs USING (run_id)"
+    engines = dict(cursor.execute(sql).fetchall())
+    return [engines[name] for name in names if name in engines]

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
-
 import pytest
 
-from curation.core.reports.charts import BarGroup, HeatCell, Mark, bars, heat_map, intervals, weeks
-
-HOSTILE = "<img src=x onerror=alert(1)> & \"'"
-
-
-def elements(svg: str, size: str = "wide") -> ElementTree.Element:
-    """The drawing in one of its two sizes."""
-    [found] = ElementTree.fromstring(f"<both>{svg}</both>").findall(f"svg[@class='{size}']")
-    return found
+from curation.core.reports.charts import HeatCell, Mark, bars, heat_map, intervals, weeks
+from curation.core.statistics.estimate import Estimate
+from tests.support.svg import HOSTILE, elements
 
 
 def test_labels_of_an_axis_do_not_overlap() -> None:
-    """Of an interval from -1 on, the labels 0.667 and 0.8 were written into each other."""
-    svg = elements(intervals("alpha", [Mark("a", 0.0, -1.0, 1.0)], references=(0.667, 0.8)))
+    """On an axis from -1 on, the labels 0.667 and 0.8 were written into each other."""
+    svg = elements(intervals("alpha", [Mark("a", Estimate(0.0, -1.0, 1.0))], references=(0.667, 0.8)))
     labels = {text.text: text.get("text-anchor") for text in svg.findall("text")}
     assert (labels["0.667"], labels["0.8"], labels["1"]) == ("end", "start", "middle")
     lines = {text.text: text.get("y") for text in svg.findall("text")}
@@ -28,7 +20,7 @@ def test_labels_of_an_axis_do_not_overlap() -> None:
 
 def test_an_interval_is_drawn_from_its_low_to_its_high_end() -> None:
     svg = elements(
-        intervals("t", [Mark("a", 0.5, 0.25, 0.75), Mark("b", None, None, None, "too few: 3 of 10")])
+        intervals("t", [Mark("a", Estimate(0.5, 0.25, 0.75)), Mark("b", Estimate(why="too few: 3 of 10"))])
     )
     line, dot = svg.findall(".//rect")
     start, width = float(line.get("x")), float(line.get("width"))
@@ -39,14 +31,14 @@ def test_an_interval_is_drawn_from_its_low_to_its_high_end() -> None:
 
 
 def test_a_negative_figure_has_its_place_on_the_scale() -> None:
-    svg = elements(intervals("t", [Mark("a", -0.4, -0.6, -0.2)]))
+    svg = elements(intervals("t", [Mark("a", Estimate(-0.4, -0.6, -0.2))]))
     labels = [text.text for text in svg.findall("text")]
     assert "\u22120.5" in labels
     assert "0" in labels
 
 
 def test_weeks_have_a_panel_each_series_on_one_scale() -> None:
-    marks = [Mark("2026-05-04", 0.9, 0.8, 0.95), Mark("2026-05-11", None, None, None, "too few")]
+    marks = [Mark("2026-05-04", Estimate(0.9, 0.8, 0.95)), Mark("2026-05-11", Estimate(why="too few"))]
     svg = elements(weeks("t", [("Ordinal alpha", marks), ("Same grade", marks)]))
     panels = svg.findall("g")
     assert len(panels) == 2
@@ -56,12 +48,15 @@ def test_weeks_have_a_panel_each_series_on_one_scale() -> None:
 
 
 def test_every_chart_escapes_what_people_wrote() -> None:
-    marks = [Mark(HOSTILE, 0.5, 0.25, 0.75, HOSTILE, HOSTILE), Mark(HOSTILE, None, None, None, HOSTILE)]
+    marks = [
+        Mark(HOSTILE, Estimate(0.5, 0.25, 0.75, why=HOSTILE), HOSTILE),
+        Mark(HOSTILE, Estimate(why=HOSTILE)),
+    ]
     drawn = [
         intervals(HOSTILE, marks, 0.5, (0.8,)),
         weeks(HOSTILE, [(HOSTILE, marks)]),
         heat_map(HOSTILE, HOSTILE, [HOSTILE], [[HeatCell(0.5, 3, HOSTILE)]]),
-        bars(HOSTILE, HOSTILE, (HOSTILE, HOSTILE), [BarGroup(HOSTILE, (0.5, 0.5))]),
+        bars(HOSTILE, HOSTILE, (HOSTILE, HOSTILE), [(HOSTILE, (0.5, 0.5))]),
     ]
     for svg in drawn:
         assert "<img" not in svg
@@ -70,7 +65,7 @@ def test_every_chart_escapes_what_people_wrote() -> None:
 
 def test_a_narrow_chart_has_each_bar_below_its_whole_name_and_figure() -> None:
     name = "Alpha of useful and above against the rest, navigational queries"
-    svg = elements(intervals("t", [Mark(name, 0.5, 0.25, 0.75, "", "12 pairs")]), "narrow")
+    svg = elements(intervals("t", [Mark(name, Estimate(0.5, 0.25, 0.75), "12 pairs")]), "narrow")
     [group] = svg.findall("g")
     words = [(float(text.get("y")), text.text) for text in group.findall("text")]
     assert " ".join(text for _, text in words[:2]) == name
@@ -79,13 +74,13 @@ def test_a_narrow_chart_has_each_bar_below_its_whole_name_and_figure() -> None:
 
 def test_no_letters_of_a_narrow_chart_are_smaller_than_11_pixels_on_a_phone() -> None:
     name = "A stratum with a long name " * 3
-    marks = [Mark(name, 0.5, 0.25, 0.75, "", "12 pairs")]
+    marks = [Mark(name, Estimate(0.5, 0.25, 0.75), "12 pairs")]
     grades = [f"{grade} Highly relevant" for grade in range(4)]
     drawn = [
         intervals("t", marks),
-        weeks("t", [("s", [Mark("2026-05-04", 0.9, 0.8, 0.95)])] * 4),
+        weeks("t", [("s", [Mark("2026-05-04", Estimate(0.9, 0.8, 0.95))])] * 4),
         heat_map("t", "h", grades, [[HeatCell(0.5, 3, "")] * 4] * 4),
-        bars("t", "d", ("a", "b"), [BarGroup(name, (0.5, 0.5))]),
+        bars("t", "d", ("a", "b"), [(name, (0.5, 0.5))]),
     ]
     widths = [float(elements(svg, "narrow").get("viewBox").split()[2]) for svg in drawn]
     assert all(12 * (390 - 2 * 16) / width >= 11 for width in widths)

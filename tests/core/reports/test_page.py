@@ -6,6 +6,7 @@ import re
 
 from curation.core.reports.charts import Mark, intervals
 from curation.core.reports.page import Section, Table, html_page
+from curation.core.statistics.estimate import Estimate
 
 HOSTILE = "</p><script>alert(1)</script>"
 
@@ -13,7 +14,7 @@ HOSTILE = "</p><script>alert(1)</script>"
 def page() -> str:
     table = Table(HOSTILE, (HOSTILE, "n"), ((HOSTILE, 1_234), (None, 0.5)))
     section = Section(
-        HOSTILE, f"{HOSTILE}\nSecond line.", (intervals("t", [Mark("a", 0.5, 0, 1)]),), (table,)
+        HOSTILE, f"{HOSTILE}\nSecond line.", (intervals("t", [Mark("a", Estimate(0.5, 0, 1))]),), (table,)
     )
     return html_page(
         HOSTILE, [HOSTILE], [section, Section("Empty", "Nothing.", remark=HOSTILE)], HOSTILE, HOSTILE

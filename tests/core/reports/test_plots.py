@@ -14,20 +14,13 @@ from curation.core.reports.plots import (
     DotRow,
     PlotCurve,
     PlotPoint,
-    SharesRow,
     curves,
     dot_plot,
     scatter,
     shares,
 )
-
-HOSTILE = "<img src=x onerror=alert(1)> & \"'"
-
-
-def elements(svg: str, size: str = "wide") -> ElementTree.Element:
-    """The drawing in one of its two sizes."""
-    [found] = ElementTree.fromstring(f"<both>{svg}</both>").findall(f"svg[@class='{size}']")
-    return found
+from curation.core.statistics.estimate import Estimate
+from tests.support.svg import HOSTILE, elements
 
 
 def place(path: ElementTree.Element) -> float:
@@ -36,7 +29,7 @@ def place(path: ElementTree.Element) -> float:
 
 
 def test_a_dot_is_at_its_value_between_the_ends_of_its_interval() -> None:
-    rows = [DotRow("head", "12 queries", [Mark("a", 0.6, 0.5, 0.7)])]
+    rows = [DotRow("head", "12 queries", [Mark("a", Estimate(0.6, 0.5, 0.7))])]
     svg = elements(dot_plot("t", ["a"], rows))
     axis = {text.text: float(text.get("x", "")) for text in svg.findall("text") if text.get("text-anchor")}
     line, dot = svg.findall("g[title]/path")
@@ -47,7 +40,7 @@ def test_a_dot_is_at_its_value_between_the_ends_of_its_interval() -> None:
 
 
 def test_each_series_has_a_shape_of_its_own() -> None:
-    marks = [Mark(str(number), 0.5, None, None) for number in range(len(SHAPES))]
+    marks = [Mark(str(number), Estimate(0.5)) for number in range(len(SHAPES))]
     svg = elements(dot_plot("t", [mark.name for mark in marks], [DotRow("r", "", marks)]))
     drawn = [path.get("d") for path in svg.findall("g[title]/path")]
     legend = [path.get("d") for path in svg.findall("g/path") if path.get("d") in SHAPES]
@@ -56,13 +49,13 @@ def test_each_series_has_a_shape_of_its_own() -> None:
 
 
 def test_an_axis_has_round_ends_around_negative_differences() -> None:
-    svg = elements(dot_plot("t", [""], [DotRow("pair", "", [Mark("", -0.031, -0.07, 0.008)])], 0.0))
+    svg = elements(dot_plot("t", [""], [DotRow("pair", "", [Mark("", Estimate(-0.031, -0.07, 0.008))])], 0.0))
     ticks = [text.text for text in svg.findall("text") if text.get("text-anchor") == "middle"]
     assert ticks == ["\u22120.08", "\u22120.06", "\u22120.04", "\u22120.02", "0", "0.02"]
 
 
 def test_a_mark_without_a_value_says_why() -> None:
-    svg = dot_plot("t", ["a"], [DotRow("tail", "", [Mark("a", None, None, None, "not shown")])])
+    svg = dot_plot("t", ["a"], [DotRow("tail", "", [Mark("a", Estimate(why="not shown"))])])
     assert "not shown" in "".join(elements(svg).itertext())
 
 
@@ -78,7 +71,7 @@ def test_a_point_on_the_diagonal_is_on_the_line() -> None:
 
 def test_a_share_fills_its_part_of_the_bar() -> None:
     svg = elements(
-        shares("t", ("judged", "not"), [SharesRow("a", 0.25, ""), SharesRow("b", None, "nothing")])
+        shares("t", ("judged", "not"), [Mark("a", Estimate(0.25)), Mark("b", Estimate(), "nothing")])
     )
     outline, full = svg.findall("g/rect")
     assert float(full.get("width", "")) == pytest.approx((float(outline.get("width", "")) + 1) / 4, abs=0.11)
@@ -86,12 +79,15 @@ def test_a_share_fills_its_part_of_the_bar() -> None:
 
 
 def test_every_plot_escapes_what_people_wrote() -> None:
-    marks = [Mark(HOSTILE, 0.5, 0.25, 0.75, HOSTILE, HOSTILE), Mark(HOSTILE, None, None, None, HOSTILE)]
+    marks = [
+        Mark(HOSTILE, Estimate(0.5, 0.25, 0.75, why=HOSTILE), HOSTILE),
+        Mark(HOSTILE, Estimate(why=HOSTILE)),
+    ]
     drawn = [
         dot_plot(HOSTILE, [HOSTILE, HOSTILE], [DotRow(HOSTILE, HOSTILE, marks)]),
         scatter(HOSTILE, HOSTILE, HOSTILE, [PlotPoint(0.5, 0.5, HOSTILE, HOSTILE)]),
         curves(HOSTILE, HOSTILE, HOSTILE, [PlotCurve(HOSTILE, [(0, 0), (1, 1)], (0.5, 0.5))]),
-        shares(HOSTILE, (HOSTILE, HOSTILE), [SharesRow(HOSTILE, 0.5, HOSTILE)]),
+        shares(HOSTILE, (HOSTILE, HOSTILE), [Mark(HOSTILE, Estimate(0.5), HOSTILE)]),
     ]
     for svg in drawn:
         assert "<img" not in svg
@@ -99,11 +95,11 @@ def test_every_plot_escapes_what_people_wrote() -> None:
 
 
 def test_a_narrow_plot_has_its_marks_below_names_and_its_figures_inside() -> None:
-    marks = [Mark("a", 0.6, 0.5, 0.7), Mark("b", 0.2, 0.1, 0.3)]
+    marks = [Mark("a", Estimate(0.6, 0.5, 0.7)), Mark("b", Estimate(0.2, 0.1, 0.3))]
     svg = elements(dot_plot("t", ["a", "b"], [DotRow("head", "12 queries", marks)]), "narrow")
     name, size = (
-        next(text for text in svg.findall("text") if said in text.itertext())
-        for said in ("head", "12 queries")
+        next(text for text in svg.findall("text") if words in text.itertext())
+        for words in ("head", "12 queries")
     )
     dots = [path for path in svg.findall("g[title]/path") if path.get("transform")]
     first = float(dots[0].get("transform", "").split()[-1].rstrip(")"))
@@ -112,6 +108,8 @@ def test_a_narrow_plot_has_its_marks_below_names_and_its_figures_inside() -> Non
 
 
 def test_figures_below_a_short_axis_leave_room_for_each_other() -> None:
-    svg = elements(dot_plot("t", [""], [DotRow("pair", "", [Mark("", -0.031, -0.07, 0.008)])], 0.0), "narrow")
+    svg = elements(
+        dot_plot("t", [""], [DotRow("pair", "", [Mark("", Estimate(-0.031, -0.07, 0.008))])], 0.0), "narrow"
+    )
     places = [float(text.get("x", "")) for text in svg.findall("text") if text.get("text-anchor") == "middle"]
     assert all(after - before >= 38 for before, after in itertools.pairwise(places))

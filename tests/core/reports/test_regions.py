@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
-
-from curation.core.reports.regions import RegionBox, RegionMark, region_boxes, region_graph, region_map
-
-HOSTILE = "<img src=x onerror=alert(1)> & \"'"
-
-
-def elements(svg: str, size: str = "wide") -> ElementTree.Element:
-    """The drawing in one of its two sizes."""
-    [found] = ElementTree.fromstring(f"<both>{svg}</both>").findall(f"svg[@class='{size}']")
-    return found
+from curation.core.reports.regions import RegionMark, region_graph, region_map
+from tests.support.svg import HOSTILE, elements
 
 
 def marks() -> list[RegionMark]:
@@ -49,15 +40,6 @@ def test_the_diagonal_goes_where_all_regions_together_are() -> None:
     circles = [circle for link in svg.findall("a") for circle in link.findall("circle")]
     ends = [f"{circle.get('cx')} {circle.get('cy')}" for circle in circles]
     assert line.get("d") == f"M{ends[0]}L{ends[1]}"
-
-
-def test_a_box_goes_from_quartile_to_quartile_and_names_are_text() -> None:
-    drawn = region_boxes("t", [RegionBox(HOSTILE, [0.0, 0.25, 0.5, 0.75, 1.0], "#r")])
-    svg = elements(drawn)
-    [box] = svg.iter("rect")
-    assert (float(box.get("x", "")), float(box.get("width", ""))) == (250 + 420 / 4, 420 / 2)
-    assert "<img" not in drawn
-    assert "n = 5" in drawn
 
 
 def test_the_graph_joins_regions_and_names_none_over_another() -> None:

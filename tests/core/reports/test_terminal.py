@@ -7,14 +7,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from curation.core.reports.page import Section, Table
-from curation.core.reports.terminal import LONGEST_NAME
+from curation.core.reports.terminal import MAX_NAME_LENGTH
 from tests.support.terminal import broken, drawn
 
 WIDTHS = (110, 80, 60)
 WORDS = st.text("abcdefghij", min_size=1, max_size=14)
 SENTENCES = st.lists(WORDS, min_size=8, max_size=30).map(" ".join)
 IDS = st.text("abc0123456789-", min_size=1, max_size=64)
-NAMES = st.lists(WORDS, min_size=2, max_size=3).map(" ".join).filter(lambda name: len(name) <= LONGEST_NAME)
+NAMES = (
+    st.lists(WORDS, min_size=2, max_size=3).map(" ".join).filter(lambda name: len(name) <= MAX_NAME_LENGTH)
+)
 FIGURES = st.one_of(
     st.none(), st.integers(0, 10**9), st.floats(-1, 1), st.just("0.190 (0.100\u00a0to\u00a00.280)")
 )
@@ -32,6 +34,7 @@ def tables(draw: st.DrawFn) -> Table:
 NAMED = Table("", ("a", "b", "c"), (("the reranker of the spring", 0.19, "not shown " * 20),) * 2)
 
 
+@pytest.mark.slow
 @example(NAMED, 60)
 @settings(max_examples=60, deadline=None)
 @given(tables(), st.sampled_from(WIDTHS))

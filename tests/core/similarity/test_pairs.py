@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -15,18 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.progress import silent
-from curation.core.similarity import pairs as pairs_module
 from curation.core.similarity.minhash import (
-    LEAST_RECALL,
+    MIN_RECALL,
     MINHASH_SEED,
     NUM_PERM,
     banding,
     candidates,
     signatures,
 )
-from curation.core.similarity.pairs import EXACTLY, VERIFIED, Search, alike, exact_links, minhash_links
+from curation.core.similarity.pairs import Search, alike, exact_links, minhash_links
 from curation.core.similarity.shingles import character_shingles, distinct, jaccard, word_shingles
 from tests.support import examples
+from tests.support.icecat import first_products
 
 Triple = tuple[int, int, float]
 
@@ -68,6 +67,7 @@ def test_query_similarity_is_the_jaccard_of_character_3_grams(
     assert jaccard(character_shingles(first), character_shingles(second)) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @given(SHINGLE_SETS, st.sampled_from([0.2, 1 / 3, 0.5, 0.65, 1.0]))
 def test_the_exact_search_finds_what_comparing_one_by_one_finds(
     sets: list[frozenset[str]], threshold: float
@@ -85,20 +85,20 @@ def test_the_exact_search_finds_what_comparing_one_by_one_finds(
 def test_minhash_pairs_are_verified_exactly_and_identical_sets_always_found(
     sets: list[frozenset[str]],
 ) -> None:
-    found = pairs(minhash_links, sets, 0.5)
-    assert set(found) <= set(pairs(exact_links, sets, 0.5))
-    assert {pair for pair in found if pair[2] == 1} == set(pairs(exact_links, sets, 1.0))
+    matched = pairs(minhash_links, sets, 0.5)
+    assert set(matched) <= set(pairs(exact_links, sets, 0.5))
+    assert {pair for pair in matched if pair[2] == 1} == set(pairs(exact_links, sets, 1.0))
 
 
 @pytest.mark.parametrize("threshold", [0.1, 0.3, 0.5, 0.65, 0.8, 0.9, 0.95, 1.0])
 def test_the_bands_keep_the_recall_at_the_threshold_with_the_fewest_candidates(threshold: float) -> None:
     bands = banding(threshold)
     assert bands.bands * bands.rows <= NUM_PERM
-    assert bands.recall(threshold) >= LEAST_RECALL
+    assert bands.recall(threshold) >= MIN_RECALL
     longer = bands._replace(
         rows=bands.rows + 1, bands=NUM_PERM // (bands.rows + 1) if bands.rows < NUM_PERM else 0
     )
-    assert longer.recall(threshold) < LEAST_RECALL
+    assert longer.recall(threshold) < MIN_RECALL
 
 
 @pytest.mark.slow
@@ -113,22 +113,10 @@ def test_all_known_near_copies_of_the_articles_are_found_and_nothing_else(shared
     }
     ids = sorted(articles)
     sets = [word_shingles(articles[name]) for name in ids]
-    found = pairs(minhash_links, sets, 0.8)
-    assert {(ids[first], ids[second]) for first, second, _ in found} == truth
+    matched = pairs(minhash_links, sets, 0.8)
+    assert {(ids[first], ids[second]) for first, second, _ in matched} == truth
     assert len(truth) == {100: 5, 1000: 10, 2500: 20}[size]
-    assert found == pairs(exact_links, sets, 0.8)
-
-
-@pytest.mark.slow
-def test_minhash_finds_99_of_100_near_duplicate_products(shared: Path) -> None:
-    with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as file:
-        products = [json.loads(line) for _, line in zip(range(4000), file, strict=False)]
-    sets = [word_shingles(f"{row['title']}\n{row.get('short_description') or ''}") for row in products]
-    exact = pairs(exact_links, sets, 0.6)
-    found = pairs(minhash_links, sets, 0.6)
-    assert set(found) <= set(exact)
-    assert len(exact) > 200
-    assert len(found) >= 0.99 * len(exact)
+    assert matched == pairs(exact_links, sets, 0.8)
 
 
 @given(SHINGLE_SETS, st.sampled_from([0.2, 0.5, 1.0]))
@@ -137,9 +125,9 @@ def test_a_forest_joins_what_all_pairs_join_by_the_strongest_and_counts_them_all
     sets: list[frozenset[str]], threshold: float
 ) -> None:
     every = pairs(exact_links, sets, threshold)
-    found = alike(sets, threshold, exact_links)
-    kept = sorted(zip(*(column.tolist() for column in found.links), strict=True))
-    assert found.pairs == len(every)
+    similar = alike(sets, threshold, exact_links)
+    kept = sorted(zip(*(column.tolist() for column in similar.links()), strict=True))
+    assert similar.pairs == len(every)
     assert set(kept) <= set(every)
     for least in {similarity for *_, similarity in every}:
         whole = components(len(sets), [row for row in every if row[2] >= least])
@@ -158,16 +146,15 @@ def components(size: int, rows: Sequence[Triple]) -> list[int]:
 
 @pytest.mark.parametrize("search", [exact_links, minhash_links])
 def test_a_thousand_twins_are_a_star_and_half_a_million_pairs_only_in_number(search: Search) -> None:
-    found = alike([word_shingles("one two three four")] * 1000, 0.8, search)
-    assert found.pairs == 499_500
-    assert found.links.first.tolist() == [0] * 999
-    assert found.links.second.tolist() == list(range(1, 1000))
+    similar = alike([word_shingles("one two three four")] * 1000, 0.8, search)
+    assert similar.pairs == 499_500
+    assert similar.links().first.tolist() == [0] * 999
+    assert similar.links().second.tolist() == list(range(1, 1000))
 
 
 @pytest.mark.slow
 def test_the_bands_give_the_candidates_of_a_plain_index_each_once(shared: Path) -> None:
-    with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as file:
-        titles = {json.loads(line)["title"] for _, line in zip(range(1500), file, strict=False)}
+    titles = {product["title"] for product in first_products(shared, 1500)}
     sets, _ = distinct(word_shingles(title) for title in sorted(titles))
     bands = banding(0.6)
     index = MinHashLSH(num_perm=NUM_PERM, params=tuple(bands))
@@ -181,26 +168,17 @@ def test_the_bands_give_the_candidates_of_a_plain_index_each_once(shared: Path) 
     assert set(ours) == plain
 
 
-def test_few_texts_are_compared_all_with_all_and_many_by_minhash(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [word_shingles(f"a text of which only one word in all is {number}") for number in range(6)]
-    exact = alike(texts, 0.5)
-    monkeypatch.setattr(pairs_module, "EXACT_BELOW", 6)
-    banded = alike(texts, 0.5)
-    assert (exact.method, banded.method) == (EXACTLY, VERIFIED)
-    assert (banded.pairs, banded.links.first.tolist()) == (exact.pairs, exact.links.first.tolist())
-
-
+@pytest.mark.slow
 @given(SHINGLE_SETS, st.data())
 @settings(max_examples=examples(50))
 def test_whatever_pairs_of_single_texts_are_taken_away_the_groups_are_those_of_the_other_pairs(
     sets: list[frozenset[str]], data: st.DataObject
 ) -> None:
-    labels = [data.draw(st.sampled_from("xy")) for _ in sets]
     single = [number for number in range(len(sets)) if data.draw(st.booleans())]
-    every = [row for row in pairs(exact_links, sets, 0.5) if labels[row[0]] == labels[row[1]]]
-    found = alike(sets, 0.5, labels=labels, single=single)
-    kept = list(zip(*(column.tolist() for column in found.links), strict=True))
-    assert found.pairs == len(every)
+    every = pairs(exact_links, sets, 0.5)
+    similar = alike(sets, 0.5, exact_links, single=single)
+    kept = list(zip(*(column.tolist() for column in similar.links()), strict=True))
+    assert similar.pairs == len(every)
     assert len(kept) == len(set(kept))
     between_single = [row for row in every if {row[0], row[1]} <= set(single)]
     assert set(between_single) <= set(kept) <= set(every)

@@ -18,9 +18,9 @@ def test_a_quote_that_moved_is_found_word_by_word(text: str) -> None:
     moved = f"😀 before. {text} after."
     assert find_again(text, moved, 0) == FoundQuote((10, 10 + len(text)), 1.0)
     spaced = moved.replace(" ", "\n  ")
-    found = find_again(text, spaced, 0)
-    assert found is not None
-    assert spaced[slice(*found.span)].split() == text.split()
+    place = find_again(text, spaced, 0)
+    assert place is not None
+    assert spaced[slice(*place.span)].split() == text.split()
 
 
 def test_of_several_places_the_one_nearest_to_the_old_place_counts() -> None:
@@ -39,10 +39,10 @@ def test_of_several_places_the_one_nearest_to_the_old_place_counts() -> None:
 )
 def test_a_quote_that_was_reworded_is_found_with_its_score(quote: str, now: str, score: float) -> None:
     text = f"{'Other sentences of the document. ' * 50}{now} {'And more of the same days. ' * 50}"
-    found = find_again(quote, text, 0)
-    assert found is not None
-    assert found.score == pytest.approx(score, abs=0.03)
-    assert now.startswith(text[slice(*found.span)][:-20])
+    place = find_again(quote, text, 0)
+    assert place is not None
+    assert place.score == pytest.approx(score, abs=0.03)
+    assert now.startswith(text[slice(*place.span)][:-20])
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.core.similarity.rewording import essentials, reworded_shingles
-from curation.splits.certificate import shingles as certificate
-from curation.splits.certificate.certify import certify
+from curation.core.similarity.shingles import essentials, reworded_shingles
+from curation.splits import comparison
+from curation.splits.certify import certify
 from curation.splits.inputs import SplitInputs
-from curation.splits.rules import Rules
-from curation.splits.ties.search import find_edges
+from curation.splits.request import Rules
+from curation.splits.tie_search import find_edges
 
 RULES = Rules(paraphrase=None)
 TEXT = st.text(st.one_of(st.sampled_from("ab c7+#'’-.,\n茶气กิ"), st.characters()), max_size=20)
@@ -36,7 +36,7 @@ def test_punctuation_and_the_order_of_words_hide_no_tie_from_either_search(first
     inputs = queries(first, second)
     ties = find_edges(inputs, RULES)
     assert [edge.kind for edge in ties.edges] == ["query text"]
-    assert ties.found["query text"] == 1
+    assert ties.counts["query text"] == 1
     assert ties.further == {"query_rewording": "words in any order, same numbers"}
     leaks = certify(inputs, {"q0": "dev", "q1": "test"}, RULES).leaks
     assert [leak.kind for leak in leaks] == ["query text"]
@@ -62,7 +62,7 @@ def test_other_numbers_and_signs_are_tied_no_more_than_ever(first: str, second: 
 
 def test_a_pair_that_is_alike_as_it_is_written_is_one_tie_of_that_similarity() -> None:
     ties = find_edges(queries("red running shoes", "red running shoes!"), RULES)
-    assert ties.found["query text"] == 1
+    assert ties.counts["query text"] == 1
     assert ties.edges[0].similarity == pytest.approx(15 / 16)
     assert ties.further == {}
 
@@ -71,16 +71,16 @@ def test_cut_by_name_a_reworded_pair_is_residual_once() -> None:
     inputs = queries("hotel paris", "paris hotel")
     rules = Rules(paraphrase=None, cut=(("q0", "q1"),))
     assert find_edges(inputs, rules).edges == []
-    found = certify(inputs, {"q0": "dev", "q1": "test"}, rules)
-    assert found.leaks == ()
-    assert len(found.residual) == 1
+    findings = certify(inputs, {"q0": "dev", "q1": "test"}, rules)
+    assert findings.leaks == ()
+    assert len(findings.residual) == 1
 
 
 @given(TEXT)
 @settings(deadline=None)
 def test_the_certificate_rewords_by_its_own_code_and_alike(text: str) -> None:
-    assert certificate.sorted_shingles(text) == reworded_shingles(text)
-    assert certificate.numbers_and_signs(text) == essentials(text)
+    assert comparison.sorted_shingles(text) == reworded_shingles(text)
+    assert comparison.numbers_and_signs(text) == essentials(text)
 
 
 ABSTRACT = " ".join(f"word{number}" for number in range(30))
@@ -98,9 +98,9 @@ def test_an_abstract_within_a_longer_document_ties_and_leaks() -> None:
     assert [(edge.kind, edge.documents) for edge in ties.edges] == [("near-duplicate document", ("d0", "d1"))]
     assert ties.edges[0].similarity == 1.0
     assert ties.further == {"document_containment": 0.9, "contained_shingles": 20}
-    found = certify(inputs, {"q0": "dev", "q1": "test"}, RULES)
-    assert [leak.documents for leak in found.leaks] == [("d0", "d1")]
-    check = found.check("near-duplicate document")
+    findings = certify(inputs, {"q0": "dev", "q1": "test"}, RULES)
+    assert [leak.documents for leak in findings.leaks] == [("d0", "d1")]
+    check = findings.check("near-duplicate document")
     assert check is not None
     assert check.highest is not None
     assert check.highest.similarity < 0.2

@@ -40,7 +40,7 @@ def estimated(judge: Floats, people: Floats, asked: Mask, counts: Floats | None 
 def test_estimate_and_interval_are_those_of_the_textbook() -> None:
     """Särndal, Swensson and Wretman (1992), result 6.3.1 by stratum, and the variance of N draws of y."""
     judge, people, asked = some()
-    found = estimated(judge, people, asked)
+    result = estimated(judge, people, asked)
     correction = over_samples = mean = squares = 0.0
     for name in "abc":
         inside = name == STRATA
@@ -49,19 +49,19 @@ def test_estimate_and_interval_are_those_of_the_textbook() -> None:
         mean += share * people[inside & asked].mean()
         squares += share * (people[inside & asked] ** 2).mean()
         over_samples += share**2 * (1 - len(apart) / inside.sum()) * apart.var(ddof=1) / len(apart)
-    assert found.estimate.value == pytest.approx(judge.mean() + correction, abs=1e-12)
-    assert found.people_alone.value == pytest.approx(mean, abs=1e-12)
-    assert found.judge_alone == pytest.approx(judge.mean())
+    assert result.estimate.value == pytest.approx(judge.mean() + correction, abs=1e-12)
+    assert result.people_alone.value == pytest.approx(mean, abs=1e-12)
+    assert result.judge_alone == pytest.approx(judge.mean())
     over_draws = (squares - mean**2) / 200 * 50 / 49
     half = student.ppf(0.975, 47) * sqrt(over_samples + over_draws)
-    assert found.estimate.high - found.estimate.value == pytest.approx(half, rel=0.03)
+    assert result.estimate.high - result.estimate.value == pytest.approx(half, rel=0.03)
 
 
 def test_a_perfect_judge_makes_people_on_a_part_worth_people_on_everything() -> None:
     _, people, asked = some()
-    found = estimated(people, people, asked)
-    assert found.estimate.value == pytest.approx(people.mean())
-    assert (found.sampled, found.everything, found.saved) == (50, 200, pytest.approx(150))
+    result = estimated(people, people, asked)
+    assert result.estimate.value == pytest.approx(people.mean())
+    assert (result.sampled, result.everything, result.saved) == (50, 200, pytest.approx(150))
 
 
 def test_a_judge_that_is_no_better_than_chance_costs_queries_and_a_better_one_saves_some() -> None:
@@ -85,17 +85,17 @@ def test_a_judge_that_is_seldom_seen_to_err_is_doubted(wrong: int, doubted: bool
 
 def test_people_on_everything_leave_the_judge_nothing_to_say() -> None:
     judge, people, _ = some()
-    found = estimated(judge, people, np.ones(200, bool))
-    assert found.estimate.value == pytest.approx(people.mean())
+    result = estimated(judge, people, np.ones(200, bool))
+    assert result.estimate.value == pytest.approx(people.mean())
     half = student.ppf(0.975, 197) * people.std(ddof=1) / sqrt(200)
-    assert found.estimate.high - found.estimate.value == pytest.approx(half)
+    assert result.estimate.high - result.estimate.value == pytest.approx(half)
 
 
 def test_few_or_equal_figures_of_people_have_no_interval_and_say_why() -> None:
     judge, people, asked = some()
     few = np.isin(np.arange(200), (0, 1, 100, 160))
-    found = estimated(judge, people, few)
-    assert (found.estimate.low, found.saved, found.no_interval) == (None, None, FEW_SAMPLED)
+    result = estimated(judge, people, few)
+    assert (result.estimate.low, result.saved, result.no_interval) == (None, None, FEW_SAMPLED)
     alike = estimated(judge, np.ones(200), asked)
     assert (alike.people_alone.high, alike.no_interval) == (None, NO_SPREAD)
     zeros = np.where(STRATA == "c", 0.0, 1.0)  # for certain, as nothing was answered: no spread of the others
@@ -118,18 +118,18 @@ def test_a_stratum_of_one_sampled_unit_shares_its_variance() -> None:
 def test_counts_are_as_good_as_repeating_units() -> None:
     judge, people, asked = some()
     counts = np.random.default_rng(1).integers(1, 4, 200)
-    found = estimated(judge, people, asked, counts.astype(float))
+    result = estimated(judge, people, asked, counts.astype(float))
     weights = counts / np.array([asked[name == STRATA].mean() for name in STRATA])
     correction = np.average((people - judge)[asked], weights=weights[asked])
-    assert found.estimate.value == pytest.approx(np.repeat(judge, counts).mean() + correction)
-    assert found.people_alone.value == pytest.approx(np.average(people[asked], weights=weights[asked]))
+    assert result.estimate.value == pytest.approx(np.repeat(judge, counts).mean() + correction)
+    assert result.people_alone.value == pytest.approx(np.average(people[asked], weights=weights[asked]))
 
 
 def test_units_without_a_figure_are_left_out_as_if_nobody_had_drawn_them() -> None:
     """Where judge and people agree on which units have none, it is the mean of the others."""
     judge, people, asked = some()
     lacking = np.arange(200) % 2 == 0
-    found = estimated(np.where(lacking, np.nan, judge), np.where(lacking, np.nan, people), asked)
+    result = estimated(np.where(lacking, np.nan, judge), np.where(lacking, np.nan, people), asked)
     kept = ~lacking
     without = difference_estimate(
         judge[kept],
@@ -138,16 +138,16 @@ def test_units_without_a_figure_are_left_out_as_if_nobody_had_drawn_them() -> No
         np.where(STRATA == "b", 1 / 3, np.where(STRATA == "a", 0.2, 0.25))[kept],
         STRATA[kept].tolist(),
     )
-    assert found.estimate.value == pytest.approx(without.estimate.value)
-    assert found.sampled == without.sampled == 25
-    assert found.estimate.high == pytest.approx(without.estimate.high, rel=0.03)
+    assert result.estimate.value == pytest.approx(without.estimate.value)
+    assert result.sampled == without.sampled == 25
+    assert result.estimate.high == pytest.approx(without.estimate.high, rel=0.03)
 
 
 def test_a_judge_that_finds_nothing_to_measure_changes_nothing() -> None:
     _, people, asked = some()
-    found = estimated(np.full(200, np.nan), people, asked)
-    assert (found.judge_alone, found.saved) == (None, pytest.approx(0, abs=1e-9))
-    assert found.estimate == found.people_alone
+    result = estimated(np.full(200, np.nan), people, asked)
+    assert (result.judge_alone, result.saved) == (None, pytest.approx(0, abs=1e-9))
+    assert result.estimate == result.people_alone
 
 
 def test_a_mean_over_units_that_have_a_figure_holds_the_truth() -> None:
@@ -159,11 +159,12 @@ def test_a_mean_over_units_that_have_a_figure_holds_the_truth() -> None:
         judge = np.where(random.random(500) < 0.1, np.nan, np.nan_to_num(true, nan=0.3) + 0.05)
         judge = np.where(np.isnan(true) & (random.random(500) < 0.9), np.nan, judge)
         people = np.where(asked, true, np.nan)
-        found = difference_estimate(judge, people, asked, np.full(500, 0.16), ["all"] * 500).estimate
-        held += found.low <= 2 / 3.5 <= found.high
+        estimate = difference_estimate(judge, people, asked, np.full(500, 0.16), ["all"] * 500).estimate
+        held += estimate.low <= 2 / 3.5 <= estimate.high
     assert held / 400 > 0.91
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", [name for name in JUDGES if name != "seldom wrong"])
 def test_the_interval_holds_whatever_the_judge_is_worth(judge: str) -> None:
     """At least 93 % of many runs (docs/judges.md); 150 of a true 93 % are below 88 % once in 70."""

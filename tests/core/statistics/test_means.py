@@ -8,15 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.intervals import wilson
-from curation.core.statistics.means import mean_intervals, most_common, score_intervals
+from curation.core.statistics.intervals import mean_intervals, most_common, score_intervals, wilson
 from tests.support import examples
 
 ONE = np.ones(1)
 
 
 def zero_or_more(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    """Figures of queries of which 80 % find nothing; their mean is 0.2 · 0.6."""
+    """Figures of queries; 80 % of the queries find nothing, so the mean is 0.2 · 0.6."""
     return np.where(random.random(shape) < 0.8, 0.0, random.beta(3, 2, shape))
 
 
@@ -39,9 +38,9 @@ def test_a_skewed_mean_of_few_queries_is_held_from_above_as_well() -> None:
 def test_without_unseen_queries_and_many_degrees_of_freedom_a_share_has_wilsons_interval() -> None:
     """E. B. Wilson (1927); R. G. Newcombe (1998), table I: 15 of 148 has 0.0624 to 0.1605."""
     share, n = 15 / 148, 148
-    found = score_intervals(share, share * (1 - share) / n, n, 1e9, 1.0, unseen=0.0)
-    assert found == pytest.approx(wilson(15, 148), abs=1e-4)
-    assert found == pytest.approx((0.0624, 0.1605), abs=2e-4)
+    ends = score_intervals(share, share * (1 - share) / n, n, 1e9, 1.0, unseen=0.0)
+    assert ends == pytest.approx(wilson(15, 148), abs=1e-4)
+    assert ends == pytest.approx((0.0624, 0.1605), abs=2e-4)
 
 
 def test_one_query_has_no_interval_and_unknown_ones_do_not_count() -> None:

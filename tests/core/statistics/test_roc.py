@@ -90,5 +90,5 @@ def test_intervals_hold_the_true_area_as_often_as_they_say(m: int, n: int, shift
     from scipy.stats import norm
 
     random, truth = np.random.default_rng(1), norm.cdf(shift / np.sqrt(2))
-    found = [roc_area(random.normal(shift, 1, m), random.normal(0, 1, n)) for _ in range(800)]
-    assert 0.925 <= np.mean([area.low <= truth <= area.high for area in found]) <= 0.985
+    areas = [roc_area(random.normal(shift, 1, m), random.normal(0, 1, n)) for _ in range(800)]
+    assert 0.925 <= np.mean([area.low <= truth <= area.high for area in areas]) <= 0.985

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from curation.core.errors import InputError, RefusedError
-from curation.evaluation.answers.answer_evaluation import AnsweringSystem, AnswerOptions
-from curation.evaluation.answers.answer_files import AnswerSource
-from curation.evaluation.answers.citations import citation_scores, cited_names
+from curation.core.errors import InputError
+from curation.evaluation.answers.answer_files import citation_scores, cited_names
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
-from curation.evaluation.scoring.inputs.run_chunks import ChunkPlace
+from curation.evaluation.evaluation import AnsweringSystem
+from curation.evaluation.scoring.run_chunks import ChunkPlace
+from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import jsonl, part
 from tests.support.command_line import invoke
 from tests.support.marking import frozen_marks
+from tests.support.projects import per_test
+
+project = per_test(frozen_marks)
+"""In each TOPIC-1 the characters 4 to 9 are evidence; no query has reference answers."""
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Store:
-    """In each TOPIC-1 the characters 4 to 9 are evidence; no query has reference answers."""
-    return frozen_marks(tmp_path)
-
-
-def scored(store: Store, folder: Path, cites: list[object], **options: object) -> AnsweringSystem:
+def scored(store: Store, folder: Path, cites: list[object], **options: Any) -> AnsweringSystem:
     """A file whose lines are answers to the first queries of dev, each with what it cites."""
-    rows: list[dict[str, object]] = [
+    rows = [
         {"query_id": f"q-{topic}", "answer": "Yes.", "citations": cited}
         for topic, cited in zip(part(store, "dev"), cites, strict=False)
     ]
-    source = AnswerSource("new", jsonl(folder / "new.jsonl", rows))
-    (system,) = evaluate_answers(store, "v1", [source], AnswerOptions(**options)).systems  # type: ignore[arg-type]
+    source = RunSource("new", jsonl(folder / "new.jsonl", rows))
+    (system,) = evaluate_answers(store, "v1", [source], **options).systems
     return system
 
 
@@ -57,7 +55,6 @@ def test_citations_are_chunks_documents_or_objects_and_one_that_is_there_twice_c
         [{"doc_id": f"{three}-1", "start": 9, "end": 12}],
     ]
     system = scored(project, tmp_path, cites)
-    assert system.per_query is not None
     assert system.per_query["citation_precision"] == (0.5, 1, 0, 0), "the last query has no answer"
     assert system.per_query["citation_recall"] == (1, 1, 0, 0)
     assert system.overall["citation_recall"].n == 4
@@ -67,27 +64,23 @@ def test_citations_are_chunks_documents_or_objects_and_one_that_is_there_twice_c
 
 def test_an_index_s_own_names_are_those_of_a_map(project: Store, tmp_path: Path) -> None:
     one = part(project, "dev")[0]
-    system = scored(project, tmp_path, [["c7"]], mapped={"c7": ChunkPlace(f"{one}-1", 4, 6)})
+    chunks = tmp_path / "chunks.csv"
+    chunks.write_text(f"chunk_id,document_id,start,end,content_hash\nc7,{one}-1,4,6,\n", encoding="utf-8")
+    system = scored(project, tmp_path, [["c7"]], reading=ReadingOptions(chunks=chunks))
     assert system.overall["citation_recall"].value == 1 / 4
 
 
-def test_the_report_of_a_system_has_what_it_finds_and_what_it_cites(project: Store, tmp_path: Path) -> None:
+def test_the_command_says_how_well_a_system_cites(project: Store, tmp_path: Path) -> None:
     topics = part(project, "dev")
-    run = tmp_path / "run.trec"
-    run.write_text("".join(f"q-{topic} Q0 {topic}-1 1 1 x\n" for topic in topics), encoding="utf-8")
-    rows: list[dict[str, object]] = [
-        {"query_id": f"q-{topic}", "answer": "Yes.", "sources": [f"{topic}-1"]} for topic in topics
-    ]
+    rows = [{"query_id": f"q-{topic}", "answer": "Yes.", "sources": [f"{topic}-1"]} for topic in topics]
     answers = jsonl(tmp_path / "new.jsonl", rows)
     project.close()
     asked = ["--project", str(project.path), "evaluate", "v1", "--answers", f"new={answers}"]
-    asked += ["--citation-field", "sources"]
-    both = invoke([*asked, "--run", f"new={run}"], catch_exceptions=False).stdout
-    assert re.search(r"new: retrieval, ndcg_exp@10 0.*; citation_precision\s1\.000", both)
-    assert "exact_match" not in both, "nobody wrote a reference answer"
-    alone = invoke(asked, catch_exceptions=False).stdout
-    assert "4 of 4 queries have evidence." in alone
-    assert "new: citation_precision 1.000" in alone
+    asked += ["--map", "citation=sources"]
+    shown = invoke(asked, catch_exceptions=False).stdout
+    assert "4 of 4 queries have evidence." in shown
+    assert "new: citation_precision 1.000" in shown
+    assert "exact_match" not in shown, "nobody wrote a reference answer"
 
 
 def test_what_cannot_be_cited_is_named_with_its_line(project: Store, tmp_path: Path) -> None:
@@ -101,16 +94,6 @@ def test_what_cannot_be_cited_is_named_with_its_line(project: Store, tmp_path: P
         InputError, match=f"line 2: the chunk 3-400 of document '{two}-1' is outside its text"
     ):
         scored(project, tmp_path, [[f"{one}-1"], [f"{two}-1#3-400"]])
-
-
-def test_citations_of_sealed_parts_are_not_scored(project: Store, tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
-        {"query_id": f"q-{topic}", "answer": "Yes.", "citations": [f"{topic}-1"]}
-        for topic in part(project, "test")
-    ]
-    source = AnswerSource("new", jsonl(tmp_path / "new.jsonl", rows))
-    with pytest.raises(RefusedError, match="has fewer than ten queries"):
-        evaluate_answers(project, "v1", [source], AnswerOptions("test"), "May")
 
 
 def test_a_cell_of_a_table_holds_the_same_as_a_list() -> None:

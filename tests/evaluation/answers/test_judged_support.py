@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 
-from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import digest
-from curation.evaluation.answers.answer_evaluation import AnswerOptions
-from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
-from curation.evaluation.answers.grades import read_grades_of_answers
-from curation.evaluation.answers.to_grade import write_answers_to_grade
+from curation.evaluation.answers.graded_answers import read_grades_of_answers, write_answers_to_grade
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.llm_judges.imported import import_judge
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.system_runs import RunSource
 from curation.guides.guide import store_guide
-from curation.guides.parse_guide import read_guide
-from curation.ingest.importers.answers.nuggets import import_nuggets
+from curation.guides.guide_text import read_guide
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.query_draw import open_drawn_round, read_draws
-from curation.releases.freeze.freeze import freeze
+from curation.ingest.importers.nuggets import import_nuggets
+from curation.labeling.imported import add_judgments
+from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds.candidates import read_draws
+from curation.labeling.rounds.create_round import open_round
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
-from curation.store import Store, open_store
+from curation.store import Store
 from curation.store.rows import Query
 from tests.evaluation.answers.test_evaluate_answers import jsonl, pooled
 from tests.support import ROOT
-from tests.support.command_line import invoke
+from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL
-from tests.support.projects import add_names, new_project
+from tests.support.llm_judge import write_grades
+from tests.support.projects import add_names, built_once, copied, new_project
 
 QUERIES = [f"q{number:02}" for number in range(40)]
 SILENT = QUERIES[:4]
@@ -59,56 +59,48 @@ def said(fact: str) -> int:
     return min(2, true_grade(fact) + (int(digest("judge", fact), 16) % 3 == 0))
 
 
-@cache
-def _gold() -> bytes:
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        store = new_project(folder / "gold.duckdb")
-        words = {query: digest("words", query)[:12] for query in QUERIES}
-        documents: list[dict[str, object]] = [
-            {"id": one, "title": one, "text": one} for one in words.values()
+@copied
+def gold_with_nuggets(folder: Path) -> Store:
+    store = new_project(folder / "project.duckdb")
+    words = {query: digest("words", query)[:12] for query in QUERIES}
+    documents = [{"id": one, "title": one, "text": one} for one in words.values()]
+    import_corpus(store, jsonl(folder / "c.jsonl", documents))
+    asked = [Query(query, word, word, "imported") for query, word in words.items()]
+    for who in ("ada", "ben"):
+        given = [
+            ImportedJudgment(query, word, who, number % 2)
+            for number, (query, word) in enumerate(words.items())
         ]
-        import_corpus(store, jsonl(folder / "c.jsonl", documents))
-        asked = [Query(query, word, word, "imported") for query, word in words.items()]
-        for who in ("ada", "ben"):
-            given = [
-                ImportedJudgment(query, word, who, number % 2)
-                for number, (query, word) in enumerate(words.items())
-            ]
-            add_judgments(store, given, f"{who}.csv", asked)
-        rows: list[dict[str, object]] = [
-            {"qid": query, "nugget": text, "importance": "vital" if vital else "okay"}
-            for query in QUERIES
-            for text, vital in facts(query)
-        ]
-        import_nuggets(store, jsonl(folder / "n.jsonl", rows))
-        make_split(store, {"dev": 1.0}, 1, LEXICAL)
-        freeze(store, "v1")
-        store.close()
-        return store.path.read_bytes()
+        add_judgments(store, given, f"{who}.csv", asked)
+    rows = [
+        {"qid": query, "nugget": text, "importance": "vital" if vital else "okay"}
+        for query in QUERIES
+        for text, vital in facts(query)
+    ]
+    import_nuggets(store, jsonl(folder / "n.jsonl", rows))
+    make_split(store, SplitRequest((("dev", 1.0),), 1, LEXICAL))
+    freeze(store, "v1")
+    return store
 
 
-@cache
-def _support() -> bytes:
+@built_once
+def support(store: Store) -> Store:
     """What was written to grade, pooled, graded by a judge, and a round over some whole queries."""
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "gold.duckdb").write_bytes(_gold())
-        kit = folder / "kit"
-        write_answers_to_grade(open_store(folder / "gold.duckdb"), "v1", [answers(folder)], "support", kit)
-        store = new_project(folder / "support.duckdb")
-        with store.transaction() as cursor:
-            store_guide(cursor, read_guide(ROOT / "labeling_guides" / "answer-support.md"))
-        pool = pooled(store, kit)
-        pairs = written(kit)
-        assert pairs.keys() - set(pool), "equal answers are pooled under one id"
-        lines = "".join(f"{nugget},{one},{said(fact)}\n" for (nugget, one), fact in pairs.items())
-        (folder / "j.csv").write_text(f"query_id,document_id,grade\n{lines}", encoding="utf-8")
-        import_judge(store, folder / "j.csv", "llm")
-        add_names(store, "ada", "ben")
-        open_drawn_round(store, "correction", ["ada", "ben"], DRAWN, duplicates=0, seed=3)
-        store.close()
-        return store.path.read_bytes()
+    folder = store.path.parent
+    kit = folder / "kit"
+    gold = gold_with_nuggets(folder / "gold")
+    write_answers_to_grade(gold, "v1", [answers(folder)], "support", kit)
+    gold.close()
+    with store.transaction() as cursor:
+        store_guide(cursor, read_guide(ROOT / "labeling_guides" / "answer-support.md"))
+    pool = pooled(store, kit)
+    pairs = written(kit)
+    assert pairs.keys() - set(pool), "equal answers are pooled under one id"
+    grades = {pair: said(fact) for pair, fact in pairs.items()}
+    import_judge(store, write_grades(folder / "j.csv", grades), "llm")
+    add_names(store, "ada", "ben")
+    open_round(store, RoundRequest("correction", ["ada", "ben"], draw=DRAWN, duplicates=0, seed=3))
+    return store
 
 
 def written(kit: Path) -> dict[tuple[str, str], str]:
@@ -119,30 +111,23 @@ def written(kit: Path) -> dict[tuple[str, str], str]:
     return {(line[0], line[2]): texts[line[0]] for line in lines}
 
 
-def answers(folder: Path, silent: list[str] = SILENT) -> AnswerSource:
+def answers(folder: Path, silent: list[str] = SILENT) -> RunSource:
     """Every other answer is word for word the same."""
-    rows: list[dict[str, object]] = [
+    rows = [
         {"query_id": query, "answer": f"answer {digest(query)[:10]}" if place % 2 else "I do not know"}
         for place, query in enumerate(QUERIES)
         if query not in silent
     ]
-    return AnswerSource("new", jsonl(folder / "new.jsonl", rows))
+    return RunSource("new", jsonl(folder / "new.jsonl", rows))
 
 
 @pytest.fixture
 def gold(tmp_path: Path) -> Store:
-    (tmp_path / "gold.duckdb").write_bytes(_gold())
-    return open_store(tmp_path / "gold.duckdb")
-
-
-@pytest.fixture
-def support(tmp_path: Path) -> Store:
-    (tmp_path / "support.duckdb").write_bytes(_support())
-    return open_store(tmp_path / "support.duckdb")
+    return gold_with_nuggets(tmp_path / "gold")
 
 
 def drawn_queries(store: Store) -> set[str]:
-    """The queries of which a nugget was drawn."""
+    """The queries with a drawn nugget."""
     return {
         query for query in QUERIES for nugget in nuggets_of(store, query) if nugget in drawn_nuggets(store)
     }
@@ -162,30 +147,32 @@ def drawn_nuggets(store: Store) -> frozenset[str]:
     return draw.drawn
 
 
-def people_grade(store: Store, left_out: int = 0) -> None:
-    """Two people grade the nuggets that were drawn, without some of them, and the release is frozen."""
+def people_grade(store: Store) -> None:
+    """Two people grade the nuggets that were drawn, and the release is frozen."""
     with store.reading() as cursor:
         rows = cursor.execute(
             "SELECT query_id, document_id, text FROM candidates JOIN queries USING (query_id) ORDER BY ALL"
         ).fetchall()
-    drawn = [row for row in rows if row[0] in drawn_nuggets(store)][left_out:]
+    drawn = [row for row in rows if row[0] in drawn_nuggets(store)]
     for who in ("ada", "ben"):
         given = [
             ImportedJudgment(nugget, one, who, true_grade(text.rpartition(" (")[0]))
             for nugget, one, text in drawn
         ]
         add_judgments(store, given, f"{who}.csv")
-    make_split(store, {"graded": 1.0}, 0, LEXICAL)
+    make_split(store, SplitRequest((("graded", 1.0),), 0, LEXICAL))
     freeze(store, "graded", override="a test")
     store.close()
 
 
 def judged(gold: Store, support: Store, judge: str = "llm", silent: list[str] = SILENT) -> JudgedEvaluation:
     grades = read_grades_of_answers("--support", f"{support.path}=graded")
-    options = AnswerOptions(grades={"support": grades}, judge=judge)
-    found = evaluate_answers(gold, "v1", [answers(gold.path.parent, silent)], options).judged
-    assert found is not None
-    return found
+    estimates = evaluate_answers(
+        *(gold, "v1", [answers(gold.path.parent, silent)], EvaluateRequest(judge=judge)),
+        grades={"support": grades},
+    ).judged
+    assert estimates is not None
+    return estimates
 
 
 def weighted(query: str, grade: Callable[[str], int]) -> float:
@@ -204,7 +191,7 @@ def test_a_draw_takes_all_nuggets_of_a_query_or_none(support: Store) -> None:
     assert len(drawn) == sum(len(facts(query)) for query in whole)
     with support.reading() as cursor:
         [draw] = read_draws(cursor)
-    assert [(one.population, one.drawn) for one in draw.counts] == [(36, DRAWN)], "queries, not nuggets"
+    assert [*draw.counts.values()] == [(36, DRAWN)], "queries, not nuggets"
     assert set(draw.probabilities.values()) == {DRAWN / 36}
 
 
@@ -214,12 +201,10 @@ def test_people_of_whole_queries_correct_the_judge_and_unanswered_ones_count_0(
     drawn = drawn_queries(support)
     people_grade(support)
     grades = {"support": read_grades_of_answers("--support", f"{support.path}=graded")}
-    (graded,) = evaluate_answers(
-        gold, "v1", [answers(gold.path.parent)], AnswerOptions(grades=grades)
-    ).systems
-    found = judged(gold, support)
-    assert (found.everything, found.people, found.chosen_by) == (36, DRAWN, ("draw",))
-    assert (found.strata, found.left_out) == ({"not drawn from traffic": (DRAWN, 36)}, {})
+    (graded,) = evaluate_answers(gold, "v1", [answers(gold.path.parent)], grades=grades).systems
+    estimates = judged(gold, support)
+    assert (estimates.everything, estimates.people, estimates.chosen_by) == (36, DRAWN, ("draw",))
+    assert (estimates.strata, estimates.left_out) == ({"not drawn from traffic": (DRAWN, 36)}, {})
     asked = np.array([query in drawn or query in SILENT for query in QUERIES])
     judge, people = (
         np.array([0 if query in SILENT else weighted(query, grade) for query in QUERIES])
@@ -228,7 +213,7 @@ def test_people_of_whole_queries_correct_the_judge_and_unanswered_ones_count_0(
     chances = np.array([1 if query in SILENT else DRAWN / 36 for query in QUERIES])
     strata = ["silent" if query in SILENT else "all" for query in QUERIES]
     expected = difference_estimate(judge, np.where(asked, people, np.nan), asked, chances, strata)
-    [system] = found.runs
+    [system] = estimates.runs
     ours = system.overall["nuggets_weighted"]
     assert ours.estimate.value == pytest.approx(expected.estimate.value)
     assert ours.estimate[1:3] == pytest.approx(expected.estimate[1:3])
@@ -245,14 +230,6 @@ def test_people_of_whole_queries_correct_the_judge_and_unanswered_ones_count_0(
     }
 
 
-def test_a_part_of_the_drawn_that_people_did_not_grade_is_refused(gold: Store, support: Store) -> None:
-    people_grade(support, left_out=1)
-    with pytest.raises(
-        RefusedError, match=r"support\.duckdb: 1 of the .* that a round drew for people have no"
-    ):
-        judged(gold, support)
-
-
 def test_answers_that_are_not_graded_are_refused_and_so_is_an_unknown_judge(
     gold: Store, support: Store
 ) -> None:
@@ -261,38 +238,15 @@ def test_answers_that_are_not_graded_are_refused_and_so_is_an_unknown_judge(
         RefusedError, match=r"4 queries with an answer, such as 'q00'.*could not be drawn whole"
     ):
         judged(gold, support, silent=[])
-    with pytest.raises(NotFoundError, match=r"support\.duckdb: The project has no judge 'other'"):
+    with pytest.raises(NotFoundError, match=r"project\.duckdb: The project has no judge 'other'"):
         judged(gold, support, judge="other")
-
-
-def test_silence_gives_no_mean_to_a_system_of_which_no_answer_is_graded(gold: Store, support: Store) -> None:
-    people_grade(support)
-    grades = {"support": read_grades_of_answers("--support", f"{support.path}=graded")}
-    rows: list[dict[str, object]] = [{"query_id": query, "answer": "another"} for query in QUERIES[4:]]
-    other = AnswerSource("other", jsonl(gold.path.parent / "other.jsonl", rows))
-    with pytest.raises(InputError, match="none of the answers of 'other' was graded"):
-        evaluate_answers(gold, "v1", [other], AnswerOptions(grades=grades))
 
 
 def test_figures_of_few_of_peoples_queries_are_not_shown(gold: Store, support: Store) -> None:
     """A system that answers half of the queries: people drew fewer than ten of these."""
     drawn = sorted(drawn_queries(support))
     people_grade(support)
-    found = judged(gold, support, silent=[*SILENT, *drawn[9:]])
-    [system] = found.runs
+    estimates = judged(gold, support, silent=[*SILENT, *drawn[9:]])
+    [system] = estimates.runs
     assert system.overall == {}
     assert system.too_few["nuggets_all"] == 9
-
-
-def test_the_command_shows_the_estimates_with_both_numbers(gold: Store, support: Store) -> None:
-    people_grade(support)
-    source = answers(gold.path.parent)
-    gold.close()
-    asked = ["--project", str(gold.path), "evaluate", "v1", "--answers", f"new={source.path}"]
-    shown = invoke([*asked, "--support", f"{support.path}=graded", "--judge", "llm"], catch_exceptions=False)
-    words = " ".join(shown.stdout.split())
-    assert "The judge llm graded all nuggets of the answers to 36 queries, people those of 16" in words
-    assert "16 of 36" in words
-    assert "new: not all answers are graded for support, and queries without an answer count 0, so" in words
-    refused = invoke([*asked, "--judge", "llm"])
-    assert "--judge is about runs" in str(refused.exception)

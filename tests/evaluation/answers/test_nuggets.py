@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.evaluation.answers.answer_evaluation import AnswerOptions
-from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
-from curation.evaluation.answers.grades import read_grades_of_answers
-from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scores
-from curation.evaluation.answers.to_grade import write_answers_to_grade
-from curation.guides.parse_guide import read_guide
-from curation.ingest.importers.answers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
-from curation.releases.freeze.freeze import freeze
+from curation.evaluation.answers.graded_answers import read_grades_of_answers, write_answers_to_grade
+from curation.evaluation.answers.nuggets import nugget_scores
+from curation.evaluation.scoring.system_runs import RunSource
+from curation.ingest.importers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.releases.verify import load_release
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import graded_project, jsonl, part
-from tests.support import ROOT
-from tests.support.command_line import invoke
+from tests.support.freezing import freeze
 from tests.support.gold_project import gold_project
 from tests.support.projects import add_names, rows_of
 
@@ -40,11 +34,9 @@ def project(tmp_path: Path) -> Store:
 def test_scores_are_those_of_a_worked_example() -> None:
     """Two vital nuggets, supported and in part, and an okay one that is not: by hand from the definitions."""
     given = dict(zip([one.id_for("q") for one in FACTS], (1.0, 0.5, 0.0), strict=True))
-    found = nugget_scores("q", FACTS, "a", {(name, "a"): share for name, share in given.items()})
+    scores = nugget_scores("q", FACTS, "a", {(name, "a"): share for name, share in given.items()})
     by_hand = [1.5 / 3, 1.5 / 2, (1.5 + 0.5 * 0) / 2.5, 1 / 3, 1 / 2, 1 / 2.5]
-    assert dict(zip(NUGGET_SCORES, found, strict=True)) == pytest.approx(
-        dict(zip(NUGGET_SCORES, by_hand, strict=True))
-    )
+    assert scores.tolist() == pytest.approx(by_hand)
     assert nugget_scores("q", FACTS, None, {}).tolist() == [0] * 6
     assert np.isnan(nugget_scores("q", FACTS, "a", {(FACTS[0].id_for("q"), "a"): 1.0})).all(), (
         "not all graded"
@@ -56,7 +48,7 @@ def test_scores_are_those_of_a_worked_example() -> None:
 def test_a_file_of_rows_and_one_of_lists_say_the_same_and_the_same_again_changes_nothing(
     project: Store, tmp_path: Path
 ) -> None:
-    rows: list[dict[str, object]] = [
+    rows = [
         {"qid": "q-kettle", "nugget": one.text, "importance": "Vital" if one.vital else "okay"}
         for one in FACTS
     ]
@@ -74,7 +66,7 @@ def test_a_file_of_rows_and_one_of_lists_say_the_same_and_the_same_again_changes
 
 
 def test_a_file_with_faults_names_each_line_and_takes_nothing(project: Store, tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
+    rows = [
         {"qid": "q-kettle", "nugget": "fine", "importance": "vital"},
         {"qid": "q-kettle", "nugget": "which", "importance": "high"},
         {"qid": "q-moon", "nugget": "cheese", "importance": "okay"},
@@ -92,11 +84,11 @@ def test_a_file_with_faults_names_each_line_and_takes_nothing(project: Store, tm
 def test_lists_without_nuggets_are_counted_and_objects_of_another_form_are_named(
     project: Store, tmp_path: Path
 ) -> None:
-    none: list[dict[str, object]] = [{"qid": "q-kettle", "nuggets": []}]
+    none = [{"qid": "q-kettle", "nuggets": []}]
     with pytest.raises(InputError, match="could be taken from it: 1 empty list of nuggets"):
         import_nuggets(project, jsonl(tmp_path / "none.jsonl", none))
     fact = {"text": "hot", "importance": "vital"}
-    bad: list[dict[str, object]] = [
+    bad = [
         {"qid": "q-kettle", "nuggets": [{"txt": "z"}, fact]},
         {"qid": "q-kettle", "nuggets": [{"text": "cold"}]},
         {"qid": "q-kettle", "nuggets": [fact | {"importance": "okay"}]},
@@ -106,7 +98,7 @@ def test_lists_without_nuggets_are_counted_and_objects_of_another_form_are_named
     said = str(found.value)
     assert "line 1: a nugget with 'txt', expected its text" in said
     assert "line 2: importance of 'cold': found '', expected vital or okay" in said
-    assert "--importance-field" not in said
+    assert "--map importance" not in said
     assert "line 3: 'hot' is both vital and okay" in said
     some = [*none, {"qid": "q-kettle", "nuggets": [fact, fact, {"text": " "}]}]
     left_out = import_nuggets(project, jsonl(tmp_path / "some.jsonl", some)).left_out
@@ -138,31 +130,18 @@ def test_people_grade_support_of_each_nugget_and_systems_get_the_scores(
     write_nuggets(project, f"q-{topic}", FACTS, "rita")
     assert freeze(project, "v1").release_id != before
     assert [row["vital"] for row in load_release(project, "v1").rows("nuggets")] == [True, True, False]
-    answer: list[dict[str, object]] = [{"query_id": f"q-{topic}", "answer": "It is steel."}]
-    new = AnswerSource("new", jsonl(tmp_path / "new.jsonl", answer))
+    answer = [{"query_id": f"q-{topic}", "answer": "It is steel."}]
+    new = RunSource("new", jsonl(tmp_path / "new.jsonl", answer))
     kit = write_answers_to_grade(project, "v1", [new], "support", tmp_path / "kit")
     assert (kit.answers, kit.queries, kit.guide) == (1, 1, "answer-support")
     asked = [json.loads(line) for line in (tmp_path / "kit" / "queries.jsonl").read_text().splitlines()]
     assert asked[0]["text"].startswith("made of steel (")
     grades = dict(zip([row["id"] for row in asked], (2, 1, 0), strict=True))
     graded = graded_project(tmp_path, tmp_path / "kit", "answer-support.md", grades)
-    options = AnswerOptions(grades={"support": read_grades_of_answers("--support", f"{graded}=graded")})
-    (system,) = evaluate_answers(project, "v1", [new], options).systems
+    grades = {"support": read_grades_of_answers("--support", f"{graded}=graded")}
+    (system,) = evaluate_answers(project, "v1", [new], grades=grades).systems
     assert system.overall["nuggets_vital"].value == pytest.approx(1.5 / 2)
     assert system.overall["nuggets_weighted_strict"].value == pytest.approx(1 / 2.5)
     assert (system.answered, system.ungraded) == (1, {"support": 0})
     with pytest.raises(RefusedError, match="sealed: its nuggets are not written"):
         write_answers_to_grade(project, "v1", [new], "support", tmp_path / "kit", "test")
-    run = tmp_path / "run.trec"
-    run.write_text(f"q-{topic} Q0 {topic}-1 1 1 x\n", encoding="utf-8")
-    project.close()
-    asked = ["--project", str(project.path), "evaluate", "v1", "--answers", f"new={new.path}"]
-    asked += ["--run", f"new={run}", "--support", f"{graded}=graded"]
-    shown = invoke(asked, catch_exceptions=False).stdout
-    assert re.search(
-        r"new: retrieval, ndcg_exp@10 .*; nuggets_weighted 0\.600; faithfulness not graded", shown
-    )
-
-
-def test_the_guide_for_support_can_be_read() -> None:
-    assert read_guide(ROOT / "labeling_guides" / "answer-support.md").values == (0, 1, 2)

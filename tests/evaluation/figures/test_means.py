@@ -1,15 +1,28 @@
-"""Means with intervals: which interval, and why there is none."""
+"""Means of all queries and of each kind: their intervals, and why one is missing."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 
 from curation.core.statistics.intervals import wilson
-from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_intervals, rate_of_few
-from curation.evaluation.scoring.metrics.measures import measures_named
-from curation.evaluation.scoring.metrics.qrels import qrels_from
-from curation.evaluation.scoring.metrics.run_scores import RunScores, mean_scores, score_run
+from curation.evaluation.figures.means import (
+    EMPTY,
+    FEW_SEALED,
+    TOO_FEW_QUERIES,
+    MeasureFigure,
+    macro_mean,
+    mean_estimates,
+    mean_figures,
+    median,
+    rate_of_few,
+    suppressed_strata,
+)
+from curation.evaluation.scoring.facets import Facet, facets_of
+from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.qrels import qrels_from
+from curation.evaluation.scoring.run_scores import RunScores, mean_scores, score_run
 
 
 def scores_of(ranks: list[int], *names: str) -> RunScores:
@@ -28,47 +41,42 @@ def figure(ranks: list[int], name: str) -> MeasureFigure:
 
 
 def test_the_mean_has_an_interval_its_size_and_the_judged_share() -> None:
-    found = figure([1, 2, 0, 4, 5, 1, 2, 1], "mrr@10")
-    assert found.value == pytest.approx((3 + 2 / 2 + 1 / 4 + 1 / 5) / 8)
-    assert found.low is not None
-    assert found.high is not None
-    assert 0 < found.low < found.value < found.high < 1
-    assert (found.n, found.judged, found.no_interval) == (8, pytest.approx(0.1), None)
+    mean = figure([1, 2, 0, 4, 5, 1, 2, 1], "mrr@10")
+    assert mean.value == pytest.approx((3 + 2 / 2 + 1 / 4 + 1 / 5) / 8)
+    assert 0 < mean.low < mean.value < mean.high < 1
+    assert (mean.n, mean.judged, mean.no_interval) == (8, pytest.approx(0.1), None)
 
 
 def test_values_of_0_and_1_have_wilsons_interval() -> None:
-    found = figure([1] * 9 + [0], "success@10")
-    assert (found.low, found.high) == wilson(9, 10)
-    found = figure([1] * 10, "success@10")
-    assert (found.low, found.high) == wilson(10, 10)
+    mean = figure([1] * 9 + [0], "success@10")
+    assert (mean.low, mean.high) == wilson(9, 10)
+    mean = figure([1] * 10, "success@10")
+    assert (mean.low, mean.high) == wilson(10, 10)
 
 
 def test_where_all_queries_have_one_value_another_query_may_have_another() -> None:
-    found = figure([2] * 10, "mrr@10")
-    assert found.value == 0.5
-    assert (found.low, found.high) == (pytest.approx(0.5 * 0.69, abs=0.01), pytest.approx(0.655, abs=0.01))
+    mean = figure([2] * 10, "mrr@10")
+    assert mean.value == 0.5
+    assert (mean.low, mean.high) == (pytest.approx(0.5 * 0.69, abs=0.01), pytest.approx(0.655, abs=0.01))
 
 
 def test_no_interval_reaches_above_what_a_query_can_have_on_the_data() -> None:
-    found = figure([1] * 4 + [0] * 4, "precision@10")
-    assert found.value == pytest.approx(0.05)
-    assert found.high is not None
-    assert 0.07 < found.high <= 0.1
+    mean = figure([1] * 4 + [0] * 4, "precision@10")
+    assert mean.value == pytest.approx(0.05)
+    assert 0.07 < mean.high <= 0.1
 
 
 @pytest.mark.parametrize("measure", ["precision@10", "rbp(0.8)"])
 def test_an_interval_holds_its_figure_where_every_query_has_the_highest_one(measure: str) -> None:
-    found = figure([1] * 22, measure)
-    assert found.value is not None
-    assert found.high is not None
-    assert found.value <= found.high
+    mean = figure([1] * 22, measure)
+    assert mean.value <= mean.high
 
 
 def test_queries_without_a_value_change_no_interval() -> None:
     """The same queries have one interval, among all queries and in the stratum of those that have a value."""
     values = np.array([0.1, 0.4, 0.5, 1, 0.3, 0.7, 0.2])
     everywhere = np.insert(values, [0, 3, 7], np.nan)
-    assert mean_intervals(everywhere[:, None]) == mean_intervals(values[:, None])
+    assert mean_estimates(everywhere[:, None]) == mean_estimates(values[:, None])
 
 
 def test_how_often_intervals_of_few_queries_hold_is_said() -> None:
@@ -79,16 +87,14 @@ def test_how_often_intervals_of_few_queries_hold_is_said() -> None:
 def test_without_an_interval_there_is_a_reason() -> None:
     assert figure([1, 2, 3, 4], "mrr@10").no_interval == "fewer than 5 queries"
     scores = score_run({}, qrels_from({"q": {"a": 0}}), measures_named(["map"]))
-    found = mean_figures([scores])[0]["map"]
-    assert (found.value, found.n, found.no_interval) == (None, 0, "no query has a relevant document")
+    mean = mean_figures([scores])[0]["map"]
+    assert (mean.value, mean.n, mean.no_interval) == (None, 0, "no query has a relevant document")
 
 
 def test_the_mean_is_between_what_no_and_every_unjudged_document_would_make_of_it() -> None:
-    found = figure([3, 1, 2, 0, 5, 6], "ndcg@5")
-    assert found.if_none == found.value
-    assert found.value is not None
-    assert found.if_all is not None
-    assert found.if_all > found.value
+    mean = figure([3, 1, 2, 0, 5, 6], "ndcg@5")
+    assert mean.if_none == mean.value
+    assert mean.if_all > mean.value
 
 
 def test_the_same_values_have_the_same_interval_in_any_order() -> None:
@@ -98,23 +104,89 @@ def test_the_same_values_have_the_same_interval_in_any_order() -> None:
 
 
 def test_several_runs_of_one_system_are_averaged_query_by_query() -> None:
-    found = mean_scores([scores_of([1, 2], "mrr@10"), scores_of([2, 0], "mrr@10")])
-    np.testing.assert_array_equal(found.values, [[0.75], [0.25]])
+    scored = mean_scores([scores_of([1, 2], "mrr@10"), scores_of([2, 0], "mrr@10")])
+    np.testing.assert_array_equal(scored.values, [[0.75], [0.25]])
 
 
 def test_gmap_is_the_geometric_mean_with_the_interval_of_the_mean_logarithm() -> None:
     ranks = [1, 2, 5, 4, 3, 1, 2, 10]
-    found = figure(ranks, "gmap")
-    assert found.value == pytest.approx(np.exp(np.mean(np.log([1 / rank for rank in ranks]))))
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < found.value < found.high < 1
+    mean = figure(ranks, "gmap")
+    assert mean.value == pytest.approx(np.exp(np.mean(np.log([1 / rank for rank in ranks]))))
+    assert mean.low < mean.value < mean.high < 1
     missed = figure([*ranks, 0], "gmap")  # trec_eval takes 0.00001 for 0
     assert missed.value == pytest.approx(np.exp(np.mean(np.log([*(1 / rank for rank in ranks), 0.00001]))))
 
 
 def test_totals_are_whole_and_have_no_interval() -> None:
-    found = figure([1, 2, 0, 4, 5, 1, 2, 1], "num_rel_ret")
-    assert (found.value, found.low, found.no_interval, found.n) == (7, None, "a total, no mean", 8)
-    assert isinstance(found.value, int)
-    assert found.if_all == 7 * 10
+    mean = figure([1, 2, 0, 4, 5, 1, 2, 1], "num_rel_ret")
+    assert (mean.value, mean.low, mean.no_interval, mean.n) == (7, None, "a total, no mean", 8)
+    assert isinstance(mean.value, int)
+    assert mean.if_all == 7 * 10
+
+
+def facet(sizes: dict[str, int]) -> Facet:
+    """Kinds of so many queries, one after another."""
+    starts = np.cumsum([0, *sizes.values()])
+    place = np.arange(starts[-1])
+    masks = {
+        name: (place >= start) & (place < start + size)
+        for (name, size), start in zip(sizes.items(), starts.tolist(), strict=False)
+    }
+    return Facet("kind", masks)
+
+
+def sealed(found: Facet, inside: bool = True) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.full(len(next(iter(found.values.values()))), inside)
+
+
+def test_fewer_than_ten_queries_have_figures_where_nothing_is_sealed() -> None:
+    kinds = facet({"a": 9, "b": 1, "c": 0, "d": 40})
+    assert suppressed_strata(kinds, sealed(kinds, False)) == {"c": EMPTY}
+    assert suppressed_strata(kinds, sealed(kinds)) == {"a": TOO_FEW_QUERIES, "b": TOO_FEW_QUERIES, "c": EMPTY}
+
+
+def test_a_kind_with_few_sealed_queries_has_no_figures() -> None:
+    kinds = facet({"a": 30, "b": 40, "c": 9, "d": 10})
+    some = sealed(kinds, False)
+    some[21:] = True
+    assert suppressed_strata(kinds, some) == {"a": FEW_SEALED, "c": TOO_FEW_QUERIES}
+
+
+def test_the_macro_mean_counts_each_stratum_the_same() -> None:
+    mean = macro_mean([np.array([0.0, 0.2]), np.array([0.8, 1.0, np.nan, 0.9]), np.array([np.nan])])
+    assert mean.value == pytest.approx(0.5)
+    assert mean.n == 2
+    # With two strata it is half the sum; its error is half the error of Welch's difference.
+    welch = ttest_ind([0.8, 1.0, 0.9], [0.0, 0.2], equal_var=False).confidence_interval()
+    assert mean.low == pytest.approx(0.5 - (welch.high - welch.low) / 4)
+
+
+def test_the_macro_mean_of_one_stratum_is_the_mean_with_its_interval() -> None:
+    values = np.array([0.0, 0.1, 0.9, 0.4, 0.35, np.nan, 0.5, 0.2, 0.7, 0.3, 0.1])
+    [mean] = mean_estimates(values[:, None])
+    assert macro_mean([values, np.array([np.nan])]) == mean._replace(n=1)
+
+
+def test_the_median_has_the_interval_of_order_statistics() -> None:
+    """Conover 1999: of 16 values the 4th and the 13th hold the median with 97.9 %."""
+    mean = median(np.arange(16) / 16)
+    assert (mean.value, mean.low, mean.high) == (7.5 / 16, 3 / 16, 12 / 16)
+    assert median(np.array([0.1, 0.9])).low is None
+
+
+def test_facets_are_those_that_the_release_has() -> None:
+    about = {"source": "sampled", "part": "dev", "inclusion_probability": 0.5}
+    rows = [
+        {**about, "stratum": "head · short", "segment": "docs", "tags": ["question", "entity"]},
+        {**about, "stratum": "tail · long", "segment": None, "tags": []},
+        {**about, "stratum": "imported", "segment": None, "tags": ["entity"], "inclusion_probability": None},
+    ]
+    facets = facets_of(rows, ["band", "length"])
+    values = {name: {v: mask.tolist() for v, mask in one.values.items()} for name, one in facets.items()}
+    assert list(values) == ["stratum", "band", "length", "segment", "source", "part", "tag"]
+    assert list(values["band"]) == ["head", "not sampled", "tail"]
+    assert values["segment"]["no segment"] == [False, True, True]
+    assert values["tag"] == {
+        **{"entity": [True, False, True], "no tag": [False, True, False]},
+        "question": [True, False, False],
+    }

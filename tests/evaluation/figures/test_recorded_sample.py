@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.llm_judges.imported import import_judge
-from curation.evaluation.scoring.inputs.pooled import PooledPairs, share_unjudged
-from curation.evaluation.scoring.inputs.release import read_release
-from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.pooled_pairs import PooledPairs, share_unjudged
+from curation.evaluation.scoring.release import read_release
+from curation.evaluation.scoring.system_runs import RunSource
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import write_run
+from tests.support.llm_judge import write_grades
+from tests.support.projects import per_test, rows_of
 from tests.support.sampled_pool import DEPTH, run_of, sampled_pool_project, truth
 
-
-@pytest.fixture
-def project(tmp_path: Path) -> Iterator[Store]:
-    store = sampled_pool_project(tmp_path)
-    yield store
-    store.close()
+project = per_test(sampled_pool_project)
 
 
 @pytest.fixture
@@ -35,8 +31,8 @@ def test_pairs_that_the_sample_left_out_are_unjudged(project: Store, source: Run
     pooled = read_release(project, "v1", "dev").pooled
     assert len(pooled.ranks) + len(pooled.left_out) == 12 * DEPTH
     assert pooled.left_out
-    found = evaluate_runs(project, "v1", [source], EvaluationOptions("dev"))
-    assert found.pool_unjudged == len(pooled.left_out) / (12 * DEPTH)
+    evaluation = evaluate_runs(project, "v1", [source], EvaluateRequest("v1", "dev"))
+    assert evaluation.pool_unjudged == len(pooled.left_out) / (12 * DEPTH)
     assert share_unjudged(PooledPairs({}), [("q", "d")]) is None
 
 
@@ -44,11 +40,9 @@ def test_estimates_with_a_judge_say_what_the_sample_left_out(
     project: Store, source: RunSource, tmp_path: Path
 ) -> None:
     undrawn = len(read_release(project, "v1", "dev").pooled.left_out)
-    with project.reading() as cursor:
-        pairs = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-    lines = "".join(f"{query},{name},{truth(query, name)}\n" for query, name in sorted(pairs))
-    (tmp_path / "j.csv").write_text(f"query_id,document_id,grade\n{lines}", encoding="utf-8")
-    import_judge(project, tmp_path / "j.csv", "llm")
+    pairs = rows_of(project, "SELECT query_id, document_id FROM candidates ORDER BY ALL")
+    grades = {pair: truth(*pair) for pair in pairs}
+    import_judge(project, write_grades(tmp_path / "j.csv", grades), "llm")
     run = ["--run", str(source.path), "--part", "dev", "--judge", "llm"]
     done = invoke(["--project", str(project.path), "evaluate", "v1", *run])
     assert f"take the {undrawn:,} pairs that it left out for not relevant" in done.stdout

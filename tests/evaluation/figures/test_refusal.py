@@ -8,8 +8,6 @@ import pytest
 from curation.evaluation.figures.refusal import (
     CONSTANT,
     TOO_FEW,
-    AnswerClasses,
-    answer_classes,
     refusal_figures,
     threshold_keeping,
     top_confidence,
@@ -18,29 +16,28 @@ from curation.evaluation.figures.refusal import (
 NOTHING = -np.inf
 
 
-def classes(answerable: int, unanswerable: int) -> AnswerClasses:
+def classes(answerable: int, unanswerable: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     relevant = np.repeat([1, 0], [answerable, unanswerable])
-    judged = np.ones(answerable + unanswerable, np.int64)
-    return answer_classes(relevant, judged, np.zeros(len(judged), bool))
+    return relevant, np.ones(len(relevant), np.int64), np.zeros(len(relevant), bool)
 
 
 def test_the_grades_decide_and_a_tag_against_them_leaves_a_query_out() -> None:
     """Queries: relevant; relevant but tagged; nothing relevant; the same, tagged; not judged, tagged."""
-    found = answer_classes(
-        np.array([2, 1, 0, 0, 0]), np.array([5, 5, 5, 5, 0]), np.array([False, True, False, True, True])
-    )
-    assert found.answerable.tolist() == [True, False, False, False, False]
-    assert found.unanswerable.tolist() == [False, False, True, True, False]
-    assert (found.tagged, found.contradictory, found.unjudged) == (1, 1, 1)
+    tagged = np.array([False, True, False, True, True])
+    relevant, judged = np.array([2, 1, 0, 0, 0]), np.array([5, 5, 5, 5, 0])
+    confidence = np.array([1.0, NOTHING, NOTHING, 1, NOTHING])
+    figures = refusal_figures(confidence, relevant, judged, tagged, seed=0)
+    assert (figures.answerable, figures.unanswerable) == (1, 2)
+    assert (figures.empty_answerable.value, figures.empty_unanswerable.value) == (0, 0.5)
+    assert (figures.tagged, figures.contradictory, figures.unjudged) == (1, 1, 1)
 
 
 def test_a_confidence_that_separates_refuses_all_and_keeps_nearly_all() -> None:
     figures = refusal_figures(
-        np.concatenate([np.arange(21.0, 61), np.arange(1.0, 11)]), classes(40, 10), seed=0
+        np.concatenate([np.arange(21.0, 61), np.arange(1.0, 11)]), *classes(40, 10), seed=0
     )
-    assert figures.area == figures.high == 1
-    assert figures.low is not None
-    assert 0.8 < figures.low < 1
+    assert figures.area.value == figures.area.high == 1
+    assert 0.8 < figures.area.low < 1
     assert (figures.threshold, figures.kept) == (23, 0.95)
     assert (figures.refused.value, figures.refused.high, figures.refused.n) == (1, 1, 10)
     assert figures.refused.low == pytest.approx(0.722, abs=1e-3)
@@ -61,45 +58,39 @@ def test_the_confidence_is_the_highest_score_in_any_order_of_lines() -> None:
 
 
 def test_the_refusal_rate_is_worked_out_by_hand() -> None:
-    """20 answerable with 1..20: the threshold is 2. Of 8 unanswerable ones 3 are below, one is at it."""
+    """20 answerable with 1..20: the threshold is 2. Three of 8 unanswerable ones are below, one is at it."""
     figures = refusal_figures(
-        np.array([*range(1, 21), 0.5, 1, 1.5, 2, 7, 8, 9, 10], float), classes(20, 8), seed=1
+        np.array([*range(1, 21), 0.5, 1, 1.5, 2, 7, 8, 9, 10], float), *classes(20, 8), seed=1
     )
     assert (figures.threshold, figures.kept) == (2, 0.95)
     assert figures.refused.value == 3 / 8
-    assert figures.refused.low is not None
-    assert figures.refused.high is not None
     assert 0 <= figures.refused.low < 3 / 8 < figures.refused.high < 1
-    again = refusal_figures(
-        np.array([*range(1, 21), 0.5, 1, 1.5, 2, 7, 8, 9, 10], float), classes(20, 8), seed=1
-    )
-    assert figures == again
 
 
 def test_queries_without_a_document_count_as_refused_and_are_counted() -> None:
     confidence = np.array([3.0, 4, 5, 6, NOTHING, NOTHING, NOTHING, 2, 1, 1])
-    figures = refusal_figures(confidence, classes(5, 5), seed=0)
+    figures = refusal_figures(confidence, *classes(5, 5), seed=0)
     assert figures.empty_unanswerable.value == 2 / 5
     assert figures.empty_answerable.value == 1 / 5
     assert figures.note.startswith("2 of the 5 unanswerable have no row in the file: they count as refused")
     assert figures.threshold is None  # an answerable query without a document: nothing keeps 95 %
     assert figures.kept == 1
     assert figures.refused.value == 0
-    assert figures.area == pytest.approx((4 * 5 + 2 * 0.5) / 25)
+    assert figures.area.value == pytest.approx((4 * 5 + 2 * 0.5) / 25)
     assert figures.curve[-1] == (None, 1, 0)
 
 
 def test_few_queries_and_constant_scores_have_no_area_and_say_why() -> None:
-    few = refusal_figures(np.arange(20.0), classes(16, 4), seed=0)
-    assert (few.area, few.refused.value, few.undefined, few.curve) == (None, None, TOO_FEW, ())
+    few = refusal_figures(np.arange(20.0), *classes(16, 4), seed=0)
+    assert (few.area.value, few.refused.value, few.area.why, few.curve) == (None, None, TOO_FEW, ())
     assert few.empty_unanswerable[::3] == (0, 4)
-    constant = refusal_figures(np.full(20, -1.0), classes(10, 10), seed=0)
-    assert (constant.area, constant.undefined) == (None, CONSTANT)
+    constant = refusal_figures(np.full(20, -1.0), *classes(10, 10), seed=0)
+    assert (constant.area.value, constant.area.why) == (None, CONSTANT)
 
 
 def test_random_confidence_has_an_area_around_a_half() -> None:
     random = np.random.default_rng(0)
-    areas = [refusal_figures(random.normal(size=60), classes(40, 20), seed=0) for _ in range(100)]
-    assert np.mean([one.area for one in areas]) == pytest.approx(0.5, abs=0.03)
+    areas = [refusal_figures(random.normal(size=60), *classes(40, 20), seed=0).area for _ in range(100)]
+    assert np.mean([one.value for one in areas]) == pytest.approx(0.5, abs=0.03)
     inside = [one.low <= 0.5 <= one.high for one in areas if one.low is not None and one.high is not None]
     assert np.mean(inside) >= 0.9

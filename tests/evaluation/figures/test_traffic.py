@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from curation.core.statistics.means import UNSEEN, score_intervals
-from curation.evaluation.figures.traffic import TrafficFigure, traffic_figures
-from curation.evaluation.scoring.inputs.release import DrawnQueries
-from curation.evaluation.scoring.metrics.measures import measures_named
-from curation.evaluation.scoring.metrics.qrels import qrels_from
-from curation.evaluation.scoring.metrics.run_scores import RunScores, score_run
-from curation.releases.search_weights import search_weights
+from curation.core.statistics.estimate import Estimate
+from curation.core.statistics.intervals import UNSEEN, score_intervals
+from curation.evaluation.figures.traffic_estimates import traffic_figures
+from curation.evaluation.scoring.drawn_queries import DrawnQueries, drawn_queries
+from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.qrels import qrels_from
+from curation.evaluation.scoring.run_scores import RunScores, score_run
 
 HEAD, TAIL = "head", "tail"
 
@@ -26,7 +26,7 @@ def scores_of(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> RunScores
     return replace(empty, values=values[:, None])
 
 
-def estimate(values: list[float], drawn: DrawnQueries) -> TrafficFigure:
+def estimate(values: list[float], drawn: DrawnQueries) -> Estimate:
     return traffic_figures(scores_of(np.array(values)), drawn)["ndcg@10"]
 
 
@@ -34,36 +34,33 @@ def drawn_from(
     strata: list[str], traffic: list[float], population: dict[str, int], drawn: dict[str, int]
 ) -> DrawnQueries:
     chance = [drawn[name] / population[name] for name in strata]
-    return DrawnQueries(tuple(strata), np.array(traffic), np.array(chance), drawn, population, "stratified")
+    return drawn_queries(strata, np.array(traffic), np.array(chance), drawn, population, "stratified")
 
 
 def test_a_query_counts_as_often_as_it_was_asked_over_the_chance_that_it_is_evaluated() -> None:
     strata = [HEAD, HEAD, TAIL, TAIL, TAIL]
     drawn = drawn_from(strata, [50, 30, 1, 1, 2], {HEAD: 4, TAIL: 300}, {HEAD: 4, TAIL: 6})
-    # Of the drawn ones, half are in the evaluated part.
-    weights = search_weights(drawn.stratum, drawn.traffic, drawn.probability, drawn.drawn)
-    assert weights.tolist() == [100, 60, 100, 100, 200]
-    found = estimate([1, 0.5, 0, 1, 0.25], drawn)
-    assert found.value == pytest.approx((100 + 30 + 100 + 50) / 560)
-    assert found.effective == pytest.approx(560**2 / (100**2 * 3 + 60**2 + 200**2))
-    assert found.n == 5
+    assert drawn.weights.tolist() == [100, 60, 100, 100, 200], "half of the drawn ones are evaluated"
+    mean = estimate([1, 0.5, 0, 1, 0.25], drawn)
+    assert mean.value == pytest.approx((100 + 30 + 100 + 50) / 560)
+    assert mean.n == 5
 
 
 def test_the_interval_is_the_jackknifes_variance_with_the_finite_population_correction() -> None:
     tail = [0.15, 0.2, 0.3, 0.35, 0.4, 0.45, 0.25]
     strata = [HEAD] * 3 + [TAIL] * 7
     drawn = drawn_from(strata, [10] * 3 + [1] * 7, {HEAD: 3, TAIL: 70}, {HEAD: 3, TAIL: 7})
-    found = estimate([0.1, 0.5, 0.9, *tail], drawn)
+    mean = estimate([0.1, 0.5, 0.9, *tail], drawn)
     # Head: all were evaluated, nothing is left to vary. Tail: each has 10 of 100 searches.
-    assert found.value == pytest.approx((30 * 0.5 + 70 * 0.3) / 100)
+    assert mean.value == pytest.approx((30 * 0.5 + 70 * 0.3) / 100)
     # By how much the mean moves without one of them, when 90 searches remain.
-    moves = np.array([10 * (value - found.value) / 90 for value in tail])
+    moves = np.array([10 * (value - mean.value) / 90 for value in tail])
     # All weights are equal, and worth 10 queries; each stratum has one degree of freedom less.
     half = t.ppf(0.975, df=8) * np.sqrt((1 - 7 / 70) * 7 * moves.var(ddof=1))
     # Of the searches, 70 · (1 − 7 / 70) of 100 are of queries that were not drawn.
-    ends = score_intervals(found.value, (half / t.ppf(0.975, df=8)) ** 2, 10, 8, 1.0, UNSEEN * 0.63)
-    assert (found.low, found.high) == pytest.approx(tuple(ends))
-    assert found.high - found.low == pytest.approx(2 * half, rel=0.2)
+    ends = score_intervals(mean.value, (half / t.ppf(0.975, df=8)) ** 2, 10, 8, 1.0, UNSEEN * 0.63)
+    assert (mean.low, mean.high) == pytest.approx(tuple(ends))
+    assert mean.high - mean.low == pytest.approx(2 * half, rel=0.2)
 
 
 def test_the_interval_holds_the_truth_of_the_traffic_in_95_of_100_samples() -> None:
@@ -84,46 +81,38 @@ def test_the_interval_holds_the_truth_of_the_traffic_in_95_of_100_samples() -> N
         drawn = drawn_from(strata, traffic.tolist(), sizes, taken)
         values = np.concatenate([value[name][rows[name]] for name in sizes])
         found = traffic_figures(replace(empty, values=values[:, None]), drawn)["ndcg@10"]
-        assert found.low is not None
-        assert found.high is not None
         held += found.low <= truth <= found.high
     assert 0.92 <= held / 400 <= 0.98
 
 
 def test_queries_that_were_not_drawn_have_no_weight() -> None:
-    nothing = DrawnQueries(("imported",) * 3, np.full(3, np.nan), np.full(3, np.nan), {}, {}, None)
-    found = estimate([1, 0, 1], nothing)
-    assert (found.value, found.no_interval) == (None, "no evaluated query was drawn from the traffic")
+    nothing = drawn_queries(("imported",) * 3, np.full(3, np.nan), np.full(3, np.nan), {}, {}, None)
+    mean = estimate([1, 0, 1], nothing)
+    assert (mean.value, mean.why) == (None, "no evaluated query was drawn from the traffic")
 
 
 def test_a_stratum_with_one_query_shares_the_variance_of_another() -> None:
     strata = [HEAD] + [TAIL] * 5
     drawn = drawn_from(strata, [100, 1, 1, 1, 1, 1], {HEAD: 3, TAIL: 500}, {HEAD: 1, TAIL: 5})
-    found = estimate([1, 0.4, 0.5, 0.4, 0.5, 0.4], drawn)
-    taken_for_certain = estimate(
-        [1, 0.4, 0.5, 0.4, 0.5, 0.4], drawn._replace(population={HEAD: 1, TAIL: 500})
-    )
-    assert found.low is not None
-    assert taken_for_certain.low is not None
-    assert found.low < taken_for_certain.low
+    mean = estimate([1, 0.4, 0.5, 0.4, 0.5, 0.4], drawn)
+    certain = drawn._replace(open_share=np.array([0, 0.99]))
+    taken_for_certain = estimate([1, 0.4, 0.5, 0.4, 0.5, 0.4], certain)
+    assert mean.low < taken_for_certain.low
 
 
 def test_equal_values_of_a_few_queries_leave_room_for_one_that_nobody_has_seen() -> None:
     drawn = drawn_from([TAIL] * 6, [1, 2, 1, 1, 2, 1], {TAIL: 60}, {TAIL: 6})
-    found = estimate([1.0] * 6, drawn)
-    assert (found.value, found.high) == (1.0, 1.0)
-    assert found.low is not None
-    assert found.low < 0.7
-    whole = estimate([1.0] * 6, drawn._replace(population={TAIL: 6}))
-    assert (whole.low, whole.no_interval) == (None, "every drawn query that could vary has the same value")
+    mean = estimate([1.0] * 6, drawn)
+    assert (mean.value, mean.high) == (1.0, 1.0)
+    assert mean.low < 0.7
+    whole = estimate([1.0] * 6, drawn._replace(open_share=np.zeros(1)))
+    assert (whole.low, whole.why) == (None, "every drawn query that could vary has the same value")
 
 
 def test_a_few_queries_that_happen_to_be_alike_have_no_narrow_interval() -> None:
     """Eight queries of the demo, rprec of bm25: 0.405 to 0.632 by the design alone."""
     strata = [HEAD] + [TAIL] * 7
     drawn = drawn_from(strata, [90, 5, 4, 1, 1, 2, 3, 1], {HEAD: 30, TAIL: 700}, {HEAD: 1, TAIL: 7})
-    found = estimate([0.6, 0.6, 0.5, 0.5, 0.6, 0.5, 0.6, 0.5], drawn)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 0.35
-    assert found.high > 0.75
+    mean = estimate([0.6, 0.6, 0.5, 0.5, 0.6, 0.5, 0.6, 0.5], drawn)
+    assert mean.low < 0.35
+    assert mean.high > 0.75

@@ -3,46 +3,44 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import krippendorff
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from curation.agreement.between.grades import grades_of
-from curation.agreement.between.inter_annotator import inter_agreement
+from curation.agreement.grades import grades_of
+from curation.agreement.inter_annotator import inter_agreement
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.llm_judges.agreement import judge_agreement
 from curation.evaluation.llm_judges.imported import import_judge
-from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
 from curation.people.seal_access import openings
-from curation.releases.freeze.freeze import freeze
 from curation.store import Store
 from tests.support.command_line import invoke
+from tests.support.freezing import freeze
 from tests.support.gold_project import TOPICS, frozen_project, gold_project
-from tests.support.grades import SCALE, noisy
-from tests.support.projects import add_pairs, built_once, change_text, rows_of
+from tests.support.grades import SCALE, import_grades, noisy
+from tests.support.llm_judge import write_grades
+from tests.support.projects import built_once, change_text, rows_of
 
+pytestmark = pytest.mark.slow
+
+Pair = tuple[str, str]
 PEOPLE = noisy(queries=12, people=3, seed=1)
-JUDGE = noisy(queries=12, people=1, noise=0.9, seed=1)
+JUDGED = {row[:2]: row[3] for row in noisy(queries=12, people=1, noise=0.9, seed=1)}
+"""The judge's grades."""
 
 
-def judged(store: Store) -> Store:
+@built_once
+def project(store: Store) -> Store:
     """Twelve queries with four documents that three people graded."""
-    add_pairs(store, {f"q{n:02}": [f"d{m}" for m in range(4)] for n in range(12)})
-    given = [ImportedJudgment(query, document, who, grade) for query, document, who, grade in PEOPLE]
-    add_judgments(store, given, "people.csv")
+    import_grades(store, PEOPLE)
     return store
 
 
-project = built_once(judged)
-
-
-def bring(store: Store, folder: Path, rows: list[tuple[str, str, object]], judge: str = "llm") -> None:
-    lines = "".join(f"{query},{document},{grade}\n" for query, document, grade in rows)
-    (folder / "j.csv").write_text(f"query_id,document_id,grade\n{lines}", encoding="utf-8")
-    import_judge(store, folder / "j.csv", judge)
+def bring(store: Store, folder: Path, grades: Mapping[Pair, object] = JUDGED, judge: str = "llm") -> None:
+    import_judge(store, write_grades(folder / "j.csv", grades), judge)
 
 
 def consensus_of(store: Store) -> dict[tuple[str, str], int | None]:
@@ -53,20 +51,19 @@ def consensus_of(store: Store) -> dict[tuple[str, str], int | None]:
 
 
 def test_figures_are_those_of_two_annotators(project: Store, tmp_path: Path) -> None:
-    bring(project, tmp_path, [(query, document, grade) for query, document, _, grade in JUDGE])
+    bring(project, tmp_path)
     consensus = consensus_of(project)
-    said = {(query, document): grade for query, document, _, grade in JUDGE}
-    both = [(consensus[pair], said[pair]) for pair in sorted(said) if consensus[pair] is not None]
-    found = judge_agreement(project, "llm", seed=3)
-    assert found.coverage.compared == len(both)
+    both = [(consensus[pair], JUDGED[pair]) for pair in sorted(JUDGED) if consensus[pair] is not None]
+    agreement = judge_agreement(project, "llm", seed=3)
+    assert agreement.coverage["compared"] == len(both)
     alpha = krippendorff.alpha(list(zip(*both, strict=True)), level_of_measurement="ordinal")
-    assert found.figures["ordinal"].judge.value == pytest.approx(alpha)
+    assert agreement.figures["ordinal"][0].value == pytest.approx(alpha)
     kappa = cohen_kappa_score(*zip(*both, strict=True), labels=SCALE, weights="quadratic")
-    assert found.figures["cohen_quadratic"].judge.value == pytest.approx(kappa)
-    assert found.difference.value == pytest.approx(sum(b - a for a, b in both) / len(both))
+    assert agreement.figures["cohen_quadratic"][0].value == pytest.approx(kappa)
+    assert agreement.difference.value == pytest.approx(sum(b - a for a, b in both) / len(both))
     for row, people in enumerate(SCALE):
-        assert found.confusion[row] == tuple(both.count((people, judge)) for judge in SCALE)
-        grade = found.grades[row]
+        assert agreement.confusion[row] == tuple(both.count((people, judge)) for judge in SCALE)
+        grade = agreement.grades[row]
         assert grade.pairs == sum(a == people for a, _ in both)
         if grade.pairs:
             assert grade.same.value == pytest.approx(both.count((people, people)) / grade.pairs)
@@ -74,62 +71,56 @@ def test_figures_are_those_of_two_annotators(project: Store, tmp_path: Path) -> 
 
 
 def test_people_beside_it_are_compared_on_the_same_pairs(project: Store, tmp_path: Path) -> None:
-    some = [row for row in JUDGE if row[0] < "q06"]
-    bring(project, tmp_path, [(query, document, grade) for query, document, _, grade in some])
+    bring(project, tmp_path, {pair: grade for pair, grade in JUDGED.items() if pair[0] < "q06"})
     consensus = consensus_of(project)
-    found = judge_agreement(project, "llm")
+    agreement = judge_agreement(project, "llm")
     rows = [row for row in PEOPLE if row[0] < "q06" and consensus[row[:2]] is not None]
     alone = inter_agreement(grades_of(rows), SCALE, 0)
-    ours, theirs = found.figures["ordinal"].people, alone.ordinal
-    assert (ours.value, ours.low, ours.units) == (theirs.value, theirs.low, theirs.units)
-    assert found.coverage.not_judged == sum(
+    ours, theirs = agreement.figures["ordinal"][1], alone.ordinal
+    assert ours == theirs
+    assert agreement.coverage["not_judged"] == sum(
         grade is not None for (query, _), grade in consensus.items() if query >= "q06"
     )
 
 
 def test_coverage_counts_each_pair_once(project: Store, tmp_path: Path) -> None:
-    disputed = [
-        (query, document) for (query, document), grade in consensus_of(project).items() if grade is None
-    ]
-    assert disputed
+    known = sum(grade is None for grade in consensus_of(project).values())
+    assert known
     with project.transaction() as cursor:
         cursor.execute(
             "INSERT INTO queries SELECT 'new', 'new', 'new', source, NULL, '{}' FROM queries LIMIT 1"
         )
-    rows: list[tuple[str, str, object]] = [
-        (query, document, "cannot tell" if (query, document) == ("q01", "d1") else grade)
-        for query, document, _, grade in JUDGE
-    ]
-    change = [row for row in rows if row[1] == "d3"]
-    bring(project, tmp_path, [*rows, ("new", "d0", 3)])
+    bring(project, tmp_path, {**JUDGED, ("q01", "d1"): "cannot tell", ("new", "d0"): 3})
     change_text(project, "d3")
-    bring(project, tmp_path, change, "late")
+    bring(project, tmp_path, {pair: grade for pair, grade in JUDGED.items() if pair[1] == "d3"}, "late")
     counts = judge_agreement(project, "llm").coverage
-    known = len(disputed)
-    assert (counts.judged, counts.ungraded, counts.without_grade) == (49, 1, known)
-    assert (counts.cannot_tell, counts.older, counts.not_judged) == (1, 0, 0)
-    assert counts.judged == counts.compared + counts.ungraded + counts.without_grade + counts.cannot_tell
+    assert (counts["judged"], counts["ungraded"], counts["without_grade"]) == (49, 1, known)
+    assert (counts["cannot_tell"], counts["older"], counts["not_judged"]) == (1, 0, 0)
+    assert (
+        counts["judged"]
+        == counts["compared"] + counts["ungraded"] + counts["without_grade"] + counts["cannot_tell"]
+    )
     with pytest.raises(RefusedError, match=r"Nothing to compare: of the 12 pairs .* about another version"):
         judge_agreement(project, "late")
 
 
 def test_by_type_has_strata_tags_and_segments(project: Store, tmp_path: Path) -> None:
-    bring(project, tmp_path, [(query, document, grade) for query, document, _, grade in JUDGE])
+    bring(project, tmp_path)
     with project.transaction() as cursor:
         cursor.execute("""UPDATE queries SET metadata = '{"segment": "shop"}' WHERE query_id < 'q06'""")
         cursor.execute(
             "INSERT INTO query_tags VALUES ('q00', 'question', 0, true, true, 'r', now()::TIMESTAMP)"
         )
-    found = judge_agreement(project, "llm")
-    assert [(part.kind, part.name, part.queries) for part in found.types] == [
+    agreement = judge_agreement(project, "llm")
+    assert [(part.kind, part.name, part.queries) for part in agreement.types] == [
         ("tag", "question", 1),
         ("tag", "no tag", 11),
         ("segment", "shop", 6),
     ]
-    assert [part.name for part in found.boundaries] == ["0|1", "1|2", "2|3"]
+    assert [part.name for part in agreement.boundaries] == ["0|1", "1|2", "2|3"]
 
 
-ALL = [(f"q-{topic}", f"{topic}-{n}", 3 * (n == 1)) for topic in TOPICS for n in (1, 2)]
+ALL = {(f"q-{topic}", f"{topic}-{n}"): 3 * (n == 1) for topic in TOPICS for n in (1, 2)}
 
 
 def parts_of(store: Store) -> dict[str, str]:
@@ -140,12 +131,12 @@ def test_the_live_project_leaves_out_what_a_release_seals(tmp_path: Path) -> Non
     store = gold_project(tmp_path)
     bring(store, tmp_path, ALL)
     before = judge_agreement(store, "llm").coverage
-    assert (before.compared, before.sealed) == (16, 0)
+    assert (before["compared"], before["sealed"]) == (16, 0)
     freeze(store, "v1")
     after = judge_agreement(store, "llm").coverage
     sealed = 2 * sum(part == "test" for part in parts_of(store).values())
     assert sealed > 0
-    assert (after.compared, after.sealed, after.judged) == (16 - sealed, sealed, 16 - sealed)
+    assert (after["compared"], after["sealed"], after["judged"]) == (16 - sealed, sealed, 16 - sealed)
 
 
 def test_of_a_release_the_open_parts_count_and_sealed_ones_need_a_reason(tmp_path: Path) -> None:
@@ -153,11 +144,11 @@ def test_of_a_release_the_open_parts_count_and_sealed_ones_need_a_reason(tmp_pat
     bring(store, tmp_path, ALL)
     dev = judge_agreement(store, "llm", "v1")
     inside = 2 * sum(part == "dev" for part in parts_of(store).values())
-    assert (dev.parts, dev.coverage.compared, dev.coverage.sealed) == (("dev",), inside, 16 - inside)
+    assert (dev.parts, dev.coverage["compared"], dev.coverage["sealed"]) == (("dev",), inside, 16 - inside)
     with pytest.raises(RefusedError, match="sealed"):
         judge_agreement(store, "llm", "v1", "test")
     both = judge_agreement(store, "llm", "v1", "all", reason="to plan the next quarter")
-    assert both.coverage.compared == 16
+    assert both.coverage["compared"] == 16
     with store.reading() as cursor:
         (row,) = cursor.execute("SELECT release_id FROM releases").fetchall()
         log = [(opening.parts, opening.purpose, opening.reason) for opening in openings(cursor, *row)]
@@ -178,21 +169,21 @@ def test_a_release_compares_as_the_project_did_when_it_was_frozen(tmp_path: Path
 def test_a_name_that_is_no_judge_is_answered_with_those_there_are(project: Store, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="It has none yet"):
         judge_agreement(project, "llm")
-    bring(project, tmp_path, [("q00", "d0", 3)])
+    bring(project, tmp_path)
     with pytest.raises(NotFoundError, match="It has llm"):
         judge_agreement(project, "lmm")
 
 
 def test_the_command_shows_figures_confusion_and_coverage(project: Store, tmp_path: Path) -> None:
-    bring(project, tmp_path, [(query, document, grade) for query, document, _, grade in JUDGE])
+    bring(project, tmp_path)
     path = ["--project", str(project.path)]
     project.close()
     shown = invoke([*path, "judge", "llm"], catch_exceptions=False).stdout
-    for part in ("alpha, ordinal", "Cohen's kappa, quadratic", "judge 3", "The judge judged 48 pairs"):
+    for part in ("alpha, ordinal", "Cohen's kappa, quadratic", "judge 3", "The judge graded 48 pairs"):
         assert part in shown
-    found = json.loads(invoke([*path, "judge", "llm", "--json"]).stdout)
-    assert found["figures"]["ordinal"]["judge"]["value"] is not None
-    assert sum(map(sum, found["confusion"])) == found["coverage"]["compared"]
+    answer = json.loads(invoke([*path, "judge", "llm", "--json"]).stdout)
+    assert answer["figures"]["ordinal"][0]["value"] is not None
+    assert sum(map(sum, answer["confusion"])) == answer["coverage"]["compared"]
     listed = invoke([*path, "judge"]).stdout
     assert [cell.strip() for cell in listed.splitlines()[4].split("│")[1:6]] == ["llm", "48", "0", "12", "1"]
     assert json.loads(invoke([*path, "judge", "--json"]).stdout)["judges"][0]["judgments"] == 48

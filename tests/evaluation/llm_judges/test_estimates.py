@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -15,22 +13,25 @@ from curation.core.errors import RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import digest
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_estimates
-from curation.evaluation.llm_judges.human_sample import peoples_sample
+from curation.evaluation.llm_judges.human_grades import peoples_sample
 from curation.evaluation.llm_judges.imported import import_judge
-from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.system_runs import RunSource
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
-from curation.queries.sampling.sample import draw_sample
-from curation.queries.sampling.top_up import top_up
-from curation.releases.freeze.freeze import freeze
+from curation.labeling.imported import add_judgments
+from curation.queries.requests import DrawRequest, TopUpRequest
+from curation.queries.sampling.draw import draw_sample, top_up
 from curation.releases.verify import load_release
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
-from curation.store import Store, append, open_store
+from curation.store import Store, append
 from curation.store.release_parts import PartText
 from tests.support.command_line import invoke
+from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, add_pool, frozen_project, write_corpus
-from tests.support.projects import new_project, rows_of
+from tests.support.llm_judge import write_grades
+from tests.support.projects import built_once, rows_of
 
 DOCUMENTS = 4
 QUERIES = [f"{digest(n)[:9]} {digest(n, 'more')[:9]}" for n in range(90)]
@@ -72,49 +73,39 @@ def document(query: str, number: int) -> str:
     return f"{digest(query)[:8]}-{number}"
 
 
-@cache
-def _built() -> bytes:
+@built_once
+def project(store: Store) -> Store:
     """Thirty queries drawn, graded by two people, split and frozen; topped up to seventy, all pooled."""
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        store = new_project(folder / "project.duckdb")
-        texts = [
-            {"id": document(query, n), "title": digest(query, n), "text": digest(n, query)}
-            for query in QUERIES
-            for n in range(DOCUMENTS)
+    texts = [
+        {"id": document(query, n), "title": digest(query, n), "text": digest(n, query)}
+        for query in QUERIES
+        for n in range(DOCUMENTS)
+    ]
+    import_corpus(store, write_corpus(store.path.parent / "corpus.jsonl", texts))
+    log(store)
+    draw_sample(store, DrawRequest(30, seed=2))
+    for who in ("ada", "ben"):
+        given = [
+            ImportedJudgment(query_id, document(text, n), who, true_grade(text, n))
+            for query_id, text, n in sampled_pairs(store)
         ]
-        import_corpus(store, write_corpus(folder / "corpus.jsonl", texts))
-        log(store)
-        draw_sample(store, 30, seed=2)
-        for who in ("ada", "ben"):
-            given = [
-                ImportedJudgment(query_id, document(text, n), who, true_grade(text, n))
-                for query_id, text in ids(store).items()
-                for n in range(DOCUMENTS)
-            ]
-            add_judgments(store, given, f"{who}.csv")
-        make_split(store, {"dev": 0.6, "test": 0.4}, 1, LEXICAL)
-        freeze(store, "v1")
-        top_up(store, size=70)
-        add_pool(
-            store, {(q, document(text, n)): n + 1 for q, text in ids(store).items() for n in range(DOCUMENTS)}
-        )
-        store.close()
-        return store.path.read_bytes()
+        add_judgments(store, given, f"{who}.csv")
+    make_split(store, SplitRequest((("dev", 0.6), ("test", 0.4)), 1, LEXICAL))
+    freeze(store, "v1")
+    top_up(store, TopUpRequest(size=70))
+    add_pool(store, {(query_id, document(text, n)): n + 1 for query_id, text, n in sampled_pairs(store)})
+    return store
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Store:
-    path = tmp_path / "project.duckdb"
-    path.write_bytes(_built())
-    return open_store(path)
+def sampled_pairs(store: Store) -> list[tuple[str, str, int]]:
+    """Query id, its text and the number of a document, of the current sample."""
+    return [(query_id, text, n) for query_id, text in ids(store).items() for n in range(DOCUMENTS)]
 
 
 def bring(store: Store, folder: Path, lacking: int = 0) -> None:
-    pairs = [(q, text, n) for q, text in ids(store).items() for n in range(DOCUMENTS)][lacking:]
-    lines = "".join(f"{q},{document(text, n)},{said(text, n)}\n" for q, text, n in pairs)
-    (folder / "j.csv").write_text(f"query_id,document_id,grade\n{lines}", encoding="utf-8")
-    import_judge(store, folder / "j.csv", "llm")
+    pairs = sampled_pairs(store)[lacking:]
+    grades = {(query_id, document(text, n)): said(text, n) for query_id, text, n in pairs}
+    import_judge(store, write_grades(folder / "j.csv", grades), "llm")
 
 
 def run(store: Store, folder: Path) -> RunSource:
@@ -128,7 +119,9 @@ def run(store: Store, folder: Path) -> RunSource:
 
 
 def estimated(store: Store, folder: Path, split: str | None = None) -> JudgedEvaluation:
-    return judged_estimates(store, "v1", [run(store, folder)], "llm", split, ["mrr@10", "judged@10"])
+    return judged_estimates(
+        store, "v1", [run(store, folder)], EvaluateRequest("v1", split, ["mrr@10", "judged@10"], judge="llm")
+    )
 
 
 def reciprocal(text: str, grade: object) -> float:
@@ -137,16 +130,18 @@ def reciprocal(text: str, grade: object) -> float:
     return 1 / found[0] if found else np.nan
 
 
+@pytest.mark.slow
 def test_people_of_the_open_part_correct_the_judge_on_the_whole_sample(
     project: Store, tmp_path: Path
 ) -> None:
     bring(project, tmp_path)
-    found = estimated(project, tmp_path)
+    estimates = estimated(project, tmp_path)
     texts = dict(sorted(ids(project).items()))
     dev = {row[0] for row in rows_of(project, "SELECT query_id FROM split_assignments WHERE part = 'dev'")}
     strata = dict(rows_of(project, "SELECT query_id, stratum FROM sample_queries"))
-    assert (found.everything, found.people, found.chosen_by) == (70, len(dev), ("split", "top-up"))
-    assert found.grades == 70 * DOCUMENTS
+    assert (estimates.everything, estimates.people) == (70, len(dev))
+    assert estimates.chosen_by == ("split", "top-up")
+    assert estimates.grades == 70 * DOCUMENTS
     asked = np.array([query_id in dev for query_id in texts])
     shares = {
         name: sum(strata[q] == name for q in dev) / sum(strata[q] == name for q in texts)
@@ -159,7 +154,7 @@ def test_people_of_the_open_part_correct_the_judge_on_the_whole_sample(
         np.array([shares[strata[query_id]] for query_id in texts]),
         [strata[query_id] for query_id in texts],
     )
-    [system] = found.runs
+    [system] = estimates.runs
     assert list(system.overall) == ["mrr@10"]
     ours = system.overall["mrr@10"]
     assert ours.estimate.value == pytest.approx(expected.estimate.value)
@@ -187,7 +182,7 @@ def test_a_judge_that_lacks_a_pair_of_the_pools_is_refused_by_name(project: Stor
 
 def test_queries_that_nobody_pooled_are_refused(project: Store, tmp_path: Path) -> None:
     bring(project, tmp_path)
-    top_up(project, size=72)
+    top_up(project, TopUpRequest(size=72))
     with pytest.raises(RefusedError, match="2 of the 72 queries have no pool"):
         estimated(project, tmp_path)
 
@@ -199,13 +194,11 @@ def test_queries_that_people_were_to_grade_and_did_not_make_no_probability_sampl
     bring(project, tmp_path)
     with project.transaction() as cursor:
         first = cursor.execute("SELECT sample_id FROM samples ORDER BY rowid LIMIT 1").fetchall()[0][0]
-        extra = cursor.execute(
-            "SELECT query_id FROM sample_queries WHERE sample_id <> ? AND query_id NOT IN "
-            "(SELECT query_id FROM sample_queries WHERE sample_id = ?) ORDER BY 1 LIMIT 3",
-            [first, first],
-        ).fetchall()
-        for (query_id,) in extra:
-            cursor.execute("INSERT INTO sample_queries VALUES (?, ?, 'tail', 1, 0.5)", [first, query_id])
+        cursor.execute(
+            """INSERT INTO sample_queries SELECT $first, query_id, 'tail', 1, 0.5 FROM sample_queries
+            WHERE query_id NOT IN (SELECT query_id FROM sample_queries WHERE sample_id = $first) LIMIT 3""",
+            {"first": first},
+        )
     with pytest.raises(RefusedError, match="3 of the 33 queries that were drawn for people have no grade"):
         estimated(project, tmp_path)
 
@@ -227,25 +220,23 @@ def test_a_part_of_a_split_by_time_is_no_random_sample(project: Store, tmp_path:
 def test_another_draw_is_no_top_up(project: Store, tmp_path: Path) -> None:
     bring(project, tmp_path)
     made = run(project, tmp_path)
-    draw_sample(project, 60, seed=9)
+    draw_sample(project, DrawRequest(60, seed=9))
     with pytest.raises(RefusedError, match="it is another draw"):
-        judged_estimates(project, "v1", [made], "llm", None, ["mrr@10"])
+        judged_estimates(project, "v1", [made], EvaluateRequest("v1", None, ["mrr@10"], judge="llm"))
 
 
 def test_imported_queries_are_everything_where_none_was_drawn(tmp_path: Path) -> None:
     store = frozen_project(tmp_path)
     rows = rows_of(store, "SELECT query_id, document_id FROM candidates ORDER BY ALL")
-    lines = "".join(f"{query},{document_id},1\n" for query, document_id in rows)
-    (tmp_path / "j.csv").write_text(f"query_id,document_id,grade\n{lines}", encoding="utf-8")
-    import_judge(store, tmp_path / "j.csv", "llm")
+    import_judge(store, write_grades(tmp_path / "j.csv", dict.fromkeys(rows, 1)), "llm")
     (tmp_path / "run.trec").write_text("".join(f"{q} Q0 {d} 1 1 x\n" for q, d in rows), encoding="utf-8")
     runs = [RunSource("run", tmp_path / "run.trec")]
-    found = judged_estimates(store, "v1", runs, "llm", None, ["mrr@10"])
+    estimates = judged_estimates(store, "v1", runs, EvaluateRequest("v1", None, ["mrr@10"], judge="llm"))
     dev = rows_of(store, "SELECT count(*) FROM split_assignments WHERE part = 'dev'")[0][0]
-    assert (found.everything, found.people, found.chosen_by) == (8, dev, ("split",))
-    assert found.strata == {"imported": (dev, 8)}
-    assert found.runs[0].traffic == {}
-    assert found.runs[0].overall["mrr@10"].no_interval is not None
+    assert (estimates.everything, estimates.people, estimates.chosen_by) == (8, dev, ("split",))
+    assert estimates.strata == {"imported": (dev, 8)}
+    assert estimates.runs[0].traffic == {}
+    assert estimates.runs[0].overall["mrr@10"].no_interval is not None
 
 
 def test_the_command_shows_estimates_beside_the_evaluation(project: Store, tmp_path: Path) -> None:
@@ -257,10 +248,7 @@ def test_the_command_shows_estimates_beside_the_evaluation(project: Store, tmp_p
     shown = invoke(asked, catch_exceptions=False).stdout
     assert "The judge llm graded the pools of 70 queries" in shown
     assert "saved" in shown
-    page = tmp_path / "report.html"
-    invoke([*asked, "--html", str(page)], catch_exceptions=False)
-    assert "The judge llm graded the pools of 70 queries" in page.read_text(encoding="utf-8")
-    found = json.loads(invoke([*asked, "--json"]).stdout)
-    figure = found["judge"]["runs"][0]["overall"]["ndcg_exp@10"]
+    answer = json.loads(invoke([*asked, "--json"]).stdout)
+    figure = answer["judge"]["runs"][0]["overall"]["ndcg_exp@10"]
     assert figure["estimate"]["low"] is not None
-    assert found["runs"][0]["overall"]["ndcg_exp@10"]["n"] == found["judge"]["people"]
+    assert answer["runs"][0]["overall"]["ndcg_exp@10"]["n"] == answer["judge"]["people"]

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import InputError, RefusedError
-from curation.evaluation.llm_judges.imported import JudgeImport, import_judge
-from curation.evaluation.llm_judges.stored import judgments_of, list_judges
+from curation.evaluation.llm_judges.imported import JudgeImport, import_judge, judgments_of, list_judges
 from curation.guides.guide import store_guide
-from curation.guides.parse_guide import read_guide
+from curation.guides.guide_text import read_guide
 from curation.ingest.readers.fields import JudgmentFields
 from curation.store import Store
 from tests.support import ROOT
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, gold_project
+from tests.support.llm_judge import write_grades
 from tests.support.projects import add_names, add_pairs, built_once, change_text, grid, rows_of
 
 
@@ -30,12 +30,6 @@ BINARY = ROOT / "labeling_guides" / "binary-relevance.md"
 A, B = ("query 0", "document 0.0"), ("query 0", "document 0.1")
 
 
-def written(path: Path, *rows: tuple[tuple[str, str], object]) -> Path:
-    lines = [f"{query},{document},{grade}\n" for (query, document), grade in rows]
-    path.write_text("query_id,document_id,grade\n" + "".join(lines), encoding="utf-8")
-    return path
-
-
 def said(store: Store, judge: str = "llm") -> dict[tuple[str, str], int | None]:
     with store.reading() as cursor:
         return {(row.query_id, row.document_id): row.grade for row in judgments_of(cursor, judge)}
@@ -46,7 +40,7 @@ def changes(result: JudgeImport) -> tuple[int, int, int]:
 
 
 def test_the_same_file_again_changes_nothing(project: Store, tmp_path: Path) -> None:
-    file = written(tmp_path / "llm.csv", (A, 3), (B, "cannot tell"))
+    file = write_grades(tmp_path / "llm.csv", {A: 3, B: "cannot tell"})
     assert changes(import_judge(project, file, "llm")) == (2, 0, 0)
     before = rows_of(project, "FROM judge_judgments ORDER BY ALL")
     assert changes(import_judge(project, file, "llm")) == (0, 0, 2)
@@ -55,7 +49,7 @@ def test_the_same_file_again_changes_nothing(project: Store, tmp_path: Path) -> 
 
 
 def test_a_file_then_another_then_the_first_ends_in_the_first(project: Store, tmp_path: Path) -> None:
-    one, other = written(tmp_path / "a.csv", (A, 3)), written(tmp_path / "b.csv", (A, 0))
+    one, other = write_grades(tmp_path / "a.csv", {A: 3}), write_grades(tmp_path / "b.csv", {A: 0})
     for file in (one, other, one):
         import_judge(project, file, "llm")
     assert said(project) == {A: 3}
@@ -67,8 +61,8 @@ def test_a_file_then_another_then_the_first_ends_in_the_first(project: Store, tm
 
 
 def test_judges_are_kept_apart_by_name(project: Store, tmp_path: Path) -> None:
-    import_judge(project, written(tmp_path / "a.csv", (A, 3), (B, 0)), "org/model:8b")
-    import_judge(project, written(tmp_path / "b.csv", (A, 1)), "llm")
+    import_judge(project, write_grades(tmp_path / "a.csv", {A: 3, B: 0}), "org/model:8b")
+    import_judge(project, write_grades(tmp_path / "b.csv", {A: 1}), "llm")
     assert said(project) == {A: 1}
     with project.reading() as cursor:
         found = [(judge.judge, judge.judgments, judge.queries) for judge in list_judges(cursor)]
@@ -78,24 +72,15 @@ def test_judges_are_kept_apart_by_name(project: Store, tmp_path: Path) -> None:
 def test_a_judgment_is_about_the_text_and_under_the_guide_of_its_import(
     project: Store, tmp_path: Path
 ) -> None:
-    file = written(tmp_path / "a.csv", (A, 3), (B, 3))
+    file = write_grades(tmp_path / "a.csv", {A: 1, B: 1})
     import_judge(project, file, "llm")
     change_text(project, A[1])
     assert changes(import_judge(project, file, "llm")) == (1, 0, 1)
     with project.transaction() as cursor:
         store_guide(cursor, read_guide(BINARY))
-    again = written(tmp_path / "a.csv", (A, 1), (B, 1))
-    assert changes(import_judge(project, again, "llm")) == (0, 2, 0)
-    assert changes(import_judge(project, again, "llm")) == (0, 0, 2)
+    assert changes(import_judge(project, file, "llm")) == (0, 2, 0), "the same grades under another guide"
+    assert changes(import_judge(project, file, "llm")) == (0, 0, 2)
     assert len({row[0] for row in rows_of(project, "SELECT guide_hash FROM judge_judgments")}) == 2
-
-
-def test_the_same_grade_under_a_new_guide_is_a_new_judgment(project: Store, tmp_path: Path) -> None:
-    file = written(tmp_path / "a.csv", (A, 1))
-    import_judge(project, file, "llm")
-    with project.transaction() as cursor:
-        store_guide(cursor, read_guide(BINARY))
-    assert changes(import_judge(project, file, "llm")) == (0, 1, 0)
 
 
 def test_a_judge_adds_no_query_no_candidate_and_nobody(project: Store, tmp_path: Path) -> None:
@@ -104,7 +89,7 @@ def test_a_judge_adds_no_query_no_candidate_and_nobody(project: Store, tmp_path:
     with project.transaction() as cursor:
         cursor.execute("DELETE FROM candidates WHERE document_id = 'document 0.1'")
     before = rows_of(project, count)
-    assert import_judge(project, written(tmp_path / "a.csv", (A, 3), (B, 2)), "llm").outside_pools == 1
+    assert import_judge(project, write_grades(tmp_path / "a.csv", {A: 3, B: 2}), "llm").outside_pools == 1
     assert rows_of(project, count) == before
 
 
@@ -126,14 +111,16 @@ def test_queries_known_by_nothing_but_the_file_are_refused_all_together(
 
 
 def test_two_grades_of_one_pair_are_refused_with_both_lines(project: Store, tmp_path: Path) -> None:
+    file = write_grades(tmp_path / "a.csv", {A: 3})
+    file.write_text(f"{file.read_text()}{','.join(A)},2\n")
     with pytest.raises(InputError, match=r"line 3: llm gives the pair .* 2, but 3 on line 2"):
-        import_judge(project, written(tmp_path / "a.csv", (A, 3), (A, 2)), "llm")
+        import_judge(project, file, "llm")
     assert said(project) == {}
 
 
 def test_a_judge_has_a_name_that_is_no_persons(project: Store, tmp_path: Path) -> None:
     add_names(project, "ada")
-    file = written(tmp_path / "a.csv", (A, 3))
+    file = write_grades(tmp_path / "a.csv", {A: 3})
     with pytest.raises(RefusedError, match="'ada' is the name of an annotator"):
         import_judge(project, file, "ada")
     with pytest.raises(InputError, match="no spaces"):
@@ -142,6 +129,7 @@ def test_a_judge_has_a_name_that_is_no_persons(project: Store, tmp_path: Path) -
         import_judge(project, file, "llm", JudgmentFields(annotator_name="ada"))
 
 
+@pytest.mark.slow
 def test_a_judges_judgments_change_no_grade_no_agreement_and_no_release(tmp_path: Path) -> None:
     """Not a byte of what people's votes make differs, however much the judge contradicts them."""
     found = []
@@ -150,19 +138,19 @@ def test_a_judges_judgments_change_no_grade_no_agreement_and_no_release(tmp_path
         folder.mkdir()
         store = gold_project(folder)
         if judged:
-            rows = [((f"q-{topic}", f"{topic}-{n}"), 3 - 3 * (n == 1)) for topic in TOPICS for n in (1, 2)]
-            assert import_judge(store, written(folder / "j.csv", *rows), "llm").judgments == 16
+            grades = {(f"q-{topic}", f"{topic}-{n}"): 3 - 3 * (n == 1) for topic in TOPICS for n in (1, 2)}
+            assert import_judge(store, write_grades(folder / "j.csv", grades), "llm").judgments == 16
         path = ["--project", str(store.path)]
         store.close()
         asked = (
             ["consensus", "--pairs", "--json"],
             ["agreement", "--json"],
-            ["consistency", "--json"],
+            ["agreement", "--breakdown", "annotator", "--json"],
             ["gate", "--json"],
-            ["round", "list", "--json"],
-            ["adjudicate", "list", "--json"],
+            ["round", "status", "--json"],
+            ["disputes", "--json"],
             ["freeze", "v1", "--json"],
-            ["card", "v1"],
+            ["releases", "v1", "--card"],
         )
         done = [invoke([*path, *one], catch_exceptions=False) for one in asked]
         assert [one.exit_code for one in done] == [0] * len(asked)
@@ -173,7 +161,7 @@ def test_a_judges_judgments_change_no_grade_no_agreement_and_no_release(tmp_path
 
 
 def test_the_command_takes_a_judge(project: Store, tmp_path: Path) -> None:
-    file = written(tmp_path / "a.csv", (A, 3), (B, 2))
+    file = write_grades(tmp_path / "a.csv", {A: 3, B: 2})
     path = str(project.path)
     project.close()
     done = invoke(["--project", path, "import", "judgments", str(file), "--judge", "llm"])

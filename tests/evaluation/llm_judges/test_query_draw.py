@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -19,18 +17,25 @@ from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import digest
 from curation.evaluation.llm_judges.estimates import judged_estimates
 from curation.evaluation.llm_judges.imported import import_judge
-from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.system_runs import RunSource
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.query_draw import NOT_DRAWN, draw_queries, read_draws
-from curation.releases.freeze.freeze import freeze
+from curation.labeling.imported import add_judgments
+from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds.candidates import NOT_DRAWN, draw_queries, read_draws
+from curation.labeling.rounds.create_round import open_round
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
-from curation.store import Store, open_store
+from curation.store import Store
 from tests.support import examples
 from tests.support.command_line import invoke
+from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, add_pool
+from tests.support.llm_judge import write_grades
 from tests.support.pool_project import put_texts
-from tests.support.projects import add_names, new_project, rows_of
+from tests.support.projects import add_names, built_once, rows_of
+
+pytestmark = pytest.mark.slow
 
 QUERIES = [f"q{number:02}" for number in range(60)]
 DOCUMENTS = 3
@@ -49,32 +54,19 @@ def said(document_id: str) -> int:
     return min(3, true_grade(document_id) + (int(digest("judge", document_id), 16) % 4 == 0))
 
 
-@cache
-def _drawn() -> bytes:
+@built_once
+def project(store: Store) -> Store:
     """60 queries with a pool that a judge graded; a round over 24 of them, and nobody has graded yet."""
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        store = new_project(folder / "project.duckdb")
-        texts = {one: digest(one) for query_id in QUERIES for one in document_ids(query_id)}
-        put_texts(store, folder, texts, {query_id: digest("text", query_id)[:16] for query_id in QUERIES})
-        pooled = {(q, one): rank for q in QUERIES for rank, one in enumerate(document_ids(q), 1)}
-        add_pool(store, pooled)
-        lines = "".join(f"{q},{one},{said(one)}\n" for q in QUERIES for one in document_ids(q))
-        (folder / "j.csv").write_text(f"query_id,document_id,grade\n{lines}")
-        import_judge(store, folder / "j.csv", "llm")
-        add_names(store, "ada", "ben")
-        command = ["--project", str(store.path), "round", "draw", "correction", "--queries", "24"]
-        done = invoke([*command, "--annotators", "ada,ben", "--duplicates", "0", "--seed", "7"])
-        assert done.exit_code == 0, done.output
-        store.close()
-        return store.path.read_bytes()
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Store:
-    path = tmp_path / "project.duckdb"
-    path.write_bytes(_drawn())
-    return open_store(path)
+    folder = store.path.parent
+    texts = {one: digest(one) for query_id in QUERIES for one in document_ids(query_id)}
+    put_texts(store, folder, texts, {query_id: digest("text", query_id)[:16] for query_id in QUERIES})
+    pooled = {(q, one): rank for q in QUERIES for rank, one in enumerate(document_ids(q), 1)}
+    add_pool(store, pooled)
+    grades = {(query_id, one): said(one) for query_id, one in pooled}
+    import_judge(store, write_grades(folder / "j.csv", grades), "llm")
+    add_names(store, "ada", "ben")
+    open_round(store, RoundRequest("correction", ["ada", "ben"], draw=24, duplicates=0, seed=7))
+    return store
 
 
 def drawn_queries(store: Store) -> list[str]:
@@ -87,7 +79,7 @@ def people_grade(store: Store, queries: list[str]) -> None:
     for who in ("ada", "ben"):
         given = [ImportedJudgment(q, one, who, true_grade(one)) for q in queries for one in document_ids(q)]
         add_judgments(store, given, f"{who}.csv")
-    make_split(store, {"dev": 0.75, "test": 0.25}, 1, LEXICAL)
+    make_split(store, SplitRequest((("dev", 0.75), ("test", 0.25)), 1, LEXICAL))
     freeze(store, "v1")
 
 
@@ -116,10 +108,13 @@ def test_people_of_the_draw_correct_the_judge_on_everything_that_it_was_drawn_fr
     beside = next(query_id for query_id in QUERIES if query_id not in drawn)
     people_grade(project, [*drawn, beside])
     dev = {row[0] for row in rows_of(project, "SELECT query_id FROM split_assignments WHERE part = 'dev'")}
-    found = judged_estimates(project, "v1", [run(tmp_path)], "llm", "dev", ["mrr@10"])
+    estimates = judged_estimates(
+        project, "v1", [run(tmp_path)], EvaluateRequest("v1", "dev", ["mrr@10"], judge="llm")
+    )
     asked = np.array([query_id in dev and query_id in drawn for query_id in QUERIES])
-    assert (found.everything, found.people, found.chosen_by) == (60, asked.sum(), ("draw", "split"))
-    assert sum(found.left_out.values()) == int(beside in dev)
+    assert (estimates.everything, estimates.people) == (60, asked.sum())
+    assert estimates.chosen_by == ("draw", "split")
+    assert sum(estimates.left_out.values()) == int(beside in dev)
 
     def reciprocal(query_id: str, grade: object) -> float:
         relevant = [rank for rank, one in enumerate(document_ids(query_id), 1) if grade(one) > 0]  # type: ignore[operator]
@@ -128,7 +123,7 @@ def test_people_of_the_draw_correct_the_judge_on_everything_that_it_was_drawn_fr
     judge = np.array([reciprocal(query_id, said) for query_id in QUERIES])
     people = np.where(asked, [reciprocal(query_id, true_grade) for query_id in QUERIES], np.nan)
     expected = difference_estimate(judge, people, asked, np.full(60, asked.sum() / 60), ["all"] * 60)
-    [system] = found.runs
+    [system] = estimates.runs
     assert system.overall["mrr@10"].estimate.value == pytest.approx(expected.estimate.value)
     assert system.traffic == {}
 
@@ -136,11 +131,11 @@ def test_people_of_the_draw_correct_the_judge_on_everything_that_it_was_drawn_fr
 def test_a_draw_that_people_graded_in_part_is_refused(project: Store, tmp_path: Path) -> None:
     people_grade(project, drawn_queries(project)[1:])
     with pytest.raises(RefusedError, match="1 of the 24 queries that a round drew for people have no grade"):
-        judged_estimates(project, "v1", [run(tmp_path)], "llm", "dev")
+        judged_estimates(project, "v1", [run(tmp_path)], EvaluateRequest("v1", "dev", judge="llm"))
 
 
 def test_the_command_writes_the_probabilities(project: Store, tmp_path: Path) -> None:
-    command = ["--project", str(project.path), "round", "draw", "more", "--queries", "12"]
+    command = ["--project", str(project.path), "round", "open", "more", "--draw", "12"]
     out = tmp_path / "probabilities.csv"
     done = invoke([*command, "--annotators", "ada,ben", "--seed", "8", "--out", str(out), "--json"])
     assert done.exit_code == 0, done.output
@@ -149,8 +144,8 @@ def test_the_command_writes_the_probabilities(project: Store, tmp_path: Path) ->
         rows = list(csv.DictReader(file))
     assert [row["query_id"] for row in rows] == QUERIES
     assert {row["inclusion_probability"] for row in rows} == {"0.2"}
-    assert sorted(row["query_id"] for row in rows if row["drawn"] == "1") == told["drawn"]
-    assert any(reason == NOT_DRAWN for reason in told["opened"]["left_out"])
+    assert sorted(row["query_id"] for row in rows if row["drawn"] == "1") == told["draw"]["drawn"]
+    assert any(reason == NOT_DRAWN for reason in told["left_out"])
 
 
 @settings(max_examples=examples(60))

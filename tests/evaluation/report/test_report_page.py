@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +11,12 @@ import pytest
 
 from curation.core.text import percent
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.report import comparison, judged, query_by_query, strata, systems
+from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.report import comparison, judged, systems
 from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
-from curation.evaluation.scoring.inputs.run_sources import RunSource
-from curation.splits.certificate.certificate import shown_certificate
-from curation.splits.certificate.page import certificate_sections
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.system_runs import RunSource
+from curation.splits.certificate import certificate_sections, shown_certificate
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
@@ -29,9 +28,9 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    found = evaluated_project(tmp_path_factory.mktemp("project"))
-    yield found
-    found.close()
+    project = evaluated_project(tmp_path_factory.mktemp("project"))
+    yield project
+    project.close()
 
 
 def scored(
@@ -41,8 +40,8 @@ def scored(
         RunSource(f"{name} {letter}", write_run(folder / f"{letter}.trec", ranked(f"{name} {letter}")))
         for letter in "abcdefgh"[:count]
     ]
-    options = EvaluationOptions(split, by=["type"], first_stage=f"{name} a" if count > 1 else None)
-    return evaluate_runs(store, "v1", runs, options, "May", "lee")
+    options = EvaluateRequest("v1", split, by=["type"], reason="May")
+    return evaluate_runs(store, "v1", runs, options, "lee")
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +51,6 @@ def two(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 def headings(found: Evaluation) -> list[str]:
     return [section.heading for section in report_sections(found)]
-
-
-def test_the_page_needs_no_script_and_no_network_and_is_the_same_again(two: Evaluation) -> None:
-    page = evaluation_report(two).html
-    assert page == evaluation_report(two).html
-    assert "<script" not in page
-    assert "default-src 'none'" in page
-    assert not re.search(r"\b(src|href)=|url\(|https?:", page)
 
 
 def test_the_headline_has_both_forms_of_ndcg_with_their_gains(two: Evaluation) -> None:
@@ -93,8 +84,6 @@ def test_the_headline_has_its_interval_queries_and_judged_share(two: Evaluation)
 def test_two_systems_are_drawn_query_by_query_and_the_ends_are_named(two: Evaluation) -> None:
     (section,) = [one for one in report_sections(two) if one.heading == "Query by query"]
     better, worse = section.tables
-    assert two.runs[0].per_query is not None
-    assert two.runs[1].per_query is not None
     pairs = zip(two.runs[0].per_query["ndcg_exp@10"], two.runs[1].per_query["ndcg_exp@10"], strict=True)
     differences = [second - first for first, second in pairs if first is not None and second is not None]
     assert better.rows[0][-1] == max(differences)
@@ -104,8 +93,7 @@ def test_two_systems_are_drawn_query_by_query_and_the_ends_are_named(two: Evalua
 
 def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_table(two: Evaluation) -> None:
     sections = {one.heading: one for one in report_sections(two)}
-    board, differences, reach, every = sections["Comparison"].tables
-    assert every.columns == ("systems", "randomisation", "t", "Wilcoxon")
+    board, differences, reach = sections["Comparison"].tables
     assert reach.rows[0][-1] == next(one.queries_needed for one in two.comparisons)
     assert {row[0] for row in board.rows} == {"run a", "run b"}
     (first,) = [one for one in two.comparisons if one.measure == "ndcg_exp@10" and one.stratum is None]
@@ -115,35 +103,35 @@ def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_tab
 
 
 def test_a_sealed_part_has_its_count_and_no_query_by_query(store: Store, tmp_path: Path) -> None:
-    found = scored(store, tmp_path, "test")
-    assert "Sealed evaluations" in headings(found)
-    assert "With this evaluation test has" in " ".join(evaluation_report(found).findings)
-    assert "Query by query" not in headings(found)
-    assert "Comparison" in headings(found)
-    page = evaluation_report(found).html
+    evaluation = scored(store, tmp_path, "test")
+    assert "Sealed evaluations" in headings(evaluation)
+    assert "With this evaluation test has" in " ".join(evaluation_report(evaluation).findings)
+    assert "Query by query" not in headings(evaluation)
+    assert "Comparison" in headings(evaluation)
+    page = evaluation_report(evaluation).html
     for name in sealed_queries(store):
         assert query(int(name[1:])).text not in page
         assert f">{name}<" not in page
 
 
+@pytest.mark.costly("an evaluation of many systems")
 def test_more_systems_than_shapes_are_all_in_the_tables(store: Store, tmp_path: Path) -> None:
-    found = scored(store, tmp_path, count=8)
-    (section,) = [one for one in report_sections(found) if one.heading == "By stratum"]
+    evaluation = scored(store, tmp_path, count=8)
+    (section,) = [one for one in report_sections(evaluation) if one.heading == "By stratum"]
     assert "first 6 systems" in section.sentence
     assert len(section.tables[0].columns) == 8 + 3
-    assert [table.columns[0] for table in report_sections(found)[0].tables[:2]] == ["system", "system"]
+    assert [table.columns[0] for table in report_sections(evaluation)[0].tables[:2]] == ["system", "system"]
 
 
 def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
-    found = scored(store, tmp_path, count=1)
-    assert "Reranking" not in headings(found)
-    assert "Lowest of run a" in evaluation_report(found).html
+    evaluation = scored(store, tmp_path, count=1)
+    assert "Lowest of run a" in evaluation_report(evaluation).html
 
 
 def test_each_function_that_writes_sections_is_named_once() -> None:
     written = [
         getattr(module, name)
-        for module in (comparison, judged, query_by_query, strata, systems)
+        for module in (comparison, judged, systems)
         for name in vars(module)
         if name.startswith("write_")
     ]
@@ -153,19 +141,19 @@ def test_each_function_that_writes_sections_is_named_once() -> None:
 def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_path: Path) -> None:
     run = write_run(tmp_path / "mine.trec", ranked("mine"))
     page = tmp_path / "report.html"
-    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--html", str(page)]
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--out", str(page)]
     done = invoke([*command, "--json"], catch_exceptions=False)
     assert json.loads(done.stdout)["runs"][0]["name"] == "mine"
-    found = evaluate_runs(store, "v1", [RunSource("mine", run)])
-    assert page.read_text(encoding="utf-8") == evaluation_report(found).html
+    evaluation = evaluate_runs(store, "v1", [RunSource("mine", run)])
+    assert page.read_text(encoding="utf-8") == evaluation_report(evaluation).html
 
 
 def test_hard_negatives_have_their_table(store: Store, tmp_path: Path) -> None:
     run = RunSource("a", write_run(tmp_path / "a.trec", ranked("a")))
-    options = EvaluationOptions(None, hard_negatives=True)
-    found = evaluate_runs(store, "v1", [run], options)
-    sections = {section.heading: section for section in report_sections(found)}
-    assert len(sections["Hard negatives"].tables[0].rows) == len(found.measures)
+    options = EvaluateRequest("v1", None, hard_negatives=True)
+    evaluation = evaluate_runs(store, "v1", [run], options)
+    sections = {section.heading: section for section in report_sections(evaluation)}
+    assert len(sections["Hard negatives"].tables[0].rows) == len(evaluation.measures)
     plain = {section.heading for section in report_sections(evaluate_runs(store, "v1", [run]))}
     assert "Hard negatives" not in plain
 

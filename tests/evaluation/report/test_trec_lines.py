@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.files import trec_lines, trec_name
-from curation.evaluation.scoring.inputs.facets import facets_of
-from curation.evaluation.scoring.inputs.pooled import PooledPairs
-from curation.evaluation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
-from curation.evaluation.scoring.inputs.system_runs import SystemRun
-from curation.evaluation.scoring.metrics.measures import measures_named
-from curation.evaluation.scoring.metrics.qrels import run_rows
-from curation.ingest.importers.queries import KnownQueries
-from tests.evaluation.scoring.metrics.test_published import CUTOFFS, OURS, qrels, run
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.measure_names import measures_named
+from tests.evaluation.scoring.test_published import CUTOFFS, OURS, qrels, run
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, ranked, write_run
-from tests.support.evaluated_runs import evaluate_read
+from tests.support.evaluated_runs import evaluate_lists
 
 NAMES = {theirs: ours for theirs, ours in OURS.items() if not theirs.startswith(("rbp", "iprec"))}
 """trec_eval's name → ours, but rbp, whose gains are by grade there, and iprec, which counts otherwise."""
@@ -31,24 +26,18 @@ def evaluated(shared: Path, results: str) -> Evaluation:
     folder = shared / "trec_eval_test"
     graded = qrels(folder / "qrels.test")
     row = dict.fromkeys(("stratum", "source", "part", "segment"), "all") | {"inclusion_probability": None}
-    nothing = np.full(len(graded.query_ids), np.nan)
-    release = EvaluatedRelease(
-        *("nist", "0" * 64, ("all",), (), graded, dict.fromkeys(graded.query_ids, "")),
-        facets_of([row] * len(graded.query_ids), []),
-        DrawnQueries(("all",) * len(graded.query_ids), nothing, nothing, {}, {}, None),
-        *(KnownQueries([], {}), frozenset(), PooledPairs({})),
+    options = EvaluateRequest(measures=list(NAMES.values()))
+    return evaluate_lists(
+        graded, [row] * len(graded.query_ids), [], {"STANDARD": run(folder / results)}, options
     )
-    rows = run_rows(run(folder / results), graded)
-    read = {"STANDARD": [SystemRun("STANDARD", results, rows, len(rows.query), 0, 0, {})]}
-    return evaluate_read(release, read, EvaluationOptions(measures=list(NAMES.values())))
 
 
 @pytest.mark.parametrize(
     ("expected", "results"), [("out.test.aq", "results.test"), ("out.test.aqc", "results.trunc")]
 )
 def test_the_lines_are_those_of_trec_eval(shared: Path, expected: str, results: str) -> None:
-    found = evaluated(shared, results)
-    lines = list(trec_lines(found, found.runs[0]))
+    evaluation = evaluated(shared, results)
+    lines = list(trec_lines(evaluation, evaluation.runs[0]))
     theirs = (shared / "trec_eval_test" / expected).read_text(encoding="utf-8").splitlines(keepends=True)
     of_all = {"runid", "num_q", *NAMES}
     assert set(lines) == {line for line in theirs if line.split("\t")[0].strip() in of_all}
@@ -63,9 +52,9 @@ def test_what_trec_eval_lacks_keeps_our_name() -> None:
 
 
 def test_a_line_has_three_fields_whatever_ids_and_names_hold(shared: Path) -> None:
-    found = evaluated(shared, "results.test")
-    ids = tuple(f"{one} 100%\t" for one in found.query_ids or ())
-    lines = list(trec_lines(replace(found, query_ids=ids), replace(found.runs[0], name="a\tb\nc")))
+    evaluation = evaluated(shared, "results.test")
+    ids = tuple(f"{one} 100%\t" for one in evaluation.query_ids or ())
+    lines = list(trec_lines(replace(evaluation, query_ids=ids), replace(evaluation.runs[0], name="a\tb\nc")))
     assert all(line.count("\t") == 2 and line.count("\n") == 1 for line in lines)
     assert any("\t301%20100%25%09\t" in line for line in lines)
 
@@ -74,9 +63,9 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     store = evaluated_project(tmp_path)
     runs = [str(write_run(tmp_path / f"{name}.trec", ranked(name))) for name in "ab"]
     command = ["--project", str(store.path), "evaluate", "v1", "--measures", "ndcg@10,map"]
-    files = {name: tmp_path / name for name in ("t.csv", "t.md", "t.tex", "q.txt")}
-    for name, path in files.items():
-        command += ["--per-query" if name == "q.txt" else "--table", str(path)]
+    files = {name: tmp_path / name for name in ("t.csv", "t.tex", "q.txt")}
+    for path in files.values():
+        command += ["--out", str(path)]
     done = invoke([*command, "--run", runs[0], "--run", runs[1], "--part", "dev"])
     assert done.exit_code == 0, done.output
     assert not files["q.txt"].exists()
@@ -88,16 +77,17 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     columns = ["ndcg@10", *(f"ndcg@10 {what}" for what in ("low", "high", "n", "group"))]
     assert head.split(",")[:6] == ["system", *columns]
     assert first.split(",")[4:6] == ["30", "a"]
-    assert "| a | " in files["t.md"].read_text(encoding="utf-8")
     assert r"\begin{tabular}{lll}" in files["t.tex"].read_text(encoding="utf-8")
     before = Path(runs[0]).read_bytes()
-    own = invoke([*command[:-1], runs[0], "--run", runs[0], "--part", "dev"])
+    own_run = str(Path(runs[0]).with_suffix(".csv"))
+    shutil.copy(runs[0], own_run)
+    own = invoke([*command[:-1], own_run, "--run", own_run, "--part", "dev"])
     assert "it is a file that is read, too; expected another name" in str(own.exception)
     asked = ["--project", str(store.path), "evaluate", "v1", "--run", runs[0], "--run", runs[1]]
-    a_of_all, table = str(tmp_path / "of.trec"), str(tmp_path / "t.md")
-    Path(runs[1]).rename(tmp_path / "of.a.trec")
-    asked[-1] = f"b={tmp_path / 'of.a.trec'}"
-    for more in (["--per-query", a_of_all], ["--html", runs[0]], ["--table", table, "--html", table]):
+    a_of_all, table = str(tmp_path / "of.txt"), str(tmp_path / "t.csv")
+    Path(runs[1]).rename(tmp_path / "of.a.txt")
+    asked[-1] = f"b={tmp_path / 'of.a.txt'}"
+    for more in (["--out", a_of_all], ["--out", table, "--out", table]):
         assert "expected another name" in str(invoke([*asked, *more]).exception), more
     assert Path(runs[0]).read_bytes() == before
     with store.reading() as cursor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +16,9 @@ from hypothesis import strategies as st
 from curation.core.errors import InputError, RefusedError
 from curation.evaluation.scoring.baseline_systems import ChunkedSystem, decreasing, run_lines
 from curation.evaluation.scoring.baselines import write_baselines
-from curation.evaluation.scoring.inputs.release import read_release
-from curation.evaluation.scoring.inputs.run_sources import RunSource
-from curation.evaluation.scoring.inputs.system_runs import read_run as evaluated_run
-from curation.evaluation.scoring.splitters import splitters_named
+from curation.evaluation.scoring.release import read_release
+from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.system_runs import read_run as evaluated_run
 from curation.ingest.importers.corpus import import_corpus
 from curation.people.seal_access import openings
 from curation.retrieval import DEFAULT_MODEL, Hit
@@ -28,16 +26,13 @@ from curation.retrieval.bm25 import Bm25
 from curation.store import Store
 from curation.store.rows import Document, Query
 from tests.support import examples
-from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, awkward, documents, frozen_project, write_corpus
-from tests.support.projects import rows_of
+from tests.support.projects import per_test, rows_of
+
+pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def gold(tmp_path: Path) -> Iterator[Store]:
-    store = frozen_project(tmp_path)
-    yield store
-    store.close()
+gold = per_test(frozen_project)
 
 
 def read_run(path: Path) -> dict[str, list[tuple[str, int, float]]]:
@@ -86,13 +81,9 @@ def test_tools_see_the_order_of_the_file_where_scores_are_equal(gold: Store, tmp
     path.write_text("\n".join(run_lines("q", hits, "x", {name: name for name in "abcd"})) + "\n")
     with path.open() as file:
         run = pytrec_eval.parse_run(file)
-    ranks = {
-        document: pytrec_eval.RelevanceEvaluator({"q": {document: 1}}, {"recip_rank"}).evaluate(run)["q"][
-            "recip_rank"
-        ]
-        for document in "abcd"
-    }
-    assert ranks == {"a": 1, "b": pytest.approx(1 / 2), "c": pytest.approx(1 / 3), "d": pytest.approx(1 / 4)}
+    evaluators = [pytrec_eval.RelevanceEvaluator({"q": {name: 1}}, {"recip_rank"}) for name in "abcd"]
+    ranks = [evaluator.evaluate(run)["q"]["recip_rank"] for evaluator in evaluators]
+    assert ranks == pytest.approx([1, 1 / 2, 1 / 3, 1 / 4])
 
 
 @settings(max_examples=examples(60))
@@ -105,24 +96,19 @@ def test_written_scores_decrease_strictly_and_stay_near(scores: list[float]) -> 
     assert written == pytest.approx(scores, rel=1e-5)
 
 
-def test_queries_without_a_result_are_counted_with_the_reason(tmp_path: Path) -> None:
+def test_queries_without_a_result_are_counted_with_the_reason_and_ids_are_those_of_the_trec_export(
+    tmp_path: Path,
+) -> None:
     store = awkward(tmp_path)
     written = write_baselines(store, "v1", ["bm25"], tmp_path / "runs")
-    assert written.runs[0].empty == {"no word of the query occurs in the corpus": 1}
-    assert read_run(written.runs[0].file).keys() == {"1"}
-    assert json.loads(written.runs[0].sidecar.read_text())["empty"] == written.runs[0].empty
     store.close()
-
-
-def test_ids_with_white_space_are_those_of_the_trec_export(tmp_path: Path) -> None:
-    store = awkward(tmp_path)
-    written = write_baselines(store, "v1", ["bm25"], tmp_path / "runs")
+    [run] = written.runs
+    assert run.empty == {"no word of the query occurs in the corpus": 1}
+    assert read_run(run.file).keys() == {"1"}
+    sidecar = json.loads(run.sidecar.read_text())
+    assert sidecar["empty"] == run.empty
     assert written.mapped == 4
-    assert json.loads(written.runs[0].sidecar.read_text())["seconds"]["queries"].keys() == {
-        "1",
-        "two%20words",
-    }
-    store.close()
+    assert sidecar["seconds"]["queries"].keys() == {"1", "two%20words"}
 
 
 def test_files_that_are_there_are_replaced_only_when_asked(gold: Store, tmp_path: Path) -> None:
@@ -161,14 +147,7 @@ def test_an_altered_document_is_not_searched(gold: Store, tmp_path: Path) -> Non
         write_baselines(gold, "v1", ["bm25"], tmp_path / "runs")
 
 
-def test_the_command_says_what_it_wrote(gold: Store, tmp_path: Path) -> None:
-    arguments = ["--project", str(gold.path), "run", "v1", "--out", str(tmp_path / "runs")]
-    done = invoke([*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["runs"][0]["queries"] == len(TOPICS)
-    assert "bm25.trec" in invoke([*arguments, "--overwrite"]).stdout
-
-
+@pytest.mark.costly("the first test of a run that uses it loads the embedding model")
 def test_dense_and_hybrid_are_written_with_the_same_bytes_each_time(
     gold: Store, tmp_path: Path, embedding_model: None
 ) -> None:
@@ -193,8 +172,7 @@ def test_why_a_query_finds_no_chunk_is_said_of_chunks() -> None:
     texts = [
         Document(f"d#{at}-9", "", "", text) for at, text in enumerate(("red shoes", "blue shoes", "hat"))
     ]
-    [splitter] = splitters_named(["sentence"])
-    searched = ChunkedSystem(Bm25(texts), splitter, {})
+    searched = ChunkedSystem(Bm25(texts), "sentence", {})
     assert searched.why_none(Query("q", "shoes", "shoes", "written")) == (
         "every word of the query that occurs is in half of the chunks or more"
     )
@@ -213,10 +191,7 @@ def test_systems_search_the_chunks_of_each_splitter_and_evaluate_reads_them(
     release = read_release(gold, "v1")
     run = evaluated_run(RunSource("run", written.runs[0].file), release)
     assert run.rows.chunks is not None
-    assert run.seconds is not None
     bodies = {row["id"]: row["text"] for row in documents()}
     for line in csv.DictReader(written.runs[0].file.read_text(encoding="utf-8").splitlines()):
         chunk = bodies[line["document_id"]][int(line["start"]) : int(line["end"])]
         assert 1 <= len(chunk.split()) <= 3
-    with pytest.raises(InputError, match=r"holds bm25-3-1\.csv"):
-        write_baselines(gold, "v1", ["bm25"], folder, chunks=["3/1"])

@@ -12,38 +12,39 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.evaluation.evaluation import EvaluationOptions
-from curation.evaluation.report.page import report_sections
-from curation.evaluation.scoring.inputs.run_sources import RunSource
-from curation.ingest.filters.query_filter import OUTDATED, in_words, outside
-from curation.ingest.filters.stored import read_filters
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.system_runs import RunSource
+from curation.ingest.filters import OUTDATED, in_words, outside, read_filters
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
-from curation.ingest.picking.request import ImportRequest
+from curation.ingest.requests import request_of
+from curation.labeling.consensus.consensus import read_relevance
 from curation.labeling.consensus.disputes import disputes
-from curation.labeling.consensus.relevance import read_relevance
+from curation.labeling.imported import add_judgments
 from curation.labeling.judged_elsewhere import export_pairs
-from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session.queue import next_showings
 from curation.negatives.hard_negatives import hard_negatives
-from curation.operations.importing.importing import carry_out
+from curation.operations.import_file import carry_out
 from curation.people.annotators import add_annotator
 from curation.people.seal_access import unseal
 from curation.pooling.contributions import contributions
 from curation.pooling.pool import OUTSIDE as OUTSIDE_POOL
 from curation.pooling.pool import build_pool
-from curation.releases.freeze.freeze import freeze
+from curation.pooling.request import PoolRequest
 from curation.releases.verify import load_release, verify
 from curation.splits.inputs import read_labels, settled_queries
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import COMMAND_LINE, Store
+from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, PARTS, export, write_corpus
 from tests.support.projects import PASSWORD, built_once
 
@@ -91,14 +92,15 @@ def project(store: Store) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: Store) -> None:
     folder = project.path.parent
-    pool = build_pool(project, ["run:y2024", "run:y2025"], depth=5, random_negatives=0, seed=1)
+    pool = build_pool(project, PoolRequest(["run:y2024", "run:y2025"], depth=5, random_negatives=0, seed=1))
     assert (pool.candidates, pool.left_out[OUTSIDE_POOL]) == (4, 4)
 
     export_pairs(project, folder / "elsewhere.csv")
     assert (folder / "elsewhere.csv").read_text().count("Only documents valid at 2025-03-01.") == 4
-    open_round(project, "first", ["ann"], overlap=1, duplicates=0)
+    open_round(project, RoundRequest("first", ["ann"], overlap=1, duplicates=0))
     shown = next_showings(project, "ann").showings
     assert {item.information_need for item in shown} == {"Only documents valid at 2025-03-01."}
     assert len(shown) == 4
@@ -106,7 +108,7 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     grades = [ImportedJudgment(f"q-{topic}", f"{topic}-2025", "ben", 3) for topic in TOPICS]
     misled = ImportedJudgment("q-travel", "travel-2024", "ben", 3)
     add_judgments(project, [*grades, misled], "ben.csv")
-    make_split(project, PARTS, 1, LEXICAL)
+    make_split(project, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     freeze(project, "v1", override="one person judged")
     release = load_release(project, "v1")
     assert verify(project, "v1").problems == ()
@@ -117,25 +119,14 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     }
     assert wrong[0]["reason"] == "valid to 2024-12-31, before 2025-03-01"
 
-    found = hard_negatives(project, door=unseal(project, "list them", "to test it")).queries
+    found = hard_negatives(project, access=unseal(project, "list them", "to test it")).queries
     assert {(one.document_id, one.kind) for query in found for one in query.negatives} == {
         (f"{topic}-2024", OUTDATED) for topic in TOPICS
     }
     assert all(query.positives == 1 and not query.suspects for query in found)
 
     runs = [RunSource(f"y{year}", write_run(folder / f"{year}.trec", year)) for year in (2024, 2025)]
-    figures = evaluate_runs(project, "v1", runs, EvaluationOptions(measures=["ndcg@10"]))
-    old, new = (one.outdated for one in figures.runs)
-    assert old is not None
-    assert new is not None
-    assert (old.returned, old.lists, old.above, old.queries) == (3, 3, 3, 3)
-    assert (new.returned, new.lists, new.above, new.queries) == (0, 0, 0, 3)
-    [section] = [one for one in report_sections(figures) if one.heading == "Systems"]
-    assert "y2024: 3 outdated documents among the first 10 of 3 queries." in section.sentence
-    assert (
-        "For 3 of 3 queries (100.0\u00a0%, 43.9\u00a0% to 100.0\u00a0%) an outdated document is above"
-        in section.sentence
-    )
+    figures = evaluate_runs(project, "v1", runs, EvaluateRequest(measures=["ndcg@10"]))
     assert [run.overall["ndcg@10"].value for run in figures.runs] == [0.0, 1.0]
     assert figures.pool_unjudged == 0  # last year's are judged by their filter
 
@@ -216,8 +207,8 @@ def judged_before(store: Store) -> Store:
     ]
     import_corpus(store, write_corpus(folder / "c.jsonl", rows))
     import_queries(store, write_corpus(folder / "q.jsonl", [{"id": one, "text": one} for one in WORDS]))
-    build_pool(store, ["bm25"], depth=20, random_negatives=0, seed=1)
-    open_round(store, "open", ["ann", "eve"], overlap=1, duplicates=0.2)
+    build_pool(store, PoolRequest(["bm25"], depth=20, random_negatives=0, seed=1))
+    open_round(store, RoundRequest("open", ["ann", "eve"], overlap=1, duplicates=0.2))
     grades = [
         ImportedJudgment(one["id"].split("-")[0], one["id"], who, grade)
         for one in rows
@@ -227,6 +218,7 @@ def judged_before(store: Store) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_before: Store) -> None:
     store, folder = judged_before, judged_before.path.parent
     before = sum(one.presentations for one in round_status(store, "open").annotators)
@@ -238,7 +230,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     file = write_corpus(
         folder / "filters.jsonl", [{"id": one, "text": one, "filter": wanted[one]} for one in WORDS]
     )
-    imported = carry_out(store, ImportRequest("queries", str(file), file.name), COMMAND_LINE)
+    imported = carry_out(store, request_of("queries", file), COMMAND_LINE)
     everything = {(word, f"{word}-{number}") for word in WORDS for number in range(9)}
     outside_all = set(read_filters(store).among(everything))
     assert {len([pair for pair in outside_all if pair[0] == word]) for word in WORDS} == {6, 0}
@@ -250,7 +242,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
         items = [one for who in ("ann", "eve") for one in read_items(cursor, who, read_open_rounds(cursor))]
     shown = {(one.query_id, one.document_id) for one in items}
     assert (len(items), shown & outside_all) == (sum(one.presentations for one in status.annotators), set())
-    again = open_round(store, "again", ["ann"], overlap=1, duplicates=0, again=True)
+    again = open_round(store, RoundRequest("again", ["ann"], overlap=1, duplicates=0, again=True))
     assert (again.candidates, again.left_out[OUTSIDE_FILTER]) == (27 - len(outside_all), len(outside_all))
     assert not {(one.query_id, one.document_id) for one in disputes(store)} & outside_all
 
@@ -261,7 +253,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     with store.reading() as cursor:
         inputs = settled_queries(read_labels(cursor)).inputs
     assert not {(one, name) for one, names in inputs.relevant.items() for name in names} & outside_all
-    make_split(store, PARTS, 1, LEXICAL)
+    make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     freeze(store, "v1", override="to test it", allow_disputed=True)
     relevant = {
         (row["query_id"], row["document_id"])

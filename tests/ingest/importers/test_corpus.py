@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 
@@ -23,16 +22,11 @@ from curation.ingest.importers.corpus import (
     write_corpus,
 )
 from curation.ingest.readers.fields import CorpusFields
-from curation.ingest.readers.formats import FileLayout
 from curation.store.documents import current_corpus, current_snapshot, documents_by_hash
 from tests.support import examples
-from tests.support.projects import documents_in_force, new_project
+from tests.support.projects import all_rows, documents_in_force, new_project, rows_of
 
 TWO = [{"id": "a", "title": "A", "text": "one", "colour": "red"}, {"id": "b", "title": "B", "text": "two"}]
-
-
-def _documents(store):
-    return documents_in_force(store)
 
 
 def test_named_fields_are_kept_as_such_and_the_rest_as_metadata(store, write):
@@ -49,7 +43,7 @@ def test_named_fields_are_kept_as_such_and_the_rest_as_metadata(store, write):
     result = import_corpus(
         store, write("c.jsonl", [{**record, "price": 3, "tags": {"b": 1, "a": None}}]), fields
     )
-    (document,) = _documents(store)
+    (document,) = documents_in_force(store)
     assert document[0] == "7"
     assert document[2:7] == ("T", "first\nx\ny", "u", "2024", "g")
     assert document[7:] == ('{"line":"g","price":3,"tags":{"a":null,"b":1}}',)
@@ -64,8 +58,8 @@ def test_a_document_from_before_the_group_was_metadata_keeps_its_version(store, 
     older = without_group(document_of({"id": "a", "text": "one", "line": "g", "price": 3}, used), "line")
     assert older.metadata == '{"price":3}'
     with store.transaction(appends=True) as cursor:
-        held = known_versions(cursor)
-        write_corpus(cursor, held, {"a": older.content_hash}, [document_rows([older])], "c.jsonl", False)
+        known = known_versions(cursor)
+        write_corpus(cursor, known, {"a": older.content_hash}, [document_rows([older])], "c.jsonl", False)
     assert not import_corpus(store, path, fields).is_new
 
 
@@ -73,25 +67,15 @@ def test_usual_names_are_found_and_explicit_ones_win(store, write):
     path = write("c.csv", "id,_id,title,name,text\n1,2,t,n,x\n")
     assert import_corpus(store, path).fields == CorpusFields("_id", "title", ("text",))
     assert import_corpus(store, path, CorpusFields(id="id", title="name")).fields.title == "name"
-    assert [(d.document_id, d.title) for d in _documents(store)] == [("1", "n")]
+    assert [(d.document_id, d.title) for d in documents_in_force(store)] == [("1", "n")]
 
 
 def test_a_beir_folder_is_imported_as_it_is(store, write, tmp_path):
     write("corpus.jsonl", [{"_id": "9", "title": "T", "text": "x", "metadata": {"url": "u"}}])
     import_corpus(store, tmp_path)
-    assert _documents(store)[0].text == "T\nx"
-    with store.reading() as cursor:
-        source = cursor.execute("SELECT source FROM corpus_snapshots").fetchall()
+    assert documents_in_force(store)[0].text == "T\nx"
+    source = rows_of(store, "SELECT source FROM corpus_snapshots")
     assert source == [(f"{tmp_path.name}/corpus.jsonl",)]
-
-
-def test_importing_the_same_file_again_changes_nothing(store, write, contents):
-    first = import_corpus(store, write("c.jsonl", TWO))
-    before = contents()
-    again = import_corpus(store, write("c.jsonl", TWO))
-    assert (first.is_new, again.is_new, again.snapshot) == (True, False, first.snapshot)
-    assert (again.added, again.changed, again.removed, again.unchanged) == (0, 0, 0, 2)
-    assert contents() == before
 
 
 def test_the_snapshot_does_not_depend_on_the_order_or_the_format_of_the_file(store, write):
@@ -106,11 +90,11 @@ def test_the_snapshot_does_not_depend_on_the_order_or_the_format_of_the_file(sto
 
 def test_a_changed_document_makes_a_new_snapshot_and_the_old_one_stays(store, write):
     first = import_corpus(store, write("c.jsonl", TWO))
-    old = {document.content_hash: document for document in _documents(store)}
+    old = {document.content_hash: document for document in documents_in_force(store)}
     new = [{**TWO[0], "text": "changed"}, {"id": "c", "title": "C"}, {"id": "d", "title": "D"}]
     second = import_corpus(store, write("c2.jsonl", new))
     assert (second.added, second.changed, second.removed, second.unchanged) == (2, 1, 1, 0)
-    assert [document.document_id for document in _documents(store)] == ["a", "c", "d"]
+    assert [document.document_id for document in documents_in_force(store)] == ["a", "c", "d"]
     with store.reading() as cursor:
         assert documents_by_hash(cursor, old) == old
         assert documents_by_hash(cursor, ["no such hash"]) == {}
@@ -122,13 +106,13 @@ def test_a_changed_document_makes_a_new_snapshot_and_the_old_one_stays(store, wr
     assert snapshots == [(first.snapshot, 2), (second.snapshot, 3)]
 
 
-def test_going_back_to_an_older_file_brings_its_snapshot_back_into_force(store, write, contents):
+def test_going_back_to_an_older_file_brings_its_snapshot_back_into_force(store, write):
     first = import_corpus(store, write("c.jsonl", TWO))
     import_corpus(store, write("c2.jsonl", TWO[:1]))
-    before = contents()
+    before = all_rows(store)
     back = import_corpus(store, write("c.jsonl", TWO))
     assert (back.is_new, back.snapshot) == (True, first.snapshot)
-    after = contents()
+    after = all_rows(store)
     assert after["snapshot_documents"] == before["snapshot_documents"]
     assert after["documents"] == before["documents"]
 
@@ -138,7 +122,11 @@ def test_add_extends_the_corpus_in_force(store, write):
     more = [{"id": "b", "title": "B2", "text": "x"}, {"id": "c", "title": "C"}]
     result = import_corpus(store, write("more.jsonl", more), add=True)
     assert (result.documents, result.added, result.changed, result.removed) == (3, 1, 1, 0)
-    assert [(d.document_id, d.title) for d in _documents(store)] == [("a", "A"), ("b", "B2"), ("c", "C")]
+    assert [(d.document_id, d.title) for d in documents_in_force(store)] == [
+        ("a", "A"),
+        ("b", "B2"),
+        ("c", "C"),
+    ]
 
 
 def test_what_cannot_be_a_document_is_left_out_and_counted(store, write):
@@ -154,56 +142,41 @@ def test_what_cannot_be_a_document_is_left_out_and_counted(store, write):
     assert result.documents == 2
 
 
-def test_a_file_without_one_document_is_refused_with_the_reasons(store, write, contents):
-    before = contents()
-    with pytest.raises(InputError, match="no document could be taken from it: 2 no id"):
-        import_corpus(store, write("c.csv", "id,text\n,x\n,y\n"))
-    assert contents() == before
-
-
-def test_unprintable_characters_are_replaced_and_counted(store, write):
-    result = import_corpus(
-        store, write("c.jsonl", [{"id": "a", "title": "x\0y", "text": "\ud800", "m": ["\0"]}])
-    )
-    assert result.replaced == {"NUL character": 2, "lone surrogate": 1}
-    (document,) = _documents(store)
-    assert document.text == "x\ufffdy\n\ufffd"
-    assert json.loads(document.metadata) == {"m": ["\ufffd"]}
+def test_a_file_without_one_document_is_refused_with_the_reasons(write, refused):
+    error = refused(import_corpus, write("c.csv", "id,text\n,x\n,y\n"))
+    assert "no document could be taken from it: 2 no id" in str(error)
 
 
 def test_large_documents_in_csv_are_taken_whole(store, write):
     text = "word " * 100_000
     import_corpus(store, write("c.csv", f'id,text\n1,"{text}"\n'))
-    assert _documents(store)[0].body == text
-
-
-BROKEN = [json.dumps({"id": str(number), "title": f"t{number}"}) for number in range(1, 20)]
-BROKEN[16] = '{"id": "17", "title": '
+    assert documents_in_force(store)[0].body == text
 
 
 @pytest.mark.parametrize(
     ("name", "content", "fields", "sentences"),
     [
-        ("c.jsonl", "\n".join(BROKEN), None, ["c.jsonl: line 17: broken JSON", "expected one whole object"]),
         (
             "c.csv",
             "id,headline,text\n1,a,b\n",
             CorpusFields(title="title", url="address"),
-            ["--title-field names 'title'", "--url-field names 'address'", "'id', 'headline', 'text'"],
+            ["--map title names 'title'", "--map url names 'address'", "'id', 'headline', 'text'"],
         ),
-        ("c.csv", "id,price\n1,2\n", None, ["--title-field or --body-field", "'id', 'price'"]),
+        ("c.csv", "id,price\n1,2\n", None, ["--map title=COLUMN or --map body=COLUMN", "'id', 'price'"]),
         (
             "c.csv",
-            "id,title\n1,2\n",
+            f"id,title,story\n1,2,{'x' * 99}\n",
             None,
-            ["no column is the text: documents would be judged", "--titles-only"],
+            ["--map body=COLUMN (story has the longest values)"],
         ),
-        ("c.csv", f"id,title,story\n1,2,{'x' * 99}\n", None, ["--body-field (story has the longest values)"]),
         (
             "c.csv",
             "sku,title\n1,2\n",
             None,
-            ["the documents' ids: name it with --id-field", "add a column with a number for each document"],
+            [
+                "the documents' ids: name it with --map id=COLUMN",
+                "add a column with a number for each document",
+            ],
         ),
         (
             "c.jsonl",
@@ -211,43 +184,14 @@ BROKEN[16] = '{"id": "17", "title": '
             None,
             ["line 3: document 'a' has another content than on line 1", "give it another id"],
         ),
-        (
-            "c.sgml",
-            "<DOC><DOCNO>a</DOCNO><TEXT>one</TEXT></DOC> <DOC><DOCNO>a</DOCNO><TEXT>two</TEXT></DOC>\n",
-            None,
-            ["line 1: document 'a' has another content than on line 1"],
-        ),
-        ("c.csv", "id,title\n1,caf\xe9\n".encode("latin-1"), None, ["line 2", "0xE9", "--encoding latin-1"]),
-        ("c.jsonl", "", None, ["c.jsonl: is empty"]),
-        (".", None, None, ["is a folder without corpus.jsonl"]),
-        ("cut.jsonl.gz", None, None, ["the gzip data is cut off"]),
-        ("c.csv", "id,title\n1,a\n2\n3,c,d\n", None, ["line 3: 1 cell, expected 2", "line 4: 3 cells"]),
     ],
 )
 def test_bad_input_is_refused_in_sentences_and_changes_nothing(
-    store, write, contents, tmp_path, name, content, fields, sentences
+    store, write, refused, name, content, fields, sentences
 ):
     import_corpus(store, write("good.jsonl", TWO))
-    before = contents()
-    path = tmp_path / name
-    if name == "cut.jsonl.gz":
-        path.write_bytes(gzip.compress("\n".join(BROKEN).encode())[:-20])
-    elif content is not None:
-        write(name, content)
-    with pytest.raises(InputError) as refused:
-        import_corpus(store, path, fields)
-    for sentence in sentences:
-        assert sentence in str(refused.value)
-    assert contents() == before
-
-
-def test_all_problems_of_a_file_are_told_together(store, write):
-    lines = ['{"id": "a", "text": "1"}', "{broken", '{"id": "a", "text": "2"}', '{"id": "é", "text": "3"}']
-    data = "\n".join(lines).encode("latin-1")
-    with pytest.raises(InputError) as refused:
-        import_corpus(store, write("c.jsonl", data))
-    places = {problem.split(":")[0] for problem in refused.value.problems}
-    assert places == {"line 2", "line 3", "line 4, character 9"}
+    message = str(refused(import_corpus, write(name, content), fields))
+    assert [sentence for sentence in sentences if sentence not in message] == []
 
 
 def test_a_corpus_changed_by_another_import_meanwhile_is_not_overwritten(store, write, monkeypatch):
@@ -263,12 +207,12 @@ def test_a_corpus_changed_by_another_import_meanwhile_is_not_overwritten(store, 
     monkeypatch.setattr(corpus_module, "read_documents", read_slowly)
     with pytest.raises(RefusedError, match="Another import changed the corpus meanwhile"):
         import_corpus(store, path)
-    assert [document.document_id for document in _documents(store)] == ["o"]
+    assert [document.document_id for document in documents_in_force(store)] == ["o"]
 
 
 def test_documents_without_text_go_in_only_where_that_is_said_and_are_counted(store, write):
     titles = write("c.csv", "id,title\n1,Tea\n2,Milk\n")
-    with pytest.raises(InputError, match="judged by their title alone"):
+    with pytest.raises(InputError, match=r"judged by their title alone(?s:.*)--titles-only"):
         import_corpus(store, titles)
     assert import_corpus(store, titles, CorpusFields(titles_only=True)).without_text == 2
     assert import_corpus(store, write("d.csv", "id,title,text\n1,Tea,leaves\n2,Milk,\n")).without_text == 1
@@ -293,6 +237,7 @@ def round_trip_store(tmp_path_factory):
     project.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=_rows)
 def test_csv_tells_the_same_documents_as_json_lines(round_trip_store, tmp_path, rows):
@@ -309,36 +254,9 @@ def test_csv_tells_the_same_documents_as_json_lines(round_trip_store, tmp_path, 
     table = tmp_path / "c.csv"
     table.write_bytes(buffer.getvalue().encode())
     import_corpus(round_trip_store, lines)
-    from_lines = _documents(round_trip_store)
+    from_lines = documents_in_force(round_trip_store)
     assert {(d.document_id, d.title, d.body) for d in from_lines} == {
         (record["id"], record["title"], record["text"]) for record in records
     }
     assert not import_corpus(round_trip_store, table).is_new
-    assert _documents(round_trip_store) == from_lines
-
-
-def test_latin_1_is_read_when_it_is_said(store, write):
-    import_corpus(
-        store, write("c.csv", "id,text\n1,café\n".encode("latin-1")), layout=FileLayout(encoding="latin-1")
-    )
-    assert _documents(store)[0].body == "café"
-
-
-@pytest.mark.slow
-def test_the_icecat_products_are_imported_as_they_are(store, shared):
-    path = shared / "chorus_icecat" / "products.jsonl.gz"
-    fields = CorpusFields(id="id", title="title", body=("short_description",))
-    result = import_corpus(store, path, fields)
-    assert (result.documents, result.left_out) == (19_406, {})
-    documents = _documents(store)
-    assert sum(not document.body for document in documents) == 721
-    assert len(documents) - len({document.title.lower() for document in documents}) == 783
-    assert not import_corpus(store, path, fields).is_new
-
-
-@pytest.mark.slow
-def test_products_with_two_text_fields_are_imported(store, shared):
-    path = shared / "esci_us" / "products.json.gz"
-    result = import_corpus(store, path, CorpusFields(body=("description", "bullet_points")))
-    assert (result.documents, result.fields.id) == (6_764, "_id")
-    assert any("\n" in document.body for document in _documents(store))
+    assert documents_in_force(round_trip_store) == from_lines

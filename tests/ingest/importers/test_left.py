@@ -15,24 +15,27 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.left.leaving import OTHERS, leave_corpus
-from curation.ingest.importers.left.reading import bring_texts
+from curation.ingest.importers.external_corpus import OTHERS, bring_texts, link_corpus
 from curation.ingest.importers.query_import import import_queries
-from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.requests import PracticeRequest, RoundRequest
+from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.pooling.pool import build_pool
-from curation.releases.freeze.freeze import freeze
-from curation.splits.duplicates import corpus_duplicates
+from curation.pooling.request import PoolRequest
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.documents import StoredDocuments, current_snapshot, documents_by_hash, snapshot_versions
 from tests.support import ROOT
 from tests.support.command_line import invoke
+from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, PARTS
 from tests.support.object_storage import ENVIRONMENT, Bucket
 from tests.support.pool_project import judge
 from tests.support.projects import add_people, new_project, rows_of
+
+pytestmark = pytest.mark.slow
 
 DOCUMENTS = [
     {
@@ -45,19 +48,24 @@ DOCUMENTS = [
 ]
 
 
-def table(documents: list[dict[str, object]]) -> pa.Table:
-    return pa.Table.from_pylist(documents)
-
-
-def put_files(folder: Path) -> Path:
-    """Three files, one of several row groups; one document is in two of them."""
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of three files, one of several row groups; one document is in two of them."""
+    folder = tmp_path / "pages"
     folder.mkdir()
-    pq.write_table(table(DOCUMENTS[:200]), folder / "a.parquet", row_group_size=30)
+    pq.write_table(pa.Table.from_pylist(DOCUMENTS[:200]), folder / "a.parquet", row_group_size=30)
     lines = "\n".join(map(json.dumps, DOCUMENTS[199:250]))
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "c.json").write_text(json.dumps(DOCUMENTS[250:]))
     (folder / "README.txt").write_text("pages")
     return folder
+
+
+@pytest.fixture
+def linked(store: Store, folder: Path) -> Store:
+    """A project whose corpus stays in those files."""
+    link_corpus(store, folder)
+    return store
 
 
 @pytest.fixture
@@ -78,9 +86,8 @@ def held(store: Store) -> int:
     return rows_of(store, "SELECT count(*) FROM documents")[0][0]
 
 
-def test_a_left_corpus_has_the_snapshot_and_the_documents_of_a_copied_one(tmp_path, copied):
-    store = new_project(tmp_path / "left.duckdb")
-    found = leave_corpus(store, put_files(tmp_path / "pages"))
+def test_a_left_corpus_has_the_snapshot_and_the_documents_of_a_copied_one(store, folder, copied):
+    found = link_corpus(store, folder)
     assert (found.documents, found.added, found.without_text) == (300, 300, 43)
     assert found.left_out == {"the same document again": 1, OTHERS: 1}
     assert versions(store) == versions(copied)
@@ -93,7 +100,7 @@ def test_a_left_corpus_has_the_snapshot_and_the_documents_of_a_copied_one(tmp_pa
     assert held(store) == 100
     bring_texts(store, ["d150", "d199", "d249", "d299", "d001"])
     assert held(store) == 104
-    again = leave_corpus(store, tmp_path / "pages")
+    again = link_corpus(store, folder)
     assert (again.is_new, again.unchanged) == (False, 300)
     assert rows_of(store, "SELECT count(*) FROM left_files") == [(3,)]
 
@@ -101,22 +108,21 @@ def test_a_left_corpus_has_the_snapshot_and_the_documents_of_a_copied_one(tmp_pa
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from curation.ingest.importers.left import leaving as module
+from curation.ingest.importers import external_corpus as module
 from curation.store import open_store
 
 module.record_import = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # the last step before the commit
-module.leave_corpus(open_store(Path(sys.argv[1])), sys.argv[2])
+module.link_corpus(open_store(Path(sys.argv[1])), sys.argv[2])
 """
 
 
-def test_an_import_that_was_killed_leaves_nothing_and_starts_again(tmp_path):
-    store, folder = new_project(tmp_path / "left.duckdb"), put_files(tmp_path / "pages")
+def test_an_import_that_was_killed_leaves_nothing_and_starts_again(store, folder):
     store.close()
     killed = subprocess.run([sys.executable, "-c", KILLED, store.path, folder], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
     tables = ("documents", "left_files", "left_documents", "left_snapshots", "snapshot_documents")
     assert [rows_of(store, f"SELECT count(*) FROM {name}") for name in tables] == [[(0,)]] * len(tables)
-    assert leave_corpus(store, folder).added == 300
+    assert link_corpus(store, folder).added == 300
 
 
 QUERIES = {"q1": "shoe 188", "q2": "body 211", "q3": "shoe 3", "q4": "body 260"}
@@ -129,72 +135,59 @@ def frozen(store: Store, folder: Path) -> tuple[str, str]:
     lines = [json.dumps({"id": name, "text": text}) for name, text in QUERIES.items()]
     (folder / "queries.jsonl").write_text("\n".join(lines))
     import_queries(store, folder / "queries.jsonl")
-    pool = build_pool(store, ["bm25"], 5, 2, 7)
+    pool = build_pool(store, PoolRequest(["bm25"], 5, 2, 7))
     for annotator in ("ada", "ben"):
         judge(store, folder, {pair: int(pair[1][-1]) % 4 for pair in rows_of(store, CANDIDATES)}, annotator)
-    make_split(store, PARTS, 7, LEXICAL)
+    make_split(store, SplitRequest(tuple(PARTS.items()), 7, LEXICAL))
     return pool.pool_id, freeze(store, "v1", override="two files of the same grades").release_id
 
 
-def test_pool_and_release_of_a_left_corpus_are_those_of_a_copied_one(tmp_path, copied):
-    store = new_project(tmp_path / "left.duckdb")
-    leave_corpus(store, put_files(tmp_path / "pages"))
-    assert frozen(store, tmp_path / "1") == frozen(copied, tmp_path / "2")
-    pairs = rows_of(store, CANDIDATES)
+def test_pool_and_release_of_a_left_corpus_are_those_of_a_copied_one(linked, tmp_path, copied):
+    assert frozen(linked, tmp_path / "1") == frozen(copied, tmp_path / "2")
+    pairs = rows_of(linked, CANDIDATES)
     assert pairs == rows_of(copied, CANDIDATES)
     sql = "SELECT document_id FROM candidates EXCEPT SELECT document_id FROM documents"
-    assert rows_of(store, sql) == []
-    assert held(store) <= 100 + len(pairs)
-    assert corpus_duplicates(store).documents == 300
+    assert rows_of(linked, sql) == []
+    assert held(linked) <= 100 + len(pairs)
 
 
-def test_nothing_is_read_from_a_file_that_has_changed_or_is_gone(tmp_path):
-    store = new_project(tmp_path / "left.duckdb")
-    folder = put_files(tmp_path / "pages")
-    leave_corpus(store, folder)
+def test_nothing_is_read_from_a_file_that_has_changed_or_is_gone(linked, folder):
     lines = "\n".join(map(json.dumps, [{**one, "title": "Hat"} for one in DOCUMENTS[200:250]]))
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "c.json").unlink()
     changed = "b.jsonl.gz: is no longer the file that was imported, and nothing is read from it"
     for document, found in (("d240", changed), ("d260", "c.json: there is no such place")):
         with pytest.raises(InputError, match=found):
-            bring_texts(store, ["d150", document])
-    bring_texts(store, ["d150"])
-    found = leave_corpus(store, folder)
-    assert (found.changed, found.removed, found.unchanged) == (50, 50, 200)
+            bring_texts(linked, ["d150", document])
+    bring_texts(linked, ["d150"])
+    again = link_corpus(linked, folder)
+    assert (again.changed, again.removed, again.unchanged) == (50, 50, 200)
 
 
-def test_an_id_of_two_texts_in_two_files_names_both_and_nothing_is_written(tmp_path):
-    store = new_project(tmp_path / "left.duckdb")
-    folder = put_files(tmp_path / "pages")
+def test_an_id_of_two_texts_in_two_files_names_both_and_nothing_is_written(store, folder):
     (folder / "d.json").write_text(json.dumps([{**DOCUMENTS[210], "title": "Hat"}]))
     with pytest.raises(InputError, match=r"d\.json: entry 1: .* than on line 12 of b\.jsonl\.gz"):
-        leave_corpus(store, folder)
+        link_corpus(store, folder)
     assert rows_of(store, "SELECT count(*) FROM left_documents") == [(0,)]
     assert held(store) == 0
 
 
-def test_the_new_text_of_a_candidate_comes_with_the_import(tmp_path):
-    store = new_project(tmp_path / "left.duckdb")
-    folder = put_files(tmp_path / "pages")
-    leave_corpus(store, folder)
-    frozen(store, tmp_path / "1")
-    (name,) = rows_of(store, "SELECT max(document_id) FROM candidates")[0]
+def test_the_new_text_of_a_candidate_comes_with_the_import(linked, folder, tmp_path):
+    frozen(linked, tmp_path / "1")
+    (name,) = rows_of(linked, "SELECT max(document_id) FROM candidates")[0]
     rows = [{**one, "title": "Hat"} if one["id"] == name else one for one in DOCUMENTS[250:]]
     (folder / "c.json").write_text(json.dumps(rows))
-    assert leave_corpus(store, folder).changed == 1
-    titles = rows_of(store, "SELECT title FROM documents WHERE document_id = ? ORDER BY ALL", name)
+    assert link_corpus(linked, folder).changed == 1
+    titles = rows_of(linked, "SELECT title FROM documents WHERE document_id = ? ORDER BY ALL", name)
     assert titles == [("Hat",), (f"Shoe {int(name[1:])}",)]
 
 
-def test_a_corpus_stays_in_a_storage_and_no_key_is_stored_or_shown(tmp_path, bucket: Bucket):
-    store = new_project(tmp_path / "left.duckdb")
-    folder = put_files(tmp_path / "pages")
+def test_a_corpus_stays_in_a_storage_and_no_key_is_stored_or_shown(store, folder, tmp_path, bucket: Bucket):
     for path in folder.iterdir():
         bucket.put(f"pages/{path.name}", path.read_bytes())
     place = f"s3://{bucket.name}/pages"
-    here = leave_corpus(new_project(tmp_path / "here.duckdb"), folder)
-    command = ["--project", str(store.path), "import", "corpus", place, "--leave", "--json"]
+    here = link_corpus(new_project(tmp_path / "here.duckdb"), folder)
+    command = ["--project", str(store.path), "import", "corpus", place, "--in-place", "--json"]
     assert json.loads(invoke([*command, "--dry-run"], catch_exceptions=False).stdout)["added"] == 300
     assert rows_of(store, "SELECT count(*) FROM left_files") == [(0,)]
     said = json.loads(invoke(command, catch_exceptions=False).stdout)
@@ -210,17 +203,17 @@ def test_a_corpus_stays_in_a_storage_and_no_key_is_stored_or_shown(tmp_path, buc
     assert ENVIRONMENT["AWS_SECRET_ACCESS_KEY"].encode() not in written + str(refused.value).encode()
 
 
-def test_what_is_judged_in_a_file_a_round_or_practice_comes_into_the_project(tmp_path):
-    store = new_project(tmp_path / "left.duckdb")
-    leave_corpus(store, put_files(tmp_path / "pages"))
+def test_what_is_judged_in_a_file_a_round_or_practice_comes_into_the_project(linked, tmp_path):
     (tmp_path / "queries.jsonl").write_text('{"id": "q1", "text": "shoe"}')
-    import_queries(store, tmp_path / "queries.jsonl")
-    add_people(store, "zoe")
+    import_queries(linked, tmp_path / "queries.jsonl")
+    add_people(linked, "zoe")
     (tmp_path / "known.csv").write_text("query,document,grade,explanation\nq1,d150,2,It is a shoe.\n")
-    judge(store, tmp_path, {("q1", "d160"): 1})
-    open_round(store, "first", ["zoe"], overlap=1, duplicates=0, pairs={("q1", "d170"): "shop"})
-    open_practice(store, "welcome", ["zoe"], path=tmp_path / "known.csv")
-    shown = next_showings(store, "zoe", 5).showings
+    judge(linked, tmp_path, {("q1", "d160"): 1})
+    open_round(
+        linked, RoundRequest("first", ["zoe"], overlap=1, duplicates=0), pairs={("q1", "d170"): "shop"}
+    )
+    open_practice(linked, PracticeRequest("welcome", ["zoe"], file=tmp_path / "known.csv"))
+    shown = next_showings(linked, "zoe", 5).showings
     assert {"".join(part.text for part in one.title) for one in shown} == {"Shoe 150"}
     names = ["d150", "d160", "d170"]
-    assert rows_of(store, "SELECT count(*) FROM documents WHERE document_id IN ?", names) == [(3,)]
+    assert rows_of(linked, "SELECT count(*) FROM documents WHERE document_id IN ?", names) == [(3,)]

@@ -11,15 +11,15 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.core.text import alike, difference_of_form
-from curation.ingest.importers.answers.nuggets import import_nuggets
-from curation.ingest.importers.answers.reference_answers import import_answers
 from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.decisions import read_decision_lines
+from curation.ingest.importers.decision_lines import read_decision_lines
+from curation.ingest.importers.nuggets import import_nuggets
 from curation.ingest.importers.query_import import import_queries
+from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.run_import import import_run
 from curation.labeling.consensus.adjudication import decide_many
-from curation.labeling.judgments.imported import import_judgments
-from curation.queries.sampling.tags.import_tags import import_tags
+from curation.labeling.imported import import_judgments
+from curation.queries.stored_tags import import_tags
 from curation.store import Store
 from curation.store.documents import ids_alike
 from tests.support.projects import add_names
@@ -64,43 +64,29 @@ def judged(store: Store, write: Callable[..., Path]) -> Store:
     return store
 
 
-E1 = unicodedata.normalize("NFD", "é1")
 Import = Callable[[Store, Path], Any]
-OF_QUERY: dict[str, tuple[str, str, Import]] = {
-    "judgments": ("j.csv", f"query_id,document,annotator,grade\n{E1},Café,ann,2\n", import_judgments),
-    "a run": ("run.trec", f"{E1} Q0 Café 1 2.0 x\n", lambda store, path: import_run(store, path, "r")),
-    "answers": ("a.csv", f"query_id,answer\n{E1},hot\n", import_answers),
-    "nuggets": ("n.csv", f"query_id,nugget,importance\n{E1},hot,vital\n", import_nuggets),
-    "tags": ("t.csv", f"query_id,tag\n{E1},short\n", import_tags),
+FILES: dict[str, tuple[str, str, Import]] = {
+    "judgments": ("j.csv", "query_id,document,annotator,grade\né1,Café,ann,2\n", import_judgments),
+    "a run": ("run.trec", "é1 Q0 Café 1 2.0 x\n", lambda store, path: import_run(store, path, "r")),
+    "answers": ("a.csv", "query_id,answer\né1,hot\n", import_answers),
+    "nuggets": ("n.csv", "query_id,nugget,importance\né1,hot,vital\n", import_nuggets),
+    "tags": ("t.csv", "query_id,tag\né1,short\n", import_tags),
     "decisions": (
         "d.csv",
-        f"query_id,document,grade,reason\n{E1},Café,2,why\n",
+        "query_id,document,grade,reason\né1,Café,2,why\n",
         lambda store, path: decide_many(store, read_decision_lines(path), "rae", source=path),
     ),
 }
-OF_DOCUMENT: dict[str, tuple[str, str, Import]] = {
-    what: (name, text.replace("Café", DECOMPOSED).replace(E1, "é1"), call)
-    for what, (name, text, call) in OF_QUERY.items()
-    if "Café" in text
-}
+IMPORTS = [(what, known) for what, (_, text, _) in FILES.items() for known in ("é1", "Café") if known in text]
 
 
-@pytest.mark.parametrize("what", OF_QUERY)
-def test_every_import_names_the_query_that_an_unknown_one_looks_like(
-    judged: Store, write: Callable[..., Path], what: str
+@pytest.mark.parametrize(("what", "known"), IMPORTS)
+def test_every_import_names_the_id_that_an_unknown_one_looks_like(
+    judged: Store, write: Callable[..., Path], what: str, known: str
 ) -> None:
-    name, text, call = OF_QUERY[what]
-    with pytest.raises(InputError, match="differs from the known 'é1' by its Unicode form"):
-        call(judged, write(name, text))
-
-
-@pytest.mark.parametrize("what", OF_DOCUMENT)
-def test_every_import_names_the_document_that_an_unknown_one_looks_like(
-    judged: Store, write: Callable[..., Path], what: str
-) -> None:
-    name, text, call = OF_DOCUMENT[what]
-    with pytest.raises(InputError, match="differs from the known 'Café' by its Unicode form"):
-        call(judged, write(name, text))
+    name, text, call = FILES[what]
+    with pytest.raises(InputError, match=f"differs from the known '{known}' by its Unicode form"):
+        call(judged, write(name, text.replace(known, unicodedata.normalize("NFD", known))))
 
 
 def test_what_is_left_out_as_unknown_is_counted_apart_where_it_looks_like_a_known_one(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from curation.core.errors import InputError
 from curation.core.text import normalise_query
-from curation.ingest.importers.queries import KnownQueries
+from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.run_lines import RunLines
 from curation.ingest.importers.unknown_names import KnownDocuments
 from curation.ingest.readers.formats import FileLayout
@@ -57,25 +57,7 @@ names = st.sampled_from(["1", "2", "q-1", "a%20b", "é", "x", "a\u00a0b", "", '"
 ids = st.sampled_from(
     ["d1", "d2", "d-1", "%64", "%2564", "#d", "0x10", "\ufeffd1", "d,3", '"d1"', 'd"1', "d\x85", " d1", "no"]
 )
-ranks = st.sampled_from(
-    [
-        "1",
-        "2",
-        "01",
-        "1.0",
-        "3e2",
-        "+1",
-        "-1",
-        "1_0",
-        "0x1",
-        "",
-        "٣",
-        "4294967296",
-        "nan",
-        " 1",
-        "99999999999",
-    ]
-)
+ranks = st.sampled_from("1,2,01,1.0,3e2,+1,-1,1_0,0x1,,٣,4294967296,nan, 1,99999999999".split(","))
 scores = st.sampled_from(
     "0.5 3 -0 +1 .5 5. 1e-400 1e400 nan inf 0x10 1_0 1,5 ٣ 1e 1d5 1f infinity 0.1234567890123456789".split()
     + "9007199254740993; 1;;NA;null;1e+05".split(";")

@@ -16,17 +16,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.core.errors import InputError, RefusedError
+from curation.core.errors import InputError
+from curation.ingest import collection_files
 from curation.ingest.importers.corpus import CorpusImport
-from curation.ingest.importers.value_maps import parse_grade_map
-from curation.ingest.picking import collection_files
-from curation.operations.importing.collection import CollectionImport, CollectionOptions, import_collection
+from curation.ingest.requests import CollectionRequest
+from curation.operations.import_collection import CollectionImport, import_collection
 from curation.store import Store
 from curation.store.staging import leftovers
 from tests.support.command_line import invoke
-from tests.support.projects import all_rows
+from tests.support.projects import all_rows, rows_of
 
-NIST = CollectionOptions(annotator="nist")
+pytestmark = pytest.mark.slow
+
+Refused = Callable[..., InputError]
+NIST = CollectionRequest(annotator="nist")
 DOCS = """<DOC>
 <DOCNO> AP1 </DOCNO>
 <HEAD>Ships &amp; trains</HEAD>
@@ -72,41 +75,36 @@ def folder(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def _rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
-    with store.reading() as cursor:
-        return cursor.execute(sql).fetchall()
-
-
-def _corpus(found: CollectionImport) -> CorpusImport:
-    assert found.corpus is not None
-    return found.corpus
+def _corpus(imported: CollectionImport) -> CorpusImport:
+    assert imported.corpus is not None
+    return imported.corpus
 
 
 def _grades(store: Store) -> list[tuple[Any, ...]]:
-    return _rows(store, "SELECT query_id, document_id, grade FROM current_judgments ORDER BY ALL")
+    return rows_of(store, "SELECT query_id, document_id, grade FROM current_judgments ORDER BY ALL")
 
 
 def test_trecs_sgml_is_taken_with_its_unclosed_tags(store: Store, folder: Callable[..., Path]) -> None:
     packed = gzip.compress(DOCS.encode())
     root = folder({"docs/ap.gz": packed, "topics.301-302": TOPICS, "qrels.txt": QRELS, "README": "about"})
-    found = import_collection(store, root, NIST)
-    assert (found.style, [file.found for file in found.files]) == (
+    imported = import_collection(store, root, NIST)
+    assert (imported.style, [file.found for file in imported.files]) == (
         "trec",
         ["TREC documents", "TREC topics", "TREC qrels"],
     )
-    assert [(one.path.name, one.why) for one in found.passed] == [
+    assert [(file.path.name, file.found) for file in imported.passed] == [
         ("README", "a text about the collection, by its name")
     ]
-    documents = _rows(store, "SELECT document_id, title, body, metadata::TEXT FROM documents ORDER BY 1")
+    documents = rows_of(store, "SELECT document_id, title, body, metadata::TEXT FROM documents ORDER BY 1")
     assert documents[0][:3] == ("AP1", "Ships & trains", "First paragraph goes on.\nSecond one .")
     assert json.loads(documents[0][3]) == {"dateline": "OSLO"}
     assert documents[1][:3] == ("AP2", "", "Two\nparts")
-    assert _rows(store, "SELECT query_id, text, information_need FROM queries ORDER BY 1") == [
+    assert rows_of(store, "SELECT query_id, text, information_need FROM queries ORDER BY 1") == [
         ("301", "Organized Crime", "Who does it, and where?\nGroups are relevant. Persons are not."),
         ("302", "Poliomyelitis today", None),
     ]
     assert _grades(store) == [("301", "AP1", 1), ("301", "AP2", 0), ("302", "AP2", 2)]
-    assert found.judgments[0].left_out == {"pooled, not judged (-1)": 1}
+    assert imported.judgments[0].left_out == {"pooled, not judged (-1)": 1}
 
 
 def test_topics_in_xml_have_their_number_in_an_attribute(store: Store, folder: Callable[..., Path]) -> None:
@@ -119,18 +117,9 @@ def test_topics_in_xml_have_their_number_in_an_attribute(store: Store, folder: C
   </topic>
 </topics>"""
     import_collection(store, folder({"topics.xml": topics}))
-    assert _rows(store, "SELECT query_id, text, information_need FROM queries") == [
+    assert rows_of(store, "SELECT query_id, text, information_need FROM queries") == [
         ("1", "coronavirus origin", "what is the origin of COVID-19\nseeking information")
     ]
-
-
-def test_the_same_collection_again_changes_nothing(store: Store, folder: Callable[..., Path]) -> None:
-    root = folder({"docs.sgml": DOCS, "topics": TOPICS, "qrels": QRELS})
-    import_collection(store, root, NIST)
-    before = all_rows(store)
-    again = import_collection(store, root, NIST)
-    assert (_corpus(again).is_new, again.queries[0].added, again.judgments[0].unchanged) == (False, 0, 3)
-    assert all_rows(store) == before
 
 
 def _document(number: str, text: str) -> str:
@@ -144,20 +133,16 @@ def test_the_documents_of_several_files_are_one_corpus(store: Store, folder: Cal
     )
     command = ["--project", str(store.path), "import", "collection", str(root)]
     assert "3 files of documents: The corpus now has 2 documents." in invoke(command).stdout
-    assert _rows(store, "SELECT documents, source FROM corpus_snapshots") == [(2, "a.sgml and 2 more")]
-    before = all_rows(store)
-    again = import_collection(store, root)
-    assert (_corpus(again).is_new, _corpus(again).unchanged) == (False, 2)
-    assert all_rows(store) == before
+    assert rows_of(store, "SELECT documents, source FROM corpus_snapshots") == [(2, "a.sgml and 2 more")]
+    again = _corpus(import_collection(store, root))
+    assert (again.is_new, again.unchanged) == (False, 2)
 
 
-def test_an_id_with_two_texts_in_two_files_is_refused(store: Store, folder: Callable[..., Path]) -> None:
+def test_an_id_with_two_texts_in_two_files_is_refused(folder: Callable[..., Path], refused: Refused) -> None:
     """The second text came in the place of the first one."""
     root = folder({"a.sgml": _document("1", "x"), "b.sgml": _document("2", "y") + _document("1", "z")})
-    with pytest.raises(InputError) as refused:
-        import_collection(store, root, dry_run=True)
-    told = f"{root / 'b.sgml'}: line 5: document '1' has another content than on line 1 of {root / 'a.sgml'}"
-    assert told in str(refused.value)
+    message = str(refused(import_collection, root, dry_run=True))
+    assert f"{root / 'b.sgml'}: line 5: document '1' has another content than on line 1 of {root}" in message
 
 
 def test_the_copy_of_a_rehearsal_is_where_leftovers_are_looked_for(
@@ -178,7 +163,7 @@ def test_the_copy_of_a_rehearsal_is_where_leftovers_are_looked_for(
 
     with pytest.raises(KeyboardInterrupt):
         import_collection(store, root, progress=progress)
-    assert [one.name[-16:] for one in seen] == ["0" * 16], "and not the one that is held"
+    assert [file.name[-16:] for file in seen] == ["0" * 16], "and not the one that is held"
     assert not list(store.path.parent.glob(".*rehearsal*"))
 
 
@@ -203,19 +188,25 @@ def test_a_rehearsal_that_is_terminated_leaves_no_copy(store: Store, folder: Cal
     assert not list(beside.glob(".*rehearsal*"))
 
 
-def test_a_dry_run_says_it_all_and_writes_nothing(store: Store, folder: Callable[..., Path]) -> None:
+def test_a_dry_run_says_it_all_and_neither_it_nor_a_second_import_changes_anything(
+    store: Store, folder: Callable[..., Path]
+) -> None:
     root = folder({"docs.sgml": DOCS, "topics": TOPICS, "qrels": QRELS})
     before = all_rows(store)
-    found = import_collection(store, root, NIST, dry_run=True)
-    assert (_corpus(found).added, found.queries[0].added, found.judgments[0].judgments) == (2, 2, 3)
+    imported = import_collection(store, root, NIST, dry_run=True)
+    assert (_corpus(imported).added, imported.queries[0].added, imported.judgments[0].judgments) == (2, 2, 3)
+    assert all_rows(store) == before
+    import_collection(store, root, NIST)
+    before = all_rows(store)
+    again = import_collection(store, root, NIST)
+    assert (_corpus(again).is_new, again.queries[0].added, again.judgments[0].unchanged) == (False, 0, 3)
     assert all_rows(store) == before
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "sentence"),
     [
         ("qrels", "301 0 ZZ9 1\n", "line 1: the project has no document 'ZZ9'"),
-        ("qrels", "301 0 AP1 7\n", "line 1"),
         ("topics", "<top>\n<num> Number: 301\n<title> x\n", "line 1: <top> has no </top> before the end"),
         ("topics", "<top><title>x</title></top>\n", "line 1: a topic without an id"),
         ("docs.sgml", "<DOC><DOCNO>1</DOCNO>\n<DOC>\n</DOC>\n", "line 1: <DOC> has no </DOC> before line 2"),
@@ -223,15 +214,12 @@ def test_a_dry_run_says_it_all_and_writes_nothing(store: Store, folder: Callable
     ],
 )
 def test_what_is_wrong_is_told_with_its_line_and_nothing_is_written(
-    store: Store, folder: Callable[..., Path], name: str, content: str, told: str
+    folder: Callable[..., Path], refused: Refused, name: str, content: str, sentence: str
 ) -> None:
     root = folder({"docs.sgml": DOCS, "topics": TOPICS, "qrels": QRELS, name: content})
-    before = all_rows(store)
-    with pytest.raises(InputError) as refused:
-        import_collection(store, root, NIST)
-    assert told in str(refused.value)
-    assert name in str(refused.value)
-    assert all_rows(store) == before
+    message = str(refused(import_collection, root, NIST))
+    assert sentence in message
+    assert name in message
 
 
 def test_nobody_is_guessed_to_have_judged(store: Store, folder: Callable[..., Path]) -> None:
@@ -240,27 +228,28 @@ def test_nobody_is_guessed_to_have_judged(store: Store, folder: Callable[..., Pa
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "sentence"),
     [
         ({"one.txt": ".I 1\n.W\ntext\n"}, "does not say whether it holds documents or queries"),
-        ({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'}, "several forms of collection"),
+        ({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'}, "several formats of collections"),
         ({"corpus-queries.jsonl": '{"_id": "1", "text": "x"}\n'}, "holds documents and queries"),
-        ({"notes.txt": "hello\n"}, "notes.txt: in no form of collection that is known"),
+        ({"notes.txt": "hello\n"}, "notes.txt: in no format of collections that is known"),
         ({"r.trec": "1 Q0 d 1 2.0 t\n"}, "a run"),
     ],
 )
 def test_what_could_be_two_things_or_is_nothing_known_is_refused(
-    store: Store, folder: Callable[..., Path], files: dict[str, str], told: str
+    folder: Callable[..., Path], refused: Refused, files: dict[str, str], sentence: str
 ) -> None:
-    with pytest.raises(InputError) as refused:
-        import_collection(store, folder(files), NIST)
-    assert told in str(refused.value)
+    assert sentence in str(refused(import_collection, folder(files), NIST))
 
 
 def test_of_several_forms_the_one_that_is_named_is_taken(store: Store, folder: Callable[..., Path]) -> None:
     root = folder({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'})
-    found = import_collection(store, root, CollectionOptions(style="beir"))
-    assert (_corpus(found).documents, [one.why for one in found.passed]) == (1, ["TREC documents, not beir"])
+    imported = import_collection(store, root, CollectionRequest(format="beir"))
+    assert (_corpus(imported).documents, [file.found for file in imported.passed]) == (
+        1,
+        ["TREC documents, not beir"],
+    )
 
 
 def test_a_beir_folder_is_taken_with_all_its_qrels(store: Store, folder: Callable[..., Path]) -> None:
@@ -272,9 +261,9 @@ def test_a_beir_folder_is_taken_with_all_its_qrels(store: Store, folder: Callabl
             "qrels/train.tsv": "query-id\tcorpus-id\tscore\n2\td2\t1\n",
         }
     )
-    mapped = CollectionOptions(annotator="beir", grade_map=parse_grade_map("1=3"))
-    found = import_collection(store, root, mapped)
-    assert (found.style, len(found.judgments)) == ("beir", 2)
+    mapped = CollectionRequest(annotator="beir", grade_map="1=3")
+    imported = import_collection(store, root, mapped)
+    assert (imported.style, len(imported.judgments)) == ("beir", 2)
     assert _grades(store) == [("1", "d1", 3), ("2", "d2", 3)]
 
 
@@ -287,12 +276,12 @@ def test_a_hugging_face_folder_is_taken_with_its_shards(store: Store, folder: Ca
         pq.write_table(shard, root / "corpus" / f"corpus-0000{number}-of-00002.parquet")
     qrels = pa.table({"query-id": ["1"], "corpus-id": ["d1"], "score": [2]})
     pq.write_table(qrels, root / "data" / "test-00000-of-00001.parquet")
-    found = import_collection(store, root, NIST)
-    assert (found.style, _corpus(found).documents, _grades(store)) == ("hf", 2, [("1", "d1", 2)])
+    imported = import_collection(store, root, NIST)
+    assert (imported.style, _corpus(imported).documents, _grades(store)) == ("hf", 2, [("1", "d1", 2)])
 
 
 def test_of_a_file_alone_nothing_beside_it_is_looked_at(store: Store, folder: Callable[..., Path]) -> None:
-    """A table elsewhere below its folder made it one of another form."""
+    """A table elsewhere below its folder made it one of another format."""
     root = folder({"corpus.jsonl": '{"_id": "1", "text": "x"}\n', "elsewhere/any.parquet": b"PAR1"})
     assert import_collection(store, root / "corpus.jsonl", dry_run=True).style == "beir"
 
@@ -301,52 +290,26 @@ def test_a_folder_is_listed_up_to_its_limit(
     folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = folder({"a/1": "", "a/2": "", ".git/3": "", ".4": ""})
-    monkeypatch.setattr(collection_files, "MOST", 2)
+    monkeypatch.setattr(collection_files, "MAX_FILES", 2)
     with pytest.raises(InputError, match="no collection was found"):
         collection_files.find_collection(root)
-    monkeypatch.setattr(collection_files, "MOST", 1)
+    monkeypatch.setattr(collection_files, "MAX_FILES", 1)
     with pytest.raises(InputError, match="more than 1 files; expected a collection of at most 1") as refused:
         collection_files.find_collection(root)
     assert "Parquet files and tables cannot" in str(refused.value)
 
 
-def test_a_judgment_list_of_the_workbench_names_queries_by_text(
-    store: Store, folder: Callable[..., Path], write: Callable[..., Path]
+@pytest.mark.parametrize(
+    ("name", "figures", "passed"), [("med", (1033, 30, 696), []), ("cisi", (1460, 112, 3114), ["CISI.BLN"])]
+)
+def test_a_collection_of_smart_is_taken_as_it_is_without_boolean_queries(
+    store: Store, shared: Path, name: str, figures: tuple[int, int, int], passed: list[str]
 ) -> None:
-    rating = {"judgmentRatings": [{"query": "red dress", "ratings": [{"docId": "B1", "rating": "3.000"}]}]}
-    path = write("judgments.json", json.dumps({"name": "x", "type": "IMPORT_JUDGMENT", **rating}, indent=1))
-    with pytest.raises(RefusedError, match="no corpus"):
-        import_collection(store, path, NIST)
-    corpus = folder({"corpus.jsonl": '{"_id": "B1", "text": "x"}\n'})
-    import_collection(store, corpus)
-    found = import_collection(store, path, NIST)
-    assert (found.style, found.judgments[0].added_queries) == ("srw", 1)
-    hits = {"hits": {"hits": [{"_source": rating}]}}
-    again = import_collection(store, write("again.json", json.dumps(hits)), NIST)
-    assert again.judgments[0].unchanged == 1
-    bad = {"judgmentRatings": [{"query": "a", "ratings": [{"docId": "B1"}]}]}
-    with pytest.raises(InputError, match=r'entry 1: found .*"docId": "B1"'):
-        import_collection(store, write("bad.json", json.dumps(bad)), NIST)
-
-
-def test_medline_is_taken_as_it_is(store: Store, shared: Path) -> None:
-    found = import_collection(store, shared / "smart" / "med", CollectionOptions(annotator="med"))
-    assert [file.found for file in found.files] == ["SMART documents", "SMART queries", "TREC qrels"]
-    assert (_corpus(found).documents, found.queries[0].added, found.judgments[0].judgments) == (
-        1033,
-        30,
-        696,
-    )
-
-
-def test_cisi_is_taken_as_it_is_and_its_boolean_queries_are_passed_over(store: Store, shared: Path) -> None:
-    found = import_collection(store, shared / "smart" / "cisi", CollectionOptions(annotator="cisi"))
-    assert (_corpus(found).documents, found.queries[0].added, found.judgments[0].judgments) == (
-        1460,
-        112,
-        3114,
-    )
-    assert [one.path.name for one in found.passed] == ["CISI.BLN"]
+    imported = import_collection(store, shared / "smart" / name, NIST)
+    assert [file.found for file in imported.files[:2]] == ["SMART documents", "SMART queries"]
+    queries, judgments = imported.queries[0].added, imported.judgments[0].judgments
+    assert (_corpus(imported).documents, queries, judgments) == figures
+    assert [file.path.name for file in imported.passed] == passed
 
 
 def test_the_command_says_what_each_file_was_taken_for(store: Store, folder: Callable[..., Path]) -> None:

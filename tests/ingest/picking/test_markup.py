@@ -9,13 +9,12 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.guides.drafts import own_draft, save_draft
-from curation.guides.guide import current_guide
-from curation.guides.presentation_template import PresentationTemplate, TemplateField
-from curation.guides.write_guide import with_presentation
-from curation.ingest.picking.request import ImportRequest
-from curation.labeling.presentation.written_in import markup_of
+from curation.guides.guide import PresentationTemplate, TemplateField, current_guide
+from curation.guides.guide_text import with_presentation
+from curation.ingest.requests import ImportRequest
+from curation.labeling.presentation.markup import markup_of
 from curation.labeling.rounds.guide_in_force import put_in_force
-from curation.operations.importing.importing import carry_out, dry_run
+from curation.operations.import_file import carry_out, dry_run
 from curation.store import Store
 from tests.support.projects import rows_of
 
@@ -43,6 +42,7 @@ def template(store: Store) -> PresentationTemplate | None:
         return current_guide(cursor).presentation
 
 
+@pytest.mark.slow
 def test_a_corpus_in_html_is_shown_as_html_and_keeps_its_date_on_screen(
     project: Store, request_for: Callable[..., ImportRequest]
 ) -> None:
@@ -51,7 +51,7 @@ def test_a_corpus_in_html_is_shown_as_html_and_keeps_its_date_on_screen(
     assert template(project) is None
     done = carry_out(project, asked, "lee")
     assert done == rehearsed
-    assert any(said.startswith("The guide shows documents as HTML") for said in done.remarks)
+    assert any(remark.startswith("The guide shows documents as HTML") for remark in done.remarks)
     date = TemplateField(field="date", label="")
     assert template(project) == PresentationTemplate(body="html", fields=(date,))
     assert carry_out(project, asked, "lee").changes is False
@@ -62,18 +62,18 @@ def test_a_corpus_in_html_is_shown_as_html_and_keeps_its_date_on_screen(
 def test_what_a_lead_says_of_the_text_counts_and_what_the_guide_says_stays(
     project: Store, request_for: Callable[..., ImportRequest]
 ) -> None:
-    def said(**options: Any) -> str:
+    def remarks(**options: Any) -> str:
         asked = request_for("corpus", "pages.csv", HTML, options)
         return " ".join(carry_out(project, asked, "lee").remarks)
 
-    assert "shows documents as" not in said(markup="plain")
+    assert "shows documents as" not in remarks(markup="plain")
     with pytest.raises(InputError, match="expected one of plain, html, markdown, code"):
-        said(markup="rtf")
+        remarks(markup="rtf")
     with project.reading() as cursor:
         guide = current_guide(cursor)
     put_in_force(project, with_presentation(guide, PresentationTemplate(body="code")))
-    assert "looks like HTML, and the guide shows it as code. Say “The text is written in”" in said()
-    said(markup="html")
+    assert "looks like HTML, and the guide shows it as code. Say “The text is written in”" in remarks()
+    remarks(markup="html")
     assert template(project) == PresentationTemplate(body="html")
 
 

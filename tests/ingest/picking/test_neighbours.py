@@ -1,4 +1,4 @@
-"""Files in the forms of other tools go in as they are: each as the source or the documentation says."""
+"""Files in the formats of other tools go in as they are: each as the source or the documentation says."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.core.progress import silent
-from curation.ingest.importers.answers.reference_answers import read_answers
-from curation.ingest.picking.file_preview import preview_file
-from curation.ingest.picking.request import ImportRequest
-from curation.ingest.readers.formats import FileLayout
-from curation.operations.importing.collection import CollectionOptions, import_collection
-from curation.operations.importing.importing import Imported, dry_run, import_file
+from curation.ingest.importers.reference_answers import read_answers
+from curation.ingest.preview import preview_file
+from curation.ingest.requests import CollectionRequest, request_of, with_columns
+from curation.operations.import_collection import import_collection
+from curation.operations.import_file import dry_run, import_file
 from curation.store import Store
+from tests.support.projects import rows_of
 
-Take = Callable[..., Imported]
+Take = Callable[..., Any]
 
 
 @pytest.fixture
 def take(project: Store, tmp_path: Path) -> Take:
     """take("queries", "a.json", content, annotator="ann"): the import of such a file, with these options."""
 
-    def import_it(what: str, file: str, content: Any, **options: Any) -> Imported:
+    def import_it(what: str, file: str, content: Any, **options: Any) -> Any:
         path = tmp_path / file
         if isinstance(content, bytes):
             path.write_bytes(content)
@@ -38,17 +38,15 @@ def take(project: Store, tmp_path: Path) -> Take:
         fields = {
             name.removesuffix("_field"): options.pop(name) for name in list(options) if "_field" in name
         }
-        asked = ImportRequest.of(what, path, fields, options, FileLayout())
+        asked = request_of(what, path, fields, **options)
         return import_file(project, asked, silent, "lee")
 
     return import_it
 
 
 def judged(store: Store) -> set[tuple[Any, ...]]:
-    with store.reading() as cursor:
-        columns = "q.text, document_id, annotator, grade"
-        sql = f"SELECT {columns} FROM current_judgments JOIN queries q USING (query_id)"
-        return set(cursor.execute(sql).fetchall())
+    columns = "q.text, document_id, annotator, grade"
+    return set(rows_of(store, f"SELECT {columns} FROM current_judgments JOIN queries q USING (query_id)"))
 
 
 def answers(store: Store) -> dict[str, tuple[str, ...]]:
@@ -93,27 +91,6 @@ RANK_EVAL = {
     ],
     "metric": {"dcg": {"k": 10}},
 }
-RRE = {
-    "index": "core1",
-    "id_field": "id",
-    "topics": [
-        {
-            "description": "Teas",
-            "query_groups": [
-                {
-                    "name": "plain",
-                    "queries": [{"template": "only_q.json", "placeholders": {"$query": "tea"}}],
-                    "relevant_documents": {"d1": {"gain": 3}},
-                },
-                {
-                    "name": "green",
-                    "queries": [{"template": "only_q.json", "placeholders": {"$query": "green tea"}}],
-                    "relevant_documents": {"0": ["d3"]},
-                },
-            ],
-        }
-    ],
-}
 LABEL_STUDIO = [
     {
         "id": 1,
@@ -145,27 +122,6 @@ ARGILLA: list[dict[str, Any]] = [
     }
     for query, document, grade in (("tea", "d1", 3), ("green tea", "d3", 0))
 ]
-ARGILLA_1 = [
-    {
-        "id": None,
-        "fields": {"query": query, "text": "The body."},
-        "metadata": {"doc_id": document},
-        "vectors": {},
-        "responses": [
-            {
-                "user_id": "ann",
-                "status": "submitted",
-                "values": {"rel": {"value": grade}},
-                "inserted_at": "2026-03-09T22:16:08",
-                "updated_at": "2026-03-09T22:17:08",
-            },
-            {"user_id": "ben", "status": "discarded", "values": {"rel": {"value": 2}}},
-        ],
-        "suggestions": [{"question_name": "rel", "value": 1, "agent": "a model"}],
-        "external_id": None,
-    }
-    for query, document, grade in (("tea", "d1", 3), ("green tea", "d3", 0))
-]
 ARGILLA_FLAT = [
     {
         "id": "1",
@@ -180,21 +136,6 @@ ARGILLA_FLAT = [
         "rel.suggestion": 1,
         "rel.suggestion.score": 0.5,
         "rel.suggestion.agent": "a model",
-    }
-    for query, document, grade in (("tea", "d1", 3), ("green tea", "d3", 0))
-]
-ARGILLA_DATASET = [
-    {
-        "query": query,
-        "text": "The body.",
-        "rel": [
-            {"user_id": "ann", "value": grade, "status": "submitted"},
-            {"user_id": "ben", "value": 2, "status": "draft"},
-        ],
-        "rel-suggestion": 1,
-        "rel-suggestion-metadata": {"agent": "a model", "score": 0.5, "type": "model"},
-        "external_id": None,
-        "metadata": json.dumps({"doc_id": document}),
     }
     for query, document, grade in (("tea", "d1", 3), ("green tea", "d3", 0))
 ]
@@ -215,38 +156,10 @@ PRODIGY = [
     )
 ]
 DOCCANO: list[dict[str, Any]] = [
-    {
-        "id": 1,
-        "text": "The body.",
-        "query": "tea",
-        "doc_id": "d1",
-        "label": ["Exactly it"],
-        "Comments": [],
-    },
-    {
-        "id": 2,
-        "text": "The body.",
-        "query": "green tea",
-        "doc_id": "d3",
-        "label": ["not relevant"],
-        "Comments": [],
-    },
-    {"id": 3, "text": "The body.", "query": "green tea", "doc_id": "d4", "label": [], "Comments": []},
-]
-POTATO = [
-    {
-        "instance_id": "tea::d1",
-        "user_id": "ann",
-        "labels": {"rel": {"scale_3": "3"}},
-        "spans": {},
-        "links": {},
-    },
-    {
-        "instance_id": "green tea::d3",
-        "user_id": "ann",
-        "labels": {"rel": {"Not relevant": "true"}},
-        "spans": {},
-    },
+    {"id": number, "text": "The body.", "query": query, "doc_id": document, "label": label, "Comments": []}
+    for number, (query, document, label) in enumerate(
+        [("tea", "d1", ["Exactly it"]), ("green tea", "d3", ["not relevant"]), ("green tea", "d4", [])]
+    )
 ]
 HAYSTACK = [
     {
@@ -278,12 +191,12 @@ JUDGMENTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
     ),
     "quepid case json": ("case.json", QUEPID_CASE, BY),
     "quepid book json": ("book.json", QUEPID_BOOK, {}),
-    # opensearch-project/search-relevance: src/main/java/…/model/QuerySetEntry.java, fromCombinedKey
+    # opensearch-project/search-relevance: a judgment list as it is sent
     "srw judgments": (
         "judgments.json",
         {
             "judgmentRatings": [
-                {"query": 'tea#{"referenceAnswer":"a leaf"}', "ratings": [{"docId": "d1", "rating": "3.0"}]},
+                {"query": "tea", "ratings": [{"docId": "d1", "rating": "3.0"}]},
                 {"query": "green tea", "ratings": [{"docId": "d3", "rating": "0.0"}]},
             ]
         },
@@ -291,33 +204,10 @@ JUDGMENTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
     ),
     # Elasticsearch reference, Ranking evaluation API
     "_rank_eval": ("body.json", RANK_EVAL, BY),
-    # SeaseLtd/rated-ranking-evaluator: …/sample_solr_folders_layout/ratings/ratings.json and rre-tools'
-    "rre": ("ratings.json", RRE, BY),
-    # o19s/quepid show.rre.json.jbuilder
-    "rre of quepid": (
-        "rre.json",
-        {
-            "id_field": "id",
-            "queries": [
-                {"placeholders": {"$query": "tea"}, "relevant_documents": {"3": ["d1"]}},
-                {"placeholders": {"$query": "green tea"}, "relevant_documents": {"0": ["d3"]}},
-            ],
-        },
-        BY,
-    ),
-    # ranklib-dotnet, Training file format; LETOR 4.0 names `docid =`, and has -1 for what was not judged
-    "letor": (
-        "train.txt",
-        "3 qid:7 1:12.3 2:10.5 # d1 tea\n0 qid:8 1:0.0 2:0.0 # d3 green tea\n-1 qid:8 1:0.1 # d4 green tea\n",
-        BY,
-    ),
     # labelstud.io, Label Studio task format
     "label studio": ("export.json", LABEL_STUDIO, {}),
     # argilla-io/argilla: argilla/src/argilla/records/_resource.py, Record.to_dict
     "argilla": ("records.json", ARGILLA, {}),
-    # argilla-io/argilla, v1.29: FeedbackRecord.to_dict, and a row of FeedbackDataset.push_to_huggingface
-    "argilla 1": ("records.json", ARGILLA_1, {}),
-    "argilla 1 dataset": ("train.jsonl", LINES(map(json.dumps, ARGILLA_DATASET)), {}),
     # argilla-io/argilla, v2: records.to_list(flatten=True)
     "argilla flat": ("records.json", ARGILLA_FLAT, {}),
     "argilla with texts": (
@@ -329,60 +219,35 @@ JUDGMENTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "prodigy": ("out.jsonl", LINES(map(json.dumps, PRODIGY)), {}),
     # doccano/doccano: backend/data_export, JSONL of text classification
     "doccano": ("all.jsonl", LINES(map(json.dumps, DOCCANO)), BY),
-    # davidjurgens/potato: potato/export/tabular_exporter.py, JSONLExporter
-    "potato": ("annotations.jsonl", LINES(map(json.dumps, POTATO)), {"pair_field": "instance_id"}),
-    "potato by user": (
-        "annotations.jsonl",
-        LINES(
-            json.dumps({"user": "ann", "instance_id": row["instance_id"], "label_annotations": row["labels"]})
-            for row in POTATO
-        ),
-        {"pair_field": "instance_id"},
-    ),
     # deepset-ai/haystack 1.x: rest_api, export of labels
     "haystack": ("labels.json", HAYSTACK, BY | {"grade_map": "true=3,false=0"}),
+}
+
+NO_JUDGMENTS = {
+    "quepid case csv": {"no grade": 1},
+    "quepid case json": {"no grade": 1},
+    "quepid book json": {"no grade": 1},
+    "label studio": {"no grade": 2},
+    "argilla flat": {"no grade": 2},
+    "prodigy": {"marked ignore": 1},
+    "doccano": {"no grade": 1},
 }
 
 
 @pytest.mark.parametrize("tool", JUDGMENTS)
 def test_judgments_of_other_tools_go_in_as_they_are(project: Store, take: Take, tool: str) -> None:
     name, content, options = JUDGMENTS[tool]
-    found = take("judgments", name, content, **options)
+    outcome = take("judgments", name, content, **options).outcome
     assert judged(project) == {TEA, GREEN}
-    assert found.outcome.remarks[0].startswith(("Fields used: ", "Annotators known"))
-
-
-def test_letor_4_names_documents_and_numbers_queries(project: Store, take: Take) -> None:
-    """LETOR 4.0, description of the datasets."""
-    take("judgments", "train.txt", "3 qid:tea 1:0.5 2:0.1 #docid = d1 inc = 1 prob = 0.08\n", **BY)
-    assert judged(project) == {TEA}
-    for more in ({}, {"skip_unknown": True}):
-        with pytest.raises(InputError, match=r"no query '1'|2 unknown query"):
-            take("judgments", "train.txt", "3 qid:1 1:0.5 # d1\n0 qid:1 1:0.5 # d2\n", **BY, **more)
-    with pytest.raises(InputError, match=r"line 1: found '3 qid:tea 1:0.5'\n.*# DOCUMENT"):
-        take("judgments", "train.txt", "3 qid:tea 1:0.5\n", **BY)
-
-
-def test_what_is_no_judgment_is_counted(project: Store, take: Take) -> None:
-    left_out = {}
-    for tool in ("quepid case csv", "quepid book json", "label studio", "prodigy", "doccano", "letor"):
-        name, content, options = JUDGMENTS[tool]
-        left_out[tool] = dict(take("judgments", name, content, **options).outcome.left_out)
-    assert left_out == {
-        "quepid case csv": {"no grade": 1},
-        "quepid book json": {"no grade": 1},
-        "label studio": {"no grade": 2},
-        "prodigy": {"marked ignore": 1},
-        "doccano": {"no grade": 1},
-        "letor": {"pooled, not judged (-1)": 1},
-    }
+    assert dict(outcome.left_out) == NO_JUDGMENTS.get(tool, {})
+    assert outcome.remarks[0].startswith(("Fields used: ", "Annotators known"))
+    assert not re.search(r"not used:.*\b(rel|accept)\b", " ".join(outcome.remarks))
 
 
 def test_queries_of_judged_files_are_taken_once_without_grades(project: Store, take: Take) -> None:
-    for name, content in (("case.json", QUEPID_CASE), ("rre.json", RRE), ("book.json", QUEPID_BOOK)):
+    for name, content in (("case.json", QUEPID_CASE), ("book.json", QUEPID_BOOK)):
         take("queries", name, content)
-    with project.reading() as cursor:
-        rows = cursor.execute("SELECT text, information_need, metadata::TEXT FROM queries").fetchall()
+    rows = rows_of(project, "SELECT text, information_need, metadata::TEXT FROM queries")
     assert {(row[0], row[1]) for row in rows} == {("tea", "any tea"), ("green tea", None), ("mate", None)}
     assert not any("d1" in row[2] and "ratings" in row[2] for row in rows)
 
@@ -399,30 +264,9 @@ def test_rank_eval_has_the_query_among_the_parameters_of_a_template(project: Sto
 
 
 ANSWERS: dict[str, tuple[str, Any]] = {
-    # opensearch-project/search-relevance: RestPutQuerySetActionTests.java; as JSON lines; as its API gives it
-    "srw": (
-        "set.json",
-        {"name": "t", "querySetQueries": [{"queryText": "tea", "referenceAnswer": "a leaf"}]},
-    ),
     "srw ndjson": (
         "set.ndjson",
         '{"queryText": "tea", "referenceAnswer": "a leaf"}\n{"queryText": "mate"}\n',
-    ),
-    "srw api": (
-        "hits.json",
-        {
-            "hits": {
-                "hits": [
-                    {
-                        "_source": {
-                            "querySetQueries": [
-                                {"queryText": "tea", "customFields": {"referenceAnswer": "a leaf"}}
-                            ]
-                        }
-                    }
-                ]
-            }
-        },
     ),
     # docs.langchain.com, Example data format: outputs are the reference
     "langsmith": (
@@ -479,8 +323,6 @@ ANSWERS: dict[str, tuple[str, Any]] = {
         {"question": ["tea"], "contexts": [["x"]], "answer": ["a leaf"], "predicted_answer": ["a bag"]},
     ),
     "haystack labels": ("labels.json", HAYSTACK),
-    # the same table saved by a spreadsheet
-    "capitals": ("faq.csv", "Question,Expected Answer\ntea,a leaf\n"),
 }
 
 
@@ -503,11 +345,11 @@ def test_the_page_proposes_what_the_import_finds_by_itself(project: Store, tmp_p
     name, content, options = JUDGMENTS[tool] if tool in JUDGMENTS else (*ANSWERS[tool], {})
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content))
-    asked = ImportRequest(what, str(path), name, options=options)
+    asked = request_of(what, path, **options)
     fields = preview_file(asked).fields | ({"annotator": ""} if options else {})
-    found = dry_run(project, asked, "lee")
-    assert found.outcome is not None
-    assert found == dry_run(project, asked._replace(fields=fields), "lee")
+    imported = dry_run(project, asked, "lee")
+    assert imported.outcome is not None
+    assert imported == dry_run(project, with_columns(asked, fields), "lee")
 
 
 @pytest.mark.parametrize("gold", ["target", "references", "correct_answer", "ideal", "gold", "expected"])
@@ -529,30 +371,21 @@ def test_what_a_tool_skipped_or_archived_is_left_out_and_counted(project: Store,
     assert answers(project) == {"tea": ("a leaf",)}
 
 
-@pytest.mark.parametrize("tool", ["label studio", "prodigy"])
-def test_the_column_of_the_grades_is_not_said_to_be_unused(take: Take, tool: str) -> None:
-    name, content, options = JUDGMENTS[tool]
-    used = next(
-        said for said in take("judgments", name, content, **options).outcome.remarks if "used" in said
-    )
-    assert not re.search(r"not used:.*\b(rel|accept)\b", used)
-
-
 @pytest.mark.parametrize("answer", ["answer", "response"])
 def test_an_answer_next_to_the_contexts_of_a_system_is_asked_for(
     project: Store, take: Take, answer: str
 ) -> None:
     content = [{"question": "tea", answer: "a bag", "contexts": ["x"]}]
     with pytest.raises(
-        InputError, match=f"'{answer}' may be what a system answered.*--reference-field {answer}"
+        InputError, match=f"'{answer}' may be what a system answered.*--map reference={answer}"
     ):
         take("answers", "a.json", content)
     take("answers", "a.json", content, reference_field=answer)
     assert answers(project) == {"tea": ("a bag",)}
 
 
-def test_a_zip_of_beir_and_the_pairs_of_llamaindex_are_collections(project: Store, tmp_path: Path) -> None:
-    """BEIR's own archives; run-llama/llama_index: llama_dataset/legacy/embedding.py."""
+def test_a_zip_of_beir_is_a_collection(project: Store, tmp_path: Path) -> None:
+    """BEIR's own archives."""
     parts = {
         "shop/corpus.jsonl": '{"_id": "d1", "title": "", "text": "A leaf."}\n',
         "shop/queries.jsonl": '{"_id": "tea", "text": "tea"}\n',
@@ -561,55 +394,25 @@ def test_a_zip_of_beir_and_the_pairs_of_llamaindex_are_collections(project: Stor
     with zipfile.ZipFile(tmp_path / "shop.zip", "w") as archive:
         for name, text in parts.items():
             archive.writestr(name, text)
-    pairs = {
-        "queries": {"tea": "tea"},
-        "corpus": {"d2": "A bag."},
-        "relevant_docs": {"tea": ["d2"]},
-        "mode": "text",
-    }
-    (tmp_path / "pairs.json").write_text(json.dumps(pairs))
-    for name in ("shop.zip", "pairs.json"):
-        options = CollectionOptions(annotator="ann", grade_map={"1": 3}, add=True)
-        found = import_collection(project, tmp_path / name, options, author="lee")
-        assert [file.kind for file in found.files] == ["documents", "queries", "judgments"]
-        assert found.files[0].path.relative_to(tmp_path).parts[0] == name
-    assert judged(project) == {TEA, ("tea", "d2", "ann", 3)}
+    options = CollectionRequest(annotator="ann", grade_map="1=3", add=True)
+    imported = import_collection(project, tmp_path / "shop.zip", options, author="lee")
+    assert [file.kind for file in imported.files] == ["documents", "queries", "judgments"]
+    assert imported.files[0].path.relative_to(tmp_path).parts[0] == "shop.zip"
+    assert judged(project) == {TEA}
 
 
 def test_a_zip_that_unpacks_to_more_than_can_be_meant_is_refused(
     project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("curation.ingest.readers.bounds.MOST_UNPACKED", 1_000)
+    monkeypatch.setattr("curation.ingest.readers.bounds.MAX_UNPACKED", 1_000)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("corpus.jsonl", "x" * 1_000_000)
     (tmp_path / "bomb.xlsx").write_bytes((tmp_path / "bomb.zip").read_bytes())
     with pytest.raises(InputError, match="unpacks to more than"):
         import_collection(project, tmp_path / "bomb.zip", author="lee")
-    asked = ImportRequest.of("queries", tmp_path / "bomb.xlsx", {}, {}, FileLayout())
+    asked = request_of("queries", tmp_path / "bomb.xlsx")
     with pytest.raises(InputError, match="unpacks to more than"):
         import_file(project, asked, silent, "lee")
-
-
-def test_a_spreadsheet_is_read_as_its_table(project: Store, take: Take, tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    pytest.importorskip("python_calamine", reason="python-calamine is not installed")
-    book = openpyxl.Workbook()
-    for row in (
-        ["Query", "Doc ID", "Rating"],
-        ["tea", "d1", 3],
-        ["green tea", "d3", 0.0],
-        ["tea", "d2", None],
-    ):
-        book.active.append(row)
-    book.create_sheet("empty")
-    book.save(tmp_path / "ratings.xlsx")
-    content = (tmp_path / "ratings.xlsx").read_bytes()
-    assert dict(take("judgments", "ratings.xlsx", content, **BY).outcome.left_out) == {"no grade": 1}
-    assert judged(project) == {TEA, GREEN}
-    book.create_sheet("more").append(["x"])
-    book.save(tmp_path / "two.xlsx")
-    with pytest.raises(InputError, match=r"2 sheets with rows \(Sheet, more\); expected one"):
-        take("judgments", "two.xlsx", (tmp_path / "two.xlsx").read_bytes(), **BY)
 
 
 def test_without_calamine_a_spreadsheet_is_refused_with_what_to_do(
@@ -628,28 +431,7 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.json",
         [{"text": {"de": "Tee", "en": "tea"}}],
         {"text_field": "text"},
-        r"--text-field names 'text', which holds objects: name what is within, as text\.de",
-    ),
-    "one query is an object": (
-        "queries",
-        "a.jsonl",
-        '{"text": "tea"}\n{"text": {"en": "tea"}}\n',
-        {},
-        r"line 2: 'text' is an object; expected a text",
-    ),
-    "session is an object": (
-        "traffic",
-        "a.json",
-        [{"query": "tea", "session": {"id": "s1"}}],
-        {"session_field": "session"},
-        r"--session-field names 'session', which holds objects: name what is within, as session\.id",
-    ),
-    "no date is readable": (
-        "traffic",
-        "a.csv",
-        "query,time\ntea,spring\nmate,autumn\n",
-        {},
-        r"no time in 'time' could be read, such as 'spring' on line 2\n.*--time-field",
+        r"--map text names 'text', which holds objects: name what is within, as text\.de",
     ),
     "no date of a judgment is": (
         "judgments",
@@ -663,35 +445,28 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.jsonl",
         LINES(json.dumps(row | {"answer": "reject"}) for row in PRODIGY),
         {},
-        "line 1: 3 rows say answer: reject.*--grade-field answer --grade-map accept=3,reject=0",
+        "line 1: 3 rows say answer: reject.*--map grade=answer --grade-map accept=3,reject=0",
     ),
-    "grades by word": (
-        "judgments",
-        "a.csv",
-        "query,document,rater,grade\ntea,d1,ann,Great\ntea,d2,ann,Great\ngreen tea,d3,ann,bad\n",
-        {"grade_map": "x=1"},
-        r"line 2: grade 'Great' is not in.*\(on 2 lines\).*line 4: grade 'bad'.*'x=1,Great=\?,bad=\?'",
-    ),
-    "not its form": (
+    "not its format": (
         "judgments",
         "a.json",
         [{"data": {"query": "tea"}, "annotations": [{"result": 3}]}],
         BY,
-        "entry 1: has the keys of Label Studio, and another form",
+        "entry 1: has the keys of Label Studio, and another format",
     ),
     "query is a list of messages": (
         "queries",
         "a.jsonl",
         '{"user_input": [{"content": "tea", "type": "human"}], "reference": "a leaf"}\n',
         {},
-        "line 1: 'user_input' is a list of objects; expected a text.*--text-field",
+        "line 1: 'user_input' is a list of objects; expected a text.*--map text=COLUMN",
     ),
     "one query of a table is an object": (
         "queries",
         "a.csv",
         'id,query\n1,tea\n2,"{""messages"": [{""content"": ""mate""}]}"\n',
         {},
-        "line 3: 'query' is an object; expected a text.*--text-field",
+        "line 3: 'query' is an object; expected a text.*--map text=query.text",
     ),
     "rejected by a status": (
         "judgments",
@@ -721,13 +496,6 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         {},
         "next to 'target', 'answer' may be what a system answered",
     ),
-    "two objects have it": (
-        "queries",
-        "a.json",
-        [{"inputs": {"question": "tea"}, "outputs": {"question": "mate"}}],
-        {},
-        r"no column is known to hold the query's text.*'inputs\.question', 'outputs\.question'",
-    ),
 }
 
 
@@ -743,18 +511,12 @@ def test_a_path_names_what_is_within_objects_and_an_import_says_what_it_did_not_
     project: Store, take: Take
 ) -> None:
     rows = [{"trace": {"q": "tea", "hit": {"key": "d1"}}, "who": "ann", "score": 3, "cost": 0.1}]
-    found = take(
+    imported = take(
         *("judgments", "a.json", rows),
         **{"query_field": "trace.q", "document_field": "trace.hit.key", "annotator_field": "who"},
     )
     assert judged(project) == {TEA}
     assert (
         "Fields used: query trace.q, document trace.hit.key, grade score, annotator who; not used: cost."
-        in (found.outcome.remarks)
+        in (imported.outcome.remarks)
     )
-
-
-def test_pyterriers_docno_is_the_document_and_docid_its_own_number(project: Store, take: Take) -> None:
-    """terrier-org/pyterrier: the columns of a result frame."""
-    found = take("runs", "bm25.csv", "qid,docid,docno,rank,score,query\ntea,17,d1,0,9.5,tea\n", name="bm25")
-    assert (found.record.fields.document, found.record.entries) == ("docno", 1)

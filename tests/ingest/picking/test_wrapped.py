@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.importers.answers.reference_answers import import_answers
 from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.query_import import import_queries
-from curation.ingest.importers.run_import import import_run
-from curation.ingest.importers.traffic.traffic_import import TrafficImport, import_traffic
-from curation.ingest.readers.fields import CorpusFields, TrafficFields
-from curation.labeling.judgments.imported import import_judgments
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.ingest.readers.fields import CorpusFields, JudgmentFields, TrafficFields
+from curation.labeling.imported import import_judgments
 from curation.store import Store
-from tests.ingest.picking.test_cases import BY_ANN, case
 from tests.support.projects import add_pairs, rows_of
 
 Rows = list[dict[str, Any]]
@@ -38,8 +35,8 @@ def hits(rows: Rows) -> Rows:
 
 
 def response(rows: Rows) -> dict[str, Any]:
-    found = {"total": {"value": len(rows), "relation": "eq"}, "max_score": 1, "hits": hits(rows)}
-    return {"took": 3, "timed_out": False, "_shards": {"total": 1, "failed": 0}, "hits": found}
+    results = {"total": {"value": len(rows), "relation": "eq"}, "max_score": 1, "hits": hits(rows)}
+    return {"took": 3, "timed_out": False, "_shards": {"total": 1, "failed": 0}, "hits": results}
 
 
 def dotted(row: dict[str, Any]) -> dict[str, Any]:
@@ -78,39 +75,23 @@ WRAPPED: dict[str, Callable[[Rows], str]] = {
     "a wide _source": lambda rows: lines(hit(row | {f"more{n}": n for n in range(40)}) for row in rows),
 }
 of_each_wrapping = pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
-SOME = ("elasticdump", "a response", "Kibana's fields", "names with dots", "doc")
-of_some_wrappings = pytest.mark.parametrize("wrap", [WRAPPED[name] for name in SOME], ids=SOME)
 
 
-def told(log: TrafficImport) -> dict[str, Any]:
-    names = (
-        "rows",
-        "traffic",
-        "queries",
-        "sessions",
-        "segments",
-        "first",
-        "last",
-        "unknown_times",
-        "left_out",
-    )
-    return {name: getattr(log, name) for name in names}
-
-
-def test_a_wrapped_log_of_ubi_is_without_its_robot_and_its_turned_page(store: Store) -> None:
-    log = import_traffic(store, case("json/ubi_source_wrapped.ndjson"))
-    assert (log.traffic, log.queries, log.segments) == (5, 1, 1)
-    assert sorted(log.left_out.values()) == [1, 40]
-    assert rows_of(store, "SELECT DISTINCT segment FROM traffic") == [("shop",)]
+figures = attrgetter(
+    "rows", "traffic", "queries", "sessions", "segments", "first", "last", "unknown_times", "left_out"
+)
 
 
 @of_each_wrapping
-def test_a_wrapped_log_is_what_it_is_flat(store: Store, write: Write, wrap: Callable[[Rows], str]) -> None:
-    rows = [json.loads(line) for line in case("json/ubi_flat.ndjson").read_text().splitlines()]
-    wrapped = told(import_traffic(store, write("wrapped.json", wrap(rows))))
+def test_a_wrapped_log_is_what_it_is_flat(
+    store: Store, write: Write, cases: Path, wrap: Callable[[Rows], str]
+) -> None:
+    flat = cases / "json/ubi_flat.ndjson"
+    rows = [json.loads(line) for line in flat.read_text().splitlines()]
+    wrapped = figures(import_traffic(store, write("wrapped.json", wrap(rows))))
     with store.transaction() as cursor:
         cursor.execute("DELETE FROM traffic")
-    assert wrapped == told(import_traffic(store, case("json/ubi_flat.ndjson")))
+    assert wrapped == figures(import_traffic(store, flat))
 
 
 def test_what_is_around_a_wrapped_query_is_read_where_nothing_within_is(store: Store, write: Write) -> None:
@@ -129,7 +110,7 @@ def test_other_fields_follow_the_query_that_somebody_names(store: Store, write: 
 def test_two_objects_with_queries_are_asked_about(store: Store, write: Write) -> None:
     path = write("log.jsonl", [{"doc": {"query": "tea"}, "event": {"query": "hat"}}])
     with pytest.raises(
-        InputError, match="no column is known to hold the queries: name it with --query-field"
+        InputError, match="no column is known to hold the queries: name it with --map query=COLUMN"
     ):
         import_traffic(store, path)
 
@@ -139,14 +120,10 @@ DOCUMENTS: Rows = [
     for place in range(6)
 ]
 MANY = ("names with dots", "an object in _source", "doc", "names with dots, flat", "event")
-of_each_hit = pytest.mark.parametrize(
-    "wrap",
-    [wrap for name, wrap in WRAPPED.items() if name not in MANY],
-    ids=[n for n in WRAPPED if n not in MANY],
-)
+HITS = {name: wrap for name, wrap in WRAPPED.items() if name not in MANY}
 
 
-@of_each_hit
+@pytest.mark.parametrize("wrap", HITS.values(), ids=HITS)
 def test_a_wrapped_corpus_is_what_it_is_flat(store: Store, write: Write, wrap: Callable[[Rows], str]) -> None:
     rows = [row | {"id": f"d{place}"} for place, row in enumerate(DOCUMENTS)]
     read = "SELECT title, body, url, metadata::TEXT FROM documents ORDER BY ALL"
@@ -167,65 +144,8 @@ def test_the_id_of_a_hit_is_that_of_its_document(store: Store, write: Write) -> 
     assert rows_of(store, "SELECT min(document_id), max(document_id) FROM documents") == [("e0", "e5")]
 
 
-@of_some_wrappings
-def test_wrapped_queries_are_what_they_are_flat(
-    store: Store, write: Write, wrap: Callable[[Rows], str]
-) -> None:
-    rows: Rows = [
-        {"query_id": f"q{n}", "query": f"tea {n}", "narrative": "a need", "region": "de"} for n in range(5)
-    ]
-    import_queries(store, write("wrapped.json", wrap(rows)))
-    found = rows_of(
-        store, "SELECT query_id, text, information_need, metadata::TEXT FROM queries ORDER BY ALL"
-    )
-    assert [row[:3] for row in found] == [(f"q{n}", f"tea {n}", "a need") for n in range(5)]
-    assert all("query" not in json.loads(row[3]) for row in found)
-
-
-GRADED: Rows = [
-    {"query": "tea", "doc_id": "d1", "rating": 3, "annotator": "ann", "note": "fine"},
-    {"query": "tea", "doc_id": "d2", "rating": 0, "annotator": "ben", "note": "no"},
-    {"query": "hat", "doc_id": "d1", "rating": 2, "annotator": "ann", "note": ""},
-    {"query": "hat", "doc_id": "d2", "rating": 1, "annotator": "ben", "note": ""},
-]
-
-
-@of_each_wrapping
-def test_wrapped_judgments_are_what_they_are_flat(
-    store: Store, write: Write, wrap: Callable[[Rows], str]
-) -> None:
-    add_pairs(store, {"tea": ["d1", "d2"], "hat": ["d1", "d2"]})
-    found = import_judgments(store, write("wrapped.json", wrap(GRADED)))
-    assert {name: column.rpartition(".")[2] for name, column in found.fields.used.items()} == {
-        "query": "query", "document": "doc_id", "grade": "rating", "annotator": "annotator", "note": "note"
-    }  # fmt: skip
-
-
 def test_the_score_of_a_hit_is_no_grade(store: Store, write: Write) -> None:
     add_pairs(store, {"tea": ["d1"]})
     path = write("dump.jsonl", hits([{"query": "tea", "doc_id": "d1", "judgment": 2}]))
     with pytest.raises(InputError, match="no column is known to hold the grades"):
-        import_judgments(store, path, BY_ANN)
-
-
-@of_some_wrappings
-def test_a_wrapped_run_is_what_it_is_flat(store: Store, write: Write, wrap: Callable[[Rows], str]) -> None:
-    add_pairs(store, {"tea": ["d1", "d2"], "hat": ["d1", "d2"]})
-    rows: Rows = [
-        {"query": query, "doc_id": document, "rank": rank}
-        for query in ("tea", "hat")
-        for rank, document in enumerate(("d1", "d2"), 1)
-    ]
-    path = write("wrapped.jsonl", wrap(rows))
-    found = import_run(store, path, "system")
-    assert found.fields.used.keys() == {"query", "document", "rank"}
-
-
-@of_some_wrappings
-def test_wrapped_answers_are_what_they_are_flat(
-    store: Store, write: Write, wrap: Callable[[Rows], str]
-) -> None:
-    add_pairs(store, {f"tea {n}": ["d1"] for n in range(5)})
-    rows: Rows = [{"query": f"tea {n}", "reference_answer": f"hot {n}"} for n in range(5)]
-    import_answers(store, write("wrapped.json", wrap(rows)))
-    assert rows_of(store, "SELECT count(*)::INT FROM reference_answers") == [(5,)]
+        import_judgments(store, path, JudgmentFields(annotator_name="ann"))

@@ -9,20 +9,18 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.readers import bounds
-from curation.ingest.readers.classic import markup, prose, workbench
-from curation.ingest.readers.classic.smart import smart_rows
-from curation.ingest.readers.classic.trec import trec_rows
+from curation.ingest.readers import trec
 from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.trec import smart_rows, trec_rows
 
 Rows = Callable[..., Iterator[tuple[int, dict[str, Any]]]]
 
 
 def taken(rows: Rows, text: str) -> list[dict[str, Any]]:
     problems = Problems(Path("some.file"))
-    found = [fields for _, fields in rows(text.splitlines(keepends=True), problems)]
+    read = [fields for _, fields in rows(text.splitlines(keepends=True), problems)]
     problems.check()
-    return found
+    return read
 
 
 def refusal(rows: Rows, text: str) -> str:
@@ -32,13 +30,13 @@ def refusal(rows: Rows, text: str) -> str:
 
 
 def document(inside: str) -> dict[str, Any]:
-    (found,) = taken(trec_rows, f"<DOC>\n<DOCNO>1</DOCNO>\n{inside}\n</DOC>\n")
-    return found
+    (read,) = taken(trec_rows, f"<DOC>\n<DOCNO>1</DOCNO>\n{inside}\n</DOC>\n")
+    return read
 
 
 def topic(inside: str) -> dict[str, Any]:
-    (found,) = taken(trec_rows, f"<top><num>Number: 7</num>{inside}</top>\n")
-    return found
+    (read,) = taken(trec_rows, f"<top><num>Number: 7</num>{inside}</top>\n")
+    return read
 
 
 def test_a_cdata_section_is_characters_and_no_mark_up() -> None:
@@ -50,8 +48,8 @@ def test_a_cdata_section_is_characters_and_no_mark_up() -> None:
 
 
 def test_a_label_is_removed_from_the_tag_that_it_belongs_to() -> None:
-    found = topic("<title> Summary: of the year <desc> Description: Narrative: x <smry> Summary: y")
-    assert found == {
+    read = topic("<title> Summary: of the year <desc> Description: Narrative: x <smry> Summary: y")
+    assert read == {
         "query_id": "7",
         "text": "Summary: of the year",
         "information_need": "Narrative: x",
@@ -62,13 +60,13 @@ def test_a_label_is_removed_from_the_tag_that_it_belongs_to() -> None:
 
 
 def test_of_two_tags_that_could_be_the_query_the_other_is_kept() -> None:
-    found = topic("<title>a</title><text>b</text><query>c</query>")
-    assert (found["text"], found["text_2"], found["query"]) == ("a", "b", "c")
+    read = topic("<title>a</title><text>b</text><query>c</query>")
+    assert (read["text"], read["text_2"], read["query"]) == ("a", "b", "c")
 
 
 def test_other_elements_are_kept_by_name_and_a_second_title_apart() -> None:
-    found = document("<HEAD>h</HEAD><TITLE>t</TITLE><F>1</F><TEXT>x</TEXT><F>2</F><F> </F>")
-    assert found == {"docno": "1", "title": "h", "text": "x", "title_2": "t", "f": "1\n2"}
+    read = document("<HEAD>h</HEAD><TITLE>t</TITLE><F>1</F><TEXT>x</TEXT><F>2</F><F> </F>")
+    assert read == {"docno": "1", "title": "h", "text": "x", "title_2": "t", "f": "1\n2"}
 
 
 def test_a_tag_without_an_end_costs_no_more_than_others() -> None:
@@ -80,38 +78,27 @@ def test_a_tag_without_an_end_costs_no_more_than_others() -> None:
 @pytest.mark.parametrize("inside", ["<a>" * 100, "".join(f"</a{number}>" for number in range(100))])
 def test_a_block_of_too_many_elements_is_refused(inside: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """6 MB of them took 450 MB of memory."""
-    monkeypatch.setattr(markup, "MOST_ELEMENTS", 50)
-    told = "some.file: line 1: the document has more than 50 elements; expected those of one"
-    assert told in refusal(trec_rows, f"<DOC><DOCNO>1</DOCNO>{inside}</DOC>\n")
+    monkeypatch.setattr(trec, "MAX_ELEMENTS", 50)
+    sentence = "some.file: line 1: the document has more than 50 elements; expected the elements of one"
+    assert sentence in refusal(trec_rows, f"<DOC><DOCNO>1</DOCNO>{inside}</DOC>\n")
 
 
 @pytest.mark.parametrize(
-    ("rows", "text", "told"),
+    ("rows", "text", "sentence"),
     [
         (trec_rows, "<DOC>\n" + "ab\n" * 100, "line 1: <DOC> has more than 0 MB of text"),
         (smart_rows, ".I 1\n" + ".T\n" * 100, "line 1: the record has more than 0 MB of text"),
     ],
 )
 def test_a_record_that_is_too_long_is_refused(
-    rows: Rows, text: str, told: str, monkeypatch: pytest.MonkeyPatch
+    rows: Rows, text: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lines of marks did not count."""
-    monkeypatch.setattr(prose, "LONGEST_RECORD", 200)
-    assert told in refusal(rows, text)
+    monkeypatch.setattr(trec, "MAX_RECORD_LENGTH", 200)
+    assert sentence in refusal(rows, text)
 
 
 def test_records_of_smart_have_a_field_for_each_mark() -> None:
-    found = taken(smart_rows, ".I 1\n.T\na\nb\n.W\nc\n.T\nd\n.W")
-    assert found == [{"id": "1", "title": "a b d", "text": "c"}]
+    read = taken(smart_rows, ".I 1\n.T\na\nb\n.W\nc\n.T\nd\n.W")
+    assert read == [{"id": "1", "title": "a b d", "text": "c"}]
     assert refusal(smart_rows, ".I 1\nlost\n").startswith("some.file: line 2: 'lost' belongs to no field")
-
-
-def test_a_list_of_the_workbench_is_refused_by_its_size_and_depth(monkeypatch: pytest.MonkeyPatch) -> None:
-    """24 MB of {}, took 720 MB of memory."""
-    nested = '{"judgmentRatings": ' + "[" * 150 + "]" * 150 + "}"
-    assert "line 1: it is nested too deeply; expected at most 100" in refusal(
-        workbench.workbench_rows, nested
-    )
-    monkeypatch.setattr(bounds, "MOST_VALUES", 3)
-    found = '{"judgmentRatings":\n[{},\n{}]}'
-    assert "line 3: it has more than 3 lists and objects" in refusal(workbench.workbench_rows, found)

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from curation.core.reports.page import Table
-from curation.core.reports.table_files import csv_table
+from curation.core.reports.page import Table, csv_table
 from curation.core.text import quote_formula, unquote_formula
 from curation.ingest.readers.records import Records
 

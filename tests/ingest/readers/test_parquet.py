@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,7 @@ from curation.ingest.readers.fields import CorpusFields, TrafficFields
 from curation.ingest.readers.lines import BYTES, clean
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import text_of
-from curation.labeling.judgments.imported import import_judgments
 from curation.store import Store
-from tests.ingest.picking.test_cases import BY_ANN, case
 from tests.support import is_search
 from tests.support.projects import rows_of
 
@@ -55,64 +52,10 @@ def values(path: Path, name: str) -> list[Any]:
 # ── The cases ───────────────────────────────────────────────────────────────────────────────────
 
 
-def test_texts_without_the_mark_of_utf_8_are_texts_in_ids_titles_queries_and_logs(store: Store) -> None:
-    import_corpus(store, case("binary/parquet_binary_corpus.parquet"))
-    documents = rows_of(store, "SELECT document_id, title, body FROM documents ORDER BY document_id")
-    assert documents == [("d1", "Café", "coffee brewed"), ("d2", "Tea", "tea leaves")]
-    import_judgments(store, case("binary/parquet_binary_judgments.parquet"), BY_ANN)
-    assert rows_of(store, "SELECT text FROM queries") == [("kettle",)]
-    import_traffic(store, case("binary/parquet_binary_log.parquet"))
-    assert rows_of(store, "SELECT text, count::INT FROM traffic ORDER BY text") == [
-        ("kettle", 3),
-        ("tea pot", 1),
-    ]
-
-
-def test_nanoseconds_as_pandas_writes_them_are_times(store: Store) -> None:
-    log = import_traffic(store, case("binary/parquet_nanoseconds_log.parquet"))
-    assert log.first == datetime(2026, 3, 29, 0, 30, 0, 123456)
-    assert log.unknown_times == 0
-
-
-def test_infinity_is_no_time_and_counted(store: Store) -> None:
-    log = import_traffic(store, case("binary/parquet_infinity_log.parquet"))
-    assert (log.rows, log.unknown_times, log.unreadable_time) == (2, 1, "'infinity' on row 1")
-
-
-def test_a_map_of_a_document_is_metadata(store: Store) -> None:
-    import_corpus(store, case("binary/parquet_map_corpus.parquet"))
-    [(document, metadata)] = rows_of(store, "SELECT document_id, metadata::TEXT FROM documents")
-    assert (document, metadata) == ("m1", '{"attrs":{"k":"v","n":"2"}}')
-
-
-def test_times_in_a_zone_that_nobody_knows_are_utc_and_the_zone_is_named(store: Store) -> None:
-    log = import_traffic(store, case("binary/parquet_unknown_zone.parquet"))
+def test_times_in_a_zone_that_nobody_knows_are_utc_and_the_zone_is_named(store: Store, cases: Path) -> None:
+    log = import_traffic(store, cases / "binary/parquet_unknown_zone.parquet")
     assert log.first == datetime(2026, 3, 29, 0, 30)
     assert log.replaced == {"unknown time zone 'Mars/Phobos' of 'time'": 1}
-
-
-def test_ids_that_are_whole_floats_are_whole_numbers(store: Store) -> None:
-    import_corpus(store, case("binary/parquet_float_ids.parquet"))
-    ids = rows_of(store, "SELECT document_id FROM documents ORDER BY document_id")
-    assert ids == [("1",), ("2",)]
-
-
-@pytest.mark.parametrize("ids", [pa.array([2.5e15]), pa.array([Decimal("2500000000000000.00")])])
-def test_a_large_whole_number_is_an_id_as_people_write_it(
-    table: Callable[..., Path], store: Store, ids: pa.Array
-) -> None:
-    import_corpus(store, table(id=ids, text=["tea"]))
-    assert rows_of(store, "SELECT document_id FROM documents") == [("2500000000000000",)]
-
-
-@pytest.mark.parametrize(
-    "ids", [pa.array([date(2026, 3, 10)]), pa.array([True]), pa.array([1e21]), pa.array([Decimal("7.50")])]
-)
-def test_ids_that_have_lost_how_they_were_written_are_refused_by_row(
-    table: Callable[..., Path], store: Store, ids: pa.Array
-) -> None:
-    with pytest.raises(InputError, match=r"row 1: 'id' is .*; expected an id"):
-        import_corpus(store, table(id=ids, text=["tea"]))
 
 
 # ── Their cousins ───────────────────────────────────────────────────────────────────────────────
@@ -122,13 +65,6 @@ def test_ids_that_have_lost_how_they_were_written_are_refused_by_row(
     ("column", "expected"),
     [
         (pa.array([b"\xc3\xa9", None], pa.large_binary()), ["é", None]),
-        (pa.array([b"ab", b"cd"], pa.binary(2)), ["ab", "cd"]),
-        (pa.array(["a", "b"], pa.string_view()), ["a", "b"]),
-        (pa.array(["a", None]).dictionary_encode(), ["a", None]),
-        (pa.array([[b"a"], None]), [["a"], None]),
-        (pa.array([{"a": b"b"}, None]), [{"a": "b"}, None]),
-        (pa.array([[{"a": 1}], []]), [[{"a": 1}], []]),
-        (pa.array([[1, 2], [3, 4]], pa.list_(pa.int8(), 2)), [[1, 2], [3, 4]]),
         (pa.array([[(1, 2)], None], pa.map_(pa.int8(), pa.int8())), [{"1": 2}, None]),
         (
             pa.array([1_700_000_000_123_456_789], pa.timestamp("ns")),
@@ -142,10 +78,8 @@ def test_ids_that_have_lost_how_they_were_written_are_refused_by_row(
         (pa.array([3_000_000], pa.date32()), ["10183-09-21"]),
         (pa.array([1_500], pa.duration("ns")), [timedelta(microseconds=1)]),
         (pa.array([86_400_000_000], pa.time64("us")), ["24:00:00"]),
-        (pa.array([Decimal("7.00")]), [Decimal("7.00")]),
         (pa.array([1.5], pa.float16()), [1.5]),
         (pa.nulls(2), [None, None]),
-        (pa.array([2**64 - 1], pa.uint64()), [2**64 - 1]),
         (
             pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(16)], pa.binary(16))),
             [str(uuid.UUID(int=0))],
@@ -270,7 +204,7 @@ def value_of(kind: pa.DataType) -> st.SearchStrategy[Any]:
         return value_of(kind.value_type)
     if pa.types.is_map(kind):
         return st.none() | st.dictionaries(st.text(max_size=2), value_of(kind.item_type), max_size=2).map(
-            lambda found: list(found.items())
+            lambda read: list(read.items())
         )
     if pa.types.is_struct(kind):
         return st.none() | st.fixed_dictionaries({field.name: value_of(field.type) for field in kind})
@@ -296,12 +230,12 @@ def written(**some: pa.Array) -> bytes:
 def as_arrow_says(value: pa.Scalar) -> Any:
     """A value as Arrow's own conversion says it, in the form that records have; NotImplemented: it fails."""
     try:
-        found = value.as_py()
+        read = value.as_py()
     except UnicodeDecodeError:
         return None
     except (ValueError, OverflowError, pa.ArrowException):
         return NotImplemented
-    return as_read(found, value.type)
+    return as_read(read, value.type)
 
 
 def is_infinite(value: pa.Scalar) -> bool:
@@ -309,25 +243,25 @@ def is_infinite(value: pa.Scalar) -> bool:
     return pa.types.is_timestamp(value.type) and value.is_valid and abs(value.value) == INFINITE
 
 
-def as_read(found: Any, kind: pa.DataType) -> Any:
-    if str(found) == "NaT":
+def as_read(read: Any, kind: pa.DataType) -> Any:
+    if str(read) == "NaT":
         return None
-    if hasattr(found, "to_pydatetime"):
-        return found.to_pydatetime(warn=False)
-    if hasattr(found, "to_pytimedelta"):
-        return timedelta(microseconds=found.value // 1000)
-    if isinstance(found, bytes):
+    if hasattr(read, "to_pydatetime"):
+        return read.to_pydatetime(warn=False)
+    if hasattr(read, "to_pytimedelta"):
+        return timedelta(microseconds=read.value // 1000)
+    if isinstance(read, bytes):
         try:
-            return found.decode()
+            return read.decode()
         except UnicodeDecodeError:
             return None
-    if pa.types.is_map(kind) and found is not None:
-        return {name: as_read(item, kind.item_type) for name, item in found}
-    if pa.types.is_struct(kind) and found is not None:
-        return {field.name: as_read(found[field.name], field.type) for field in kind}
-    if pa.types.is_nested(kind) and found is not None:
-        return [as_read(item, kind.value_type) for item in found]
-    return found
+    if pa.types.is_map(kind) and read is not None:
+        return {name: as_read(item, kind.item_type) for name, item in read}
+    if pa.types.is_struct(kind) and read is not None:
+        return {field.name: as_read(read[field.name], field.type) for field in kind}
+    if pa.types.is_nested(kind) and read is not None:
+        return [as_read(item, kind.value_type) for item in read]
+    return read
 
 
 def refused(path: Path) -> str | list[Any]:
@@ -338,11 +272,11 @@ def refused(path: Path) -> str | list[Any]:
         return str(error)
 
 
-def assert_as_arrow_reads(found: list[dict[str, Any]], table: pa.Table) -> None:
+def assert_as_arrow_reads(read: list[dict[str, Any]], table: pa.Table) -> None:
     """Each value is the one that Arrow has, as far as Python can hold it."""
-    assert len(found) == table.num_rows
+    assert len(read) == table.num_rows
     for name in table.column_names:
-        for row, value in zip(found, table[name], strict=True):
+        for row, value in zip(read, table[name], strict=True):
             expected = as_arrow_says(value)
             if expected is not NotImplemented and not is_infinite(value):
                 assert text_of(row[name]) == clean(text_of(expected), Counter())
@@ -353,9 +287,9 @@ def assert_as_arrow_reads(found: list[dict[str, Any]], table: pa.Table) -> None:
 def test_any_column_is_read_as_arrow_reads_it(tmp_path: Path, column: pa.Array) -> None:
     path = tmp_path / "t.parquet"
     path.write_bytes(written(v=column))
-    found = refused(path)
-    assert not isinstance(found, str)
-    assert_as_arrow_reads(found, pq.read_table(path))
+    read = refused(path)
+    assert not isinstance(read, str)
+    assert_as_arrow_reads(read, pq.read_table(path))
 
 
 DAMAGE = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=8)
@@ -371,8 +305,8 @@ def test_any_damage_is_refused_in_a_sentence_or_read_as_arrow_reads_it(
         content[place % len(content)] = sign
     path = tmp_path / "t.parquet"
     path.write_bytes(bytes(content[: len(content) * kept // 100 if kept < 50 else None]))
-    found = refused(path)
+    read = refused(path)
     with suppress(InputError, NeedsRowReader):
         list(Records(path).blocks(["query"]))
-    if not isinstance(found, str):
-        assert_as_arrow_reads(found, pq.read_table(path))
+    if not isinstance(read, str):
+        assert_as_arrow_reads(read, pq.read_table(path))

@@ -16,12 +16,11 @@ import pytest
 pytest.importorskip("python_calamine", reason="python-calamine is not installed: pip install -e .[test]")
 
 from curation.core.errors import InputError
-from curation.ingest.readers.classic import sheet_parts
+from curation.ingest.import_outcome import replaced
+from curation.ingest.readers import sheets
 from curation.ingest.readers.fields import CorpusFields
 from curation.ingest.readers.records import Records
-from curation.operations.importing.sentences import replaced
 
-CASES = Path("../shared/cases/binary")
 HEADER = ("query", "docid", "grade")
 SHEET = "xl/worksheets/sheet1.xml"
 NAMESPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -68,7 +67,6 @@ def cells(*xml: str) -> bytes:
     return f"<worksheet {NAMESPACE}><sheetData>{''.join(xml)}</sheetData></worksheet>".encode()
 
 
-@pytest.mark.skipif(not CASES.is_dir(), reason="no shared cases")
 @pytest.mark.parametrize(
     ("name", "column", "values"),
     [
@@ -81,22 +79,19 @@ def cells(*xml: str) -> bytes:
     ],
 )
 def test_every_row_is_read_whatever_the_sheet_says_of_its_size_or_style(
-    name: str, column: str, values: list[int]
+    cases: Path, name: str, column: str, values: list[int]
 ) -> None:
-    records = Records(CASES / f"xlsx_{name}.xlsx")
+    records = Records(cases / f"binary/xlsx_{name}.xlsx")
     assert [record.fields[column] for record in records] == values
 
 
-@pytest.mark.skipif(not CASES.is_dir(), reason="no shared cases")
-def test_a_sheet_that_is_cut_off_is_refused() -> None:
-    assert "cannot be read as a spreadsheet: xl/worksheets/sheet1.xml is damaged: unclosed token" in refusal(
-        CASES / "xlsx_cut_sheet.xlsx"
-    )
+def test_a_sheet_that_is_cut_off_is_refused(cases: Path) -> None:
+    sentence = "cannot be read as a spreadsheet: xl/worksheets/sheet1.xml is damaged: unclosed token"
+    assert sentence in refusal(cases / "binary/xlsx_cut_sheet.xlsx")
 
 
-@pytest.mark.skipif(not CASES.is_dir(), reason="no shared cases")
-def test_ids_that_a_sheet_has_changed_are_refused_by_row() -> None:
-    records = Records(CASES / "xlsx_typed_ids.xlsx")
+def test_ids_that_a_sheet_has_changed_are_refused_by_row(cases: Path) -> None:
+    records = Records(cases / "binary/xlsx_typed_ids.xlsx")
     records.resolve(CorpusFields())
     read: list[str] = []
     with pytest.raises(InputError) as refused:
@@ -130,46 +125,27 @@ def test_a_hidden_sheet_that_is_the_only_one_with_rows_is_refused(sheet: Callabl
         book.create_sheet("Empty")
         book["Sheet"].sheet_state = "hidden"
 
-    found = refusal(sheet(HEADER, ("tea", "d1", 3), change=hide))
-    assert "has no visible sheet with rows: Sheet is the only one with rows, and is hidden" in found
-    assert "Show the sheet" in found
+    sentence = refusal(sheet(HEADER, ("tea", "d1", 3), change=hide))
+    assert "has no visible sheet with rows: Sheet is the only one with rows, and is hidden" in sentence
+    assert "Show the sheet" in sentence
 
 
-@pytest.mark.parametrize("above", [[("Judgments",)], [("Judgments",), (), ("of March", None)]])
-def test_titles_above_the_names_are_left_out(sheet: Callable[..., Path], above: list[tuple[str]]) -> None:
-    path = sheet(*above, (), HEADER, ("tea", "d1", 3))
-    assert [(record.line, record.fields["grade"]) for record in Records(path)] == [(len(above) + 3, 3)]
+def test_a_second_sheet_with_rows_is_refused(sheet: Callable[..., Path]) -> None:
+    path = sheet(HEADER, ("tea", "d1", 3), change=lambda book: book.create_sheet("more").append(["x"]))
+    assert "2 sheets with rows (Sheet, more); expected one" in refusal(path)
 
 
 def test_a_title_of_several_cells_is_refused_with_what_to_do(sheet: Callable[..., Path]) -> None:
-    found = refusal(sheet(("Judgments", None, None, "March"), (), HEADER, ("tea", "d1", 3)))
-    assert "row 3: a cell in a column without a name" in found
-    assert "delete what is above the names" in found
+    sentence = refusal(sheet(("Judgments", None, None, "March"), (), HEADER, ("tea", "d1", 3)))
+    assert "row 3: a cell in a column without a name" in sentence
+    assert "delete what is above the names" in sentence
 
 
-def test_a_table_of_one_column_has_no_title(sheet: Callable[..., Path]) -> None:
-    assert rows_of(sheet(("query",), ("tea",), ("green tea",))) == [("tea",), ("green tea",)]
-
-
-def test_a_cell_merged_over_rows_is_the_value_of_each(sheet: Callable[..., Path]) -> None:
-    def merge(book: Any) -> None:
-        book.active.merge_cells("A2:A4")
-        book.active.merge_cells("A5:A9")
-        book.active.merge_cells("D2:E3")
-
-    rows = [HEADER, ("tea", "d1", 3), (None, "d2", 0), (None, "d3"), ("kettle", "d1", 1), (None, "d4", 2)]
-    assert rows_of(sheet(*rows, change=merge)) == [
-        *(("tea", "d1", 3), ("tea", "d2", 0), ("tea", "d3", None)),
-        *(("kettle", "d1", 1), ("kettle", "d4", 2)),
-    ]
-
-
-def test_names_that_are_merged_with_the_row_below_are_refused(sheet: Callable[..., Path]) -> None:
-    def merge(book: Any) -> None:
-        book.active.merge_cells("A1:A2")
-
-    found = refusal(sheet(HEADER, (None, "ann", "bob"), ("tea", 3, 1), change=merge))
-    assert "row 1, of the columns' names, is merged with the next" in found
+def test_cells_that_are_merged_over_rows_are_refused(sheet: Callable[..., Path]) -> None:
+    rows = [HEADER, ("tea", "d1", 3), (None, "d2", 0)]
+    sentence = refusal(sheet(*rows, change=lambda book: book.active.merge_cells("A2:A3")))
+    assert "has cells that are merged over several rows" in sentence
+    assert rows_of(sheet(*rows, change=lambda book: book.active.merge_cells("D2:E2")))
 
 
 def test_types_are_those_of_the_sheet(sheet: Callable[..., Path]) -> None:
@@ -187,11 +163,11 @@ FAR = [
 ]
 
 
-@pytest.mark.parametrize(("place", "found"), FAR)
-def test_a_far_cell_is_refused_by_its_place(sheet: Callable[..., Path], place: str, found: str) -> None:
+@pytest.mark.parametrize(("place", "sentence"), FAR)
+def test_a_far_cell_is_refused_by_its_place(sheet: Callable[..., Path], place: str, sentence: str) -> None:
     first = '<row r="1"><c r="A1" t="inlineStr"><is><t>query</t></is></c></row>'
     body = cells(first, f'<row r="2"><c r="{place}"><v>1</v></c></row>')
-    assert found in refusal(with_parts(sheet(HEADER), sheet1=body))
+    assert sentence in refusal(with_parts(sheet(HEADER), sheet1=body))
 
 
 def test_a_far_cell_without_a_value_is_none(sheet: Callable[..., Path]) -> None:
@@ -203,7 +179,7 @@ def test_a_far_cell_without_a_value_is_none(sheet: Callable[..., Path]) -> None:
 def test_cells_are_bounded_by_their_number_wherever_they_are(
     sheet: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sheet_parts, "MOST_CELLS", 100)
+    monkeypatch.setattr(sheets, "MAX_CELLS", 100)
     row = "<row>" + "".join(f"<c><v>{number}</v></c>" for number in range(10)) + "</row>"
     assert len(rows_of(with_parts(sheet(HEADER), sheet1=cells(row * 10)))) == 9
     assert "more than 100 cells" in refusal(with_parts(sheet(HEADER), sheet1=cells(row * 10, "<row/>", row)))
@@ -264,7 +240,7 @@ def test_a_damaged_sheet_is_read_or_refused_with_a_sentence(
 ) -> None:
     def fill(book: Any) -> None:
         book.active.append([date(2026, 3, 1), 1.5, True])
-        book.active.merge_cells("A2:A3")
+        book.active.merge_cells("D2:E2")
 
     good = sheet(HEADER, ("tea", "d1", 3), (None, "d2", "é"), change=fill)
     refused = 0

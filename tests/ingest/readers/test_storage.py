@@ -12,6 +12,8 @@ from curation.ingest.readers.records import Records
 from curation.ingest.readers.storage import storage_at
 from tests.support.object_storage import ENVIRONMENT, Bucket
 
+pytestmark = pytest.mark.slow
+
 
 def refusal(location: str | Path) -> str:
     with pytest.raises(InputError) as refused:
@@ -37,14 +39,14 @@ def test_a_place_without_a_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("address", "found"),
+    ("address", "sentence"),
     [
         ("gs://logs/a", "The address begins gs://; expected a path, or"),
         ("s3://k:s@logs/a", "has a key in it"),
     ],
 )
-def test_an_address_of_another_kind_or_with_a_key_is_refused(address, found):
-    assert found in refusal(address)
+def test_an_address_of_another_kind_or_with_a_key_is_refused(address, sentence):
+    assert sentence in refusal(address)
     assert "k:s" not in refusal(address)
 
 
@@ -74,7 +76,7 @@ def test_problems_of_a_storage_name_the_address_of_the_file_and_no_key(bucket: B
             refusal(f"s3://{place}") == f"s3://{place}: there is no such place; expected a folder or a file"
         )
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    told = refusal(f"s3://{bucket.name}/logs")
-    assert "cannot be read" in told
-    assert "AWS_ENDPOINT_URL" in told
-    assert ENVIRONMENT["AWS_SECRET_ACCESS_KEY"] not in told
+    sentence = refusal(f"s3://{bucket.name}/logs")
+    assert "cannot be read" in sentence
+    assert "AWS_ENDPOINT_URL" in sentence
+    assert ENVIRONMENT["AWS_SECRET_ACCESS_KEY"] not in sentence

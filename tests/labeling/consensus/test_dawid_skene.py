@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.labeling.consensus.dawid_skene import Estimate, GradeArrays, estimate
+from curation.labeling.consensus.dawid_skene import DawidSkeneFit, GradeArrays, estimate
 from tests.support import examples
 
 # A. P. Dawid and A. M. Skene (1979), Applied Statistics 28, table 1: 45 patients' fitness for anaesthesia as
@@ -119,7 +119,7 @@ def simulated(seed: int, careful: tuple[float, ...], items: int = 400) -> tuple[
     return said(rows, 4), true
 
 
-def right(found: Estimate, true: np.ndarray) -> float:
+def right(found: DawidSkeneFit, true: np.ndarray) -> float:
     return float((found.posterior.argmax(axis=1) == true).mean())
 
 

@@ -5,25 +5,24 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from curation.agreement.report.report import agreement_report
+from curation.agreement.report import agreement_report
 from curation.core.errors import InputError
 from curation.core.spans import Spans
-from curation.guides.parse_guide import parse_guide
-from curation.ingest.importers.decisions import DecisionLine
+from curation.guides.guide_text import parse_guide
+from curation.ingest.importers.decision_lines import DecisionLine
 from curation.labeling.consensus.adjudication import UNMARKED, decide, decide_many
-from curation.labeling.consensus.consensus import settled
+from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.disputes import dispute, disputes
-from curation.labeling.consensus.evidence import PairMarks, read_marks
-from curation.labeling.consensus.queue import next_cases
-from curation.labeling.consensus.submissions import ReviewerSubmission, submit_decisions
+from curation.labeling.consensus.marks import PairMarks, read_marks
+from curation.labeling.consensus.queue import ReviewerSubmission, next_cases, submit_decisions
 from curation.labeling.consensus.votes import read_votes
-from curation.labeling.judgments.events import JudgmentEvent, append_events
-from curation.labeling.judgments.judging import Submission
+from curation.labeling.judging import JudgmentEvent, Submission, append_events
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
-from curation.operations.workflow.deciding import read_settled
+from curation.operations.workflow.judging import read_settled
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.marking import GUIDE
@@ -40,12 +39,12 @@ def opened(store: Store) -> Store:
     add_names(store, *PEOPLE)
     add_names(store, "rita", role="reviewer")
     put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
-    open_round(store, "first", PEOPLE, overlap=3, duplicates=0)
+    open_round(store, RoundRequest("first", PEOPLE, overlap=3, duplicates=0))
     return store
 
 
-def mark(store: Store, **said: tuple[int, Spans]) -> None:
-    for who, (grade, spans) in said.items():
+def mark(store: Store, **people: tuple[int, Spans]) -> None:
+    for who, (grade, spans) in people.items():
         sql = "SELECT presentation_id FROM presentations WHERE annotator = ?"
         item = str(rows_of(store, sql, who)[0][0])
         (done,) = submit(
@@ -55,9 +54,9 @@ def mark(store: Store, **said: tuple[int, Spans]) -> None:
 
 
 def marks(store: Store) -> PairMarks | None:
-    """Of the pair, where its grade takes evidence."""
+    """The marks of the pair, where its grade takes evidence."""
     with store.reading() as cursor:
-        (pair,) = settled(read_votes(cursor)).pairs
+        (pair,) = compute_consensus(read_votes(cursor)).pairs
         return read_marks(cursor).evidence(pair)
 
 
@@ -66,19 +65,27 @@ def evidence(store: Store) -> Spans:
     return () if found is None else found.consensus
 
 
-def test_evidence_is_what_more_than_half_of_those_who_marked_marked(opened: Store) -> None:
-    mark(opened, ada=(3, ((0, 8),)), ben=(3, ((4, 11),)), cyd=(2, ((9, 14),)))
-    found = marks(opened)
-    assert found is not None
-    assert found.consensus == ((4, 8), (9, 11))
-    assert found.found_in(None) == [((4, 8), "body"), ((9, 11), "of")]
-
-
-def test_a_range_may_need_the_quotes_of_several_people(opened: Store) -> None:
-    mark(opened, ada=(3, ((0, 8),)), ben=(3, ((0, 3), (8, 14))), cyd=(3, ((3, 14),)))
-    found = marks(opened)
-    assert found is not None
-    assert found.found_in(None) == [((0, 14), "The body of d.")]
+@pytest.mark.parametrize(
+    ("people", "found"),
+    [
+        (
+            {"ada": (3, ((0, 8),)), "ben": (3, ((4, 11),)), "cyd": (2, ((9, 14),))},
+            [((4, 8), "body"), ((9, 11), "of")],
+        ),
+        (  # a range may need the quotes of several people
+            {"ada": (3, ((0, 8),)), "ben": (3, ((0, 3), (8, 14))), "cyd": (3, ((3, 14),))},
+            [((0, 14), "The body of d.")],
+        ),
+    ],
+)
+def test_evidence_is_what_more_than_half_of_those_who_marked_marked(
+    opened: Store, people: dict[str, tuple[int, Spans]], found: list[tuple[tuple[int, int], str]]
+) -> None:
+    mark(opened, **people)
+    assert evidence(opened) == tuple(span for span, _ in found)
+    pair_marks = marks(opened)
+    assert pair_marks is not None
+    assert pair_marks.found_in(None) == found
 
 
 def test_no_screen_shows_the_marks_of_another_person_before_the_own_grade(opened: Store) -> None:
@@ -95,11 +102,7 @@ def test_marks_are_stored_with_their_judgment_or_not_at_all(opened: Store) -> No
     columns = ", ".join(JudgmentEvent._fields)
     twice = rows_of(opened, f"SELECT {columns} FROM judgment_events")
     with pytest.raises(duckdb.ConstraintException), opened.transaction() as cursor:
-        append_events(
-            cursor,
-            [JudgmentEvent._make(row) for row in twice],
-            cursor.execute(sql).fetchall(),
-        )
+        append_events(cursor, [JudgmentEvent._make(row) for row in twice], cursor.execute(sql).fetchall())
     assert all_rows(opened) == before
 
 
@@ -125,7 +128,7 @@ def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides
     with opened.reading() as cursor:
         assert read_settled(cursor).disputed == 1
     assert agreement_report(opened).disputed == 1
-    listed = invoke(["--project", str(opened.path), "adjudicate", "list"]).stdout
+    listed = invoke(["--project", str(opened.path), "disputes"]).stdout
     assert "1 of them about evidence alone: the grades agree" in listed
     (case,) = next_cases(opened, "rita").showings
     assert [one.evidence for one in case.opinions] == [((0, 3),), ((4, 8),)]
@@ -157,8 +160,8 @@ def test_a_file_of_decisions_settles_marks_without_a_common_character(opened: St
 def test_a_guide_that_requires_evidence_needs_marks_where_those_of_people_are_apart(opened: Store) -> None:
     put_in_force(opened, parse_guide(GUIDE.format(ask="required")), open_rounds="switch")
     mark(opened, ada=(3, ((0, 3),)), ben=(3, ((4, 8),)))
-    command = ["--project", str(opened.path), "adjudicate"]
-    assert "marks apart" in invoke([*command, "list"]).stdout
+    command = ["--project", str(opened.path)]
+    assert "marks apart" in invoke([*command, "disputes"]).stdout
     with pytest.raises(InputError, match="grade 3 needs evidence: mark where the document says it"):
         decide(opened, *PAIR, 3, "Both say it", "rita")
     found = decide_many(opened, [DecisionLine(2, "q", "d", "3", "Both say it")], "rita")
@@ -195,7 +198,7 @@ def test_marks_on_another_version_have_no_say_beside_those_of_the_version_in_for
     mark(opened, ada=(3, ((0, 3),)))
     change_text(opened, "d")
     assert evidence(opened) == ((0, 3),)
-    open_round(opened, "again", ["ben"], overlap=1, duplicates=0, again=True)
+    open_round(opened, RoundRequest("again", ["ben"], overlap=1, duplicates=0, again=True))
     sql = "SELECT presentation_id FROM presentations WHERE annotator = 'ben' ORDER BY rowid DESC LIMIT 1"
     item = str(rows_of(opened, sql)[0][0])
     submit(opened, "ben", [Submission(item, 0, "grade", "once more", grade=3, evidence=((4, 10),))])

@@ -8,25 +8,28 @@ import pytest
 
 from curation.core.errors import NotFoundError, RefusedError
 from curation.guides.guide import current_guide
-from curation.guides.questions import guide_questions
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.consensus import claims
+from curation.labeling.consensus import queue
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.consensus.comments import comments
 from curation.labeling.consensus.disputes import disputes
 from curation.labeling.consensus.queue import (
+    ReviewerSubmission,
     context_of_case,
     next_cases,
     one_case,
     pair_id,
     recent_cases,
+    submit_decisions,
     whole_case,
 )
-from curation.labeling.consensus.submissions import ReviewerSubmission, submit_decisions
-from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.imported import add_judgments
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, rows_of
+
+pytestmark = pytest.mark.slow
 
 GRADES = {"far": (0, 3, None), "three ways": (0, 1, 3), "near": (2, 3), "agreed": (2, 2)}
 ORDER = ["far", "three ways", "near"]
@@ -34,7 +37,7 @@ ORDER = ["far", "three ways", "near"]
 
 @built_once
 def judged(store: Store) -> Store:
-    """One query with three disputed documents, two reviewers and somebody who is none."""
+    """One query with three disputed documents, two reviewers and an annotator."""
     add_pairs(store, {"far q": [*GRADES, "unjudged"]})
     said = [
         ImportedJudgment("far q", document, f"rater-{n}", grade, note=f"note {grade}" if n else None)
@@ -49,7 +52,7 @@ def judged(store: Store) -> Store:
 
 @pytest.fixture(autouse=True)
 def no_claims() -> None:
-    claims._projects.clear()
+    queue._projects.clear()
 
 
 def in_force(store: Store) -> str:
@@ -95,11 +98,11 @@ def test_of_two_reviewers_each_gets_other_pairs_until_the_first_lets_them_go(
     judged: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert shown(judged, "grace", 2) == ORDER[:2]
-    queue = next_cases(judged, "mia")
-    assert [one.document_id for one in queue.showings] == ["near"]
-    assert (queue.disputed, queue.elsewhere) == (3, 2)
+    upcoming = next_cases(judged, "mia")
+    assert [one.document_id for one in upcoming.showings] == ["near"]
+    assert (upcoming.disputed, upcoming.elsewhere) == (3, 2)
     assert shown(judged, "grace", 6, (of("far"),)) == ["three ways"], "what the other has is not hers"
-    monkeypatch.setattr(claims, "HELD", -1.0)
+    monkeypatch.setattr(queue, "CLAIM_SECONDS", -1.0)
     shown(judged, "grace", 2)  # held for no time any more
     assert shown(judged, "mia") == ORDER
 
@@ -175,42 +178,17 @@ def test_what_cannot_be_taken_is_refused_with_the_reason(
     assert rows_of(judged, "FROM adjudications") == []
 
 
-def test_a_question_about_the_guide_is_stored_once_and_no_decision(judged: Store) -> None:
-    with judged.transaction() as cursor:  # as if a round had shown the pair
-        cursor.execute(
-            "INSERT INTO presentations BY NAME SELECT 'p' AS presentation_id, 'r' AS round_id, "
-            "'anna' AS annotator, 'far q' AS query_id, 'far' AS document_id, 0 AS position, "
-            "'c' AS content_hash"
-        )
-    asked = deciding("far", kind="unclear", words="Do parts count?")
-    assert [one.status for one in submit_decisions(judged, "grace", [asked, asked])] == ["saved"] * 2
-    with judged.reading() as cursor:
-        assert [(one.words, one.author) for one in guide_questions(cursor)] == [("Do parts count?", "grace")]
-    assert shown(judged, "grace") == ORDER
-
-
-def test_recent_decisions_are_ones_own_newest_first_and_can_be_decided_again(judged: Store) -> None:
-    decide(judged, "far q", "near", 2, "Near", "grace")
-    decide(judged, "far q", "three ways", None, "Neither", "mia")
-    decide(judged, "far q", "far", None, "Cut off", "grace")
-    found = recent_cases(judged, "grace")
-    assert [(one.document_id, one.revision, one.decision) for one in found] == [
-        ("far", 1, (None, "Cut off", "grace", False, in_force(judged), ())),
-        ("near", 1, (2, "Near", "grace", False, in_force(judged), ())),
-    ]
-
-
 def test_a_pair_has_the_decided_documents_of_its_query_as_anchors(judged: Store) -> None:
-    assert context_of_case(judged, "grace", "far q", "far").anchors == []
+    assert context_of_case(judged, "grace", "far q", "far")[0] == []
     decide(judged, "far q", "near", 3, "It is what was asked for.", "mia")
     decide(judged, "far q", "agreed", 1, "Only the subject.", "mia")
     decide(judged, "far q", "three ways", None, "It is cut off.", "mia")
-    found = context_of_case(judged, "grace", "far q", "far").anchors
+    found = context_of_case(judged, "grace", "far q", "far")[0]
     assert [(one.document_id, one.grade, one.reason) for one in found] == [
         ("near", 3, "It is what was asked for."),
         ("agreed", 1, "Only the subject."),
     ]
-    assert [one.document_id for one in context_of_case(judged, "mia", "far q", "near").anchors] == ["agreed"]
+    assert [one.document_id for one in context_of_case(judged, "mia", "far q", "near")[0]] == ["agreed"]
     with pytest.raises(RefusedError):
         context_of_case(judged, "anna", "far q", "far")
 
@@ -221,7 +199,7 @@ def test_reviewers_comment_on_a_pair_and_what_is_sent_again_is_written_once(judg
         assert submit_decisions(judged, "grace", [deciding("far", "key-00001", **said)])[0].status == "saved"
     submit_decisions(judged, "mia", [deciding("far", "key-00002", kind="comment", words="Yes, as 1.")])
     submit_decisions(judged, "mia", [deciding("near", "key-00003", kind="comment", words="This, too.")])
-    found = context_of_case(judged, "mia", "far q", "far").comments
+    found = context_of_case(judged, "mia", "far q", "far")[1]
     assert [(one.author, one.words) for one in found] == [
         ("grace", "Does a part count?"),
         ("mia", "Yes, as 1."),
@@ -246,7 +224,7 @@ def test_reviewers_comment_on_a_pair_and_what_is_sent_again_is_written_once(judg
 def test_who_has_still_to_grade_a_pair_reads_neither_its_comments_nor_it_as_an_anchor(judged: Store) -> None:
     decide(judged, "far q", "near", 3, "It is what was asked for.", "grace")
     submit_decisions(judged, "grace", [deciding("near", "key-00001", kind="comment", words="A clear 3.")])
-    open_round(judged, "first", ["mia"], overlap=1, duplicates=0, again=True)
+    open_round(judged, RoundRequest("first", ["mia"], overlap=1, duplicates=0, again=True))
     with judged.transaction() as cursor:
         cursor.execute("DELETE FROM presentations WHERE document_id = 'far' AND annotator = 'mia'")
     assert context_of_case(judged, "mia", "far q", "far") == ([], [])

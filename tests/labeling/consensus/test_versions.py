@@ -6,23 +6,30 @@ from collections.abc import Sequence
 
 import pytest
 
-from curation.agreement.between.grades import read_grades
-from curation.agreement.report.report import agreement_findings, agreement_report
+from curation.agreement.grades import read_grades
+from curation.agreement.report import agreement_findings, agreement_report
 from curation.core.text import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.consensus import PairConsensus, consensus, query_consensus
+from curation.labeling.consensus.consensus import (
+    PairConsensus,
+    query_consensus,
+    read_consensus,
+    read_relevance,
+)
 from curation.labeling.consensus.decisions import current_decisions
 from curation.labeling.consensus.disputes import dispute, disputes, remarks
-from curation.labeling.consensus.relevance import read_relevance
 from curation.labeling.consensus.second_opinions import ask_opinion, awaited_opinions
 from curation.labeling.consensus.votes import read_query_votes
-from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.imported import add_judgments
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.control_items import read_control_items
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import list_rounds
 from curation.store import Store, put_setting, require_setting
 from tests.support.projects import add_names, add_pairs, change_text, grade_next, rows_of
+
+pytestmark = pytest.mark.slow
 
 PAIR = ("q", "d")
 FIRST, SECOND = digest("d"), digest("d", "second")
@@ -44,7 +51,7 @@ def judge(store: Store, who: str, *grades: int | None) -> None:
 
 def settled_pair(store: Store) -> PairConsensus:
     with store.reading() as cursor:
-        (found,) = consensus(cursor).pairs
+        (found,) = read_consensus(cursor).pairs
         assert query_consensus(cursor, read_query_votes(cursor, PAIR[0]), PAIR[0]) == [found]
     return found
 
@@ -65,13 +72,6 @@ def test_a_cannot_tell_about_the_text_of_now_is_an_answer_about_it(twice: Store)
 
 def test_votes_on_an_older_text_count_and_are_marked_where_there_are_no_others(twice: Store) -> None:
     assert settled_pair(twice) == PairConsensus(*PAIR, 3, "majority", {3: 2}, 0, 2, 1.0, changed=True)
-
-
-def test_votes_count_again_when_their_text_is_in_force_again(twice: Store) -> None:
-    judge(twice, "new", 0)
-    with twice.transaction() as cursor:
-        put_setting(cursor, "corpus", "now")
-    assert settled_pair(twice) == PairConsensus(*PAIR, 3, "majority", {3: 2}, 0, 2, 1.0)
 
 
 def test_a_document_that_left_the_corpus_is_not_one_that_changed(store: Store) -> None:
@@ -143,7 +143,7 @@ def test_a_second_opinion_is_about_the_text_in_dispute(store: Store) -> None:
     add_pairs(store, {"q": ["d"]})
     add_names(store, "ada", "ben")
     add_names(store, "rita", role="reviewer")
-    open_round(store, "first", ["ada", "ben"], overlap=1, duplicates=0)
+    open_round(store, RoundRequest("first", ["ada", "ben"], overlap=1, duplicates=0))
     for who in ("ada", "ben"):
         grade_next(store, who)
     change_text(store, "d")
@@ -181,7 +181,7 @@ def test_the_newest_round_counts_when_the_clock_stepped_back_between_two(store: 
     add_pairs(store, {"q": ["d"]})
     add_names(store, "ada")
     for name, grade in (("first", 3), ("second", 1)):
-        open_round(store, name, ["ada"], overlap=1, duplicates=0, again=True)
+        open_round(store, RoundRequest(name, ["ada"], overlap=1, duplicates=0, again=True))
         grade_next(store, "ada", grade=grade)
     with store.transaction() as cursor:
         cursor.execute("UPDATE rounds SET opened_at = opened_at - INTERVAL 2 HOUR WHERE name = 'second'")

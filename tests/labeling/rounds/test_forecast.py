@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.forecast import AnnotatorWork, annotators_work, forecast, pace
+from curation.labeling.judging import Submission
+from curation.labeling.rounds.pace import AnnotatorWork, annotators_work, forecast
 from curation.labeling.rounds.remarks import query_answer_counts, remarks
+from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
-from tests.support.projects import add_pairs, add_people, grid
+from tests.support.projects import grid, open_for
 
 NOW = datetime(2026, 5, 8, 12)
 
@@ -28,72 +27,58 @@ def daily(name: str, left: int, each: int, days: int = 7) -> AnnotatorWork:
 
 
 def test_the_slowest_decides_when_a_round_is_done() -> None:
-    seen = forecast([daily("ada", 30, 30), daily("ben", 60, 20)], NOW)
-    assert seen.done_at is not None
-    assert (seen.done_at - NOW) / timedelta(days=1) == pytest.approx(60 / 20, rel=0.01)
-    assert (seen.last, seen.missing) == ("ben", {})
-    assert seen.low is not None
-    assert seen.high is not None
-    assert seen.low <= seen.done_at <= seen.high + timedelta(seconds=1)
+    done_at, how = forecast([daily("ada", 30, 30), daily("ben", 60, 20)], NOW)
+    assert done_at is not None
+    assert (done_at - NOW) / timedelta(days=1) == pytest.approx(60 / 20, rel=0.01)
+    assert "ben is the slowest" in how
 
 
 def test_who_is_done_holds_nothing_up() -> None:
-    seen = forecast([daily("ada", 30, 30), AnnotatorWork("ben", 0, [], [])], NOW)
-    assert seen.last == "ada"
-    assert forecast([daily("ada", 0, 30)], NOW).how == "Nothing is open."
+    _, how = forecast([daily("ada", 30, 30), AnnotatorWork("ben", 0, [], [])], NOW)
+    assert "ada is the slowest" in how
+    assert forecast([daily("ada", 0, 30)], NOW)[1] == "Nothing is open."
 
 
 def test_without_a_pace_there_is_no_forecast_but_a_reason() -> None:
     begun = AnnotatorWork("cleo", 9, [NOW - timedelta(minutes=n) for n in range(30, 0, -1)], [])
     rested = AnnotatorWork("dora", 9, [NOW - timedelta(days=20)] * 50, [])
-    seen = forecast([daily("ada", 30, 30), AnnotatorWork("ben", 5, [], []), begun, rested], NOW)
-    assert (seen.done_at, seen.low, seen.high) == (None, None, None)
-    assert seen.missing == {
-        "ben": "has answered nothing yet",
-        "cleo": "began less than an hour ago",
-        "dora": "answered 0 items in the last 7 days; 10 are needed",
-    }
-
-
-def test_a_range_needs_three_days() -> None:
-    seen = forecast([daily("ada", 30, 30, days=2)], NOW)
-    assert seen.done_at is not None
-    assert (seen.low, seen.high) == (None, None)
+    done_at, how = forecast([daily("ada", 30, 30), AnnotatorWork("ben", 5, [], []), begun, rested], NOW)
+    assert (done_at, how) == (
+        None,
+        "No forecast: ben has answered nothing yet; cleo began less than an hour ago; dora answered 0 items "
+        "in the last 7 days; 10 are needed.",
+    )
 
 
 @given(left=st.integers(1, 10_000), more=st.integers(1, 1_000))
 def test_more_left_is_done_later(left: int, more: int) -> None:
-    one, two = forecast([daily("ada", left, 20)], NOW), forecast([daily("ada", left + more, 20)], NOW)
-    assert one.done_at is not None
-    assert two.done_at is not None
-    assert NOW < one.done_at < two.done_at
+    one, two = (forecast([daily("ada", n, 20)], NOW)[0] for n in (left, left + more))
+    assert one is not None
+    assert two is not None
+    assert NOW < one < two
 
 
 def test_pauses_are_no_work() -> None:
     at = [NOW + timedelta(seconds=20 * n) for n in range(15)]
     at += [NOW + timedelta(hours=5, seconds=20 * n) for n in range(15)]
-    found = pace(AnnotatorWork("ada", 90, at, [4.0] * 29 + [400.0]))
-    assert (found.seconds, found.hourly, found.hours_left) == (4.0, 180.0, 0.5)
-    few = pace(AnnotatorWork("ada", 90, at[:5], [4.0] * 5))
-    assert (few.seconds, few.hourly, few.hours_left) == (None, None, None)
+    work = AnnotatorWork("ada", 90, at, [4.0] * 29 + [400.0])
+    assert (work.median_seconds, work.hourly, work.hours_left) == (4.0, 180.0, 0.5)
+    few = AnnotatorWork("ada", 90, at[:5], [4.0] * 5)
+    assert (few.median_seconds, few.hourly, few.hours_left) == (None, None, None)
 
 
 def test_answers_that_nobody_can_have_read_make_no_forecast() -> None:
     quick = [NOW - timedelta(hours=3, milliseconds=50 * n) for n in range(40, 0, -1)]
-    found = pace(AnnotatorWork("ada", 90, quick, [4.0] * 40))
-    assert found.too_fast
-    assert found.hours_left is None
-    assert forecast([AnnotatorWork("ada", 90, quick, [])], NOW).missing == {
-        "ada": "answered faster than a person reads"
-    }
+    work = AnnotatorWork("ada", 90, quick, [4.0] * 40)
+    assert work.too_fast
+    assert work.hours_left is None
+    assert "ada answered faster than a person reads" in forecast([work], NOW)[1]
     brisk = [NOW - timedelta(hours=3, seconds=1.5 * n) for n in range(40, 0, -1)]
-    assert not pace(AnnotatorWork("ada", 90, brisk, [])).too_fast
+    assert not AnnotatorWork("ada", 90, brisk, []).too_fast
 
 
 def test_work_remarks_and_query_answers_of_a_round_are_read(store: Store) -> None:
-    add_pairs(store, grid(2, 3))
-    add_people(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0, seed=1)
+    open_for(store, grid(2, 3), "ada", seed=1)
     first, second, third, *_ = next_showings(store, "ada", 10).showings
     done = submit(
         store,
@@ -109,7 +94,7 @@ def test_work_remarks_and_query_answers_of_a_round_are_read(store: Store) -> Non
     answer_query(store, "ada", first.presentation_id, "partly", "key of it")
     (work,) = annotators_work(store, "first")
     assert (work.annotator, work.open, len(work.answered)) == ("ada", 3, 3)
-    assert work.seconds == [1.5], "the time of the first answer, not that of its change"
+    assert work.seconds == [1.5], "the time of the first answer, not of its change"
     said = remarks(store, "first")[0]
     assert {(one.annotator, one.grade, one.reason, one.note, one.flagged) for one in said} == {
         ("ada", None, "broken", "cut off", False),

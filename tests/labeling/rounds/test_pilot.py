@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from curation.core.errors import InputError, RefusedError
-from curation.labeling.judgments.judging import Submission
+from curation.core.errors import RefusedError
+from curation.core.statistics.estimate import Estimate
+from curation.labeling.judging import Submission
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.pilot import boundaries, pilot_report
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
-from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
+from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, open_for, rows_of
 
 PEOPLE = ["ada", "grace", "joan"]
 
@@ -20,7 +22,7 @@ PEOPLE = ["ada", "grace", "joan"]
 def pilot(store: Store) -> Store:
     add_pairs(store, grid(15, 2))
     add_names(store, *PEOPLE)
-    open_round(store, "pilot", PEOPLE, kind="pilot", seed=4)
+    open_round(store, RoundRequest("pilot", PEOPLE, pilot=True, seed=4))
     return store
 
 
@@ -38,7 +40,7 @@ def test_everyone_gets_the_same_ten_queries(pilot: Store) -> None:
 def test_the_same_seed_takes_the_same_queries_and_says_what_it_leaves(store: Store) -> None:
     add_pairs(store, grid(15, 2))
     add_names(store, *PEOPLE)
-    opened = open_round(store, "pilot", PEOPLE, kind="pilot", seed=4, queries=3)
+    opened = open_round(store, RoundRequest("pilot", PEOPLE, pilot=True, seed=4, queries=3))
     assert opened.left_out == {"the query is not among the pilot's": 24}
 
 
@@ -46,35 +48,34 @@ def test_what_a_pilot_showed_can_be_judged_and_only_then_counts(pilot: Store) ->
     for who in PEOPLE:
         grade_next(pilot, who, 50)
     assert rows_of(pilot, "SELECT count(*) FROM counted_judgments") == [(0,)]
-    assert open_round(pilot, "real", PEOPLE, overlap=3, duplicates=0).candidates == 30
+    assert open_round(pilot, RoundRequest("real", PEOPLE, overlap=3, duplicates=0)).candidates == 30
 
 
 def test_another_pilot_takes_other_queries(pilot: Store) -> None:
-    assert open_round(pilot, "pilot 2", PEOPLE, kind="pilot").candidates == 10
+    assert open_round(pilot, RoundRequest("pilot 2", PEOPLE, pilot=True)).candidates == 10
     with pytest.raises(RefusedError, match="nothing left to judge"):
-        open_round(pilot, "pilot 3", PEOPLE, kind="pilot")
-
-
-def test_a_pilot_of_one_person_or_no_query_is_refused(pilot: Store) -> None:
-    with pytest.raises(InputError) as caught:
-        open_round(pilot, "lonely", ["ada"], kind="pilot", queries=0)
-    assert len(caught.value.problems) == 2
+        open_round(pilot, RoundRequest("pilot 3", PEOPLE, pilot=True))
 
 
 def test_disagreement_is_counted_at_each_boundary() -> None:
     grades = {("q1", "a"): (0, 1), ("q1", "b"): (2, 2), ("q2", "c"): (0, 3, 3), ("q3", "d"): (1,)}
     found = boundaries(grades, (0, 1, 2, 3))
-    assert [(b.lower, b.upper, b.apart, b.n) for b in found] == [(0, 1, 3, 5), (1, 2, 2, 5), (2, 3, 2, 5)]
-    assert found[0].share == pytest.approx(0.6)
-    assert found[0].low is not None
-    assert found[0].low <= 0.6 <= (found[0].high or 0)
+    assert [(b.lower, b.upper, b.apart, b.share.n) for b in found] == [
+        (0, 1, 3, 5),
+        (1, 2, 2, 5),
+        (2, 3, 2, 5),
+    ]
+    share = found[0].share
+    assert share.value == pytest.approx(0.6)
+    assert share.low is not None
+    assert share.low <= 0.6 <= (share.high or 0)
 
 
 def test_a_boundary_that_nobody_compared_has_no_share() -> None:
-    assert boundaries({("q", "d"): (1,)}, (0, 1)) == ((0, 1, 0, 0, None, None, None),)
-    assert boundaries({}, (0, 1)) == ((0, 1, 0, 0, None, None, None),)
+    assert boundaries({("q", "d"): (1,)}, (0, 1)) == ((0, 1, 0, Estimate()),)
+    assert boundaries({}, (0, 1)) == ((0, 1, 0, Estimate()),)
     alone = boundaries({("q", "d"): (0, 1)}, (0, 1))[0]
-    assert (alone.share, alone.low, alone.high) == (1.0, None, None)
+    assert alone.share == Estimate(1.0, n=1)
 
 
 def test_the_report_shows_the_widest_differences_with_notes_and_without_names(pilot: Store) -> None:
@@ -88,14 +89,12 @@ def test_the_report_shows_the_widest_differences_with_notes_and_without_names(pi
     assert (report.pairs, report.compared, report.unanswered, report.differing) == (20, 5, 35, 5)
     assert [one.grades for one in report.spreads] == [(0, 3), *[(0, 1)] * 4]
     assert report.spreads[0].notes == ("it does answer",)
-    assert [(b.apart, b.n) for b in report.boundaries] == [(5, 5), (1, 5), (1, 5)]
+    assert [(b.apart, b.share.n) for b in report.boundaries] == [(5, 5), (1, 5), (1, 5)]
     assert list(report.guide_hashes.values()) == [25]
     assert not set(PEOPLE) & set(str(report.spreads).replace("'", " ").split())
 
 
 def test_only_a_pilot_has_a_pilots_report(store: Store) -> None:
-    add_pairs(store, grid(2, 2))
-    add_names(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1)
+    open_for(store, grid(2, 2), "ada", duplicates=0.08)
     with pytest.raises(RefusedError, match="not a pilot"):
         pilot_report(store, "first")

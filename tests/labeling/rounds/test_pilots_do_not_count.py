@@ -9,11 +9,13 @@ import pytest
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.queries.sampling.frame.limits import Limits
-from curation.queries.sampling.sample import draw_sample
+from curation.pooling.request import PoolRequest
+from curation.queries.requests import DrawRequest
+from curation.queries.sampling.draw import draw_sample
 from curation.store import Store
 
 
@@ -27,17 +29,17 @@ def test_a_pilots_queries_can_be_drawn_as_not_yet_judged_and_leave_with_their_sa
     log.write_text("query\nred shoes\nblue hat\n")
     import_corpus(store, corpus)
     import_traffic(store, log)
-    draw_sample(store, 1, seed=1)
-    build_pool(store, ["bm25"], 5, 0, 1)
+    draw_sample(store, DrawRequest(1, seed=1))
+    build_pool(store, PoolRequest(["bm25"], 5, 0, 1))
     for name in ("ada", "grace"):
         add_annotator(store, name, "annotator", "a long password")
-    open_round(store, "try", ["ada", "grace"], kind="pilot")
-    again = draw_sample(store, 2, seed=2, limits=Limits(exclude_judged=True))
+    open_round(store, RoundRequest("try", ["ada", "grace"], pilot=True))
+    again = draw_sample(store, DrawRequest(2, seed=2, exclude_judged=True))
     assert again.left_out == {}
     seeds = range(20)  # a draw that holds the other query than the pilot's
     drawn = []
     for seed in seeds:
-        draw_sample(store, 1, seed=seed)
+        draw_sample(store, DrawRequest(1, seed=seed))
         with store.reading() as cursor:
             drawn.append([query.text for query in active_queries(cursor)])
     assert sorted(set(map(tuple, drawn))) == [("blue hat",), ("red shoes",)]

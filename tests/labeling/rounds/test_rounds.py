@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Slot, assign, order
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.layout import RoundLayout
+from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import add_imported
 from curation.store import Store
-from tests.support.projects import add_names, add_pairs, add_people, grid, new_project
+from tests.support.projects import add_names, add_pairs, add_people, grid, new_project, open_for
 
 sizes = st.lists(st.integers(1, 12), min_size=1, max_size=25)
 
@@ -83,16 +85,6 @@ def test_a_query_comes_in_one_piece_and_at_most_once_more() -> None:
     assert max(Counter(visits).values()) == 2
 
 
-def test_a_second_visit_mixes_new_documents_with_the_repeated_ones() -> None:
-    """Else a query that returns would give the duplicate away."""
-    showings = planned([8] * 40, 0.1)
-    repeated = {showing.candidate.query_id for showing in showings if showing.again}
-    for query in repeated:
-        own = [n for n, showing in enumerate(showings) if showing.candidate.query_id == query]
-        last_visit = [n for n in own if n > own[0] + 8]
-        assert {showings[n].again for n in last_visit} == {True, False}
-
-
 @pytest.mark.parametrize(("documents", "share"), [(2, 0.08), (3, 0.5), (15, 0.5)])
 def test_no_repeat_comes_back_without_a_new_document_beside_it(documents: int, share: float) -> None:
     steps = planned([documents] * 100, share)
@@ -108,9 +100,7 @@ def test_no_repeat_comes_back_without_a_new_document_beside_it(documents: int, s
 
 
 def test_repeats_of_queries_with_one_document_are_alone_and_are_counted(store: Store) -> None:
-    add_pairs(store, grid(60, 1))
-    add_people(store, "ada")
-    opened = open_round(store, "first", ["ada"], overlap=1, duplicates=0.1)
+    opened = open_for(store, grid(60, 1), "ada", duplicates=0.1)
     assert opened.left_out == {"blind duplicates come back alone: their query has no other document": 6}
 
 
@@ -119,7 +109,7 @@ def test_queries_of_an_abandoned_sample_are_not_judged(store: Store) -> None:
     add_people(store, "ada")
     with store.transaction() as cursor:
         cursor.execute("UPDATE queries SET source = 'traffic' WHERE query_id = 'query 2'")
-    opened = open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    opened = open_round(store, RoundRequest("first", ["ada"], overlap=1, duplicates=0))
     assert (opened.candidates, opened.left_out) == (8, {"the query is not in the current sample": 4})
 
 
@@ -130,7 +120,7 @@ def test_of_two_rounds_opened_at_once_only_one_gets_the_candidates(store: Store)
 
     def open_one(name: str) -> None:
         try:
-            open_round(store, name, ["ada"], overlap=1)
+            open_round(store, RoundRequest(name, ["ada"], overlap=1))
             outcomes.append("opened")
         except RefusedError as error:
             outcomes.append(str(error))
@@ -154,17 +144,41 @@ def test_who_cannot_sign_in_is_given_no_work_until_they_can(store: Store) -> Non
     with store.transaction() as cursor:
         add_imported(cursor, "rater")
     with pytest.raises(RefusedError, match="rater cannot sign in"):
-        open_round(store, "first", ["rater"], overlap=1)
+        open_round(store, RoundRequest("first", ["rater"], overlap=1))
     add_people(store, "rater")
-    assert open_round(store, "first", ["rater"], overlap=1).candidates == 4
+    assert open_round(store, RoundRequest("first", ["rater"], overlap=1)).candidates == 4
 
 
-def test_an_evaluator_is_given_nothing_to_grade(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("changes", "refusal"),
+    [
+        ({"annotators": ["ada", "vera"]}, "vera may only evaluate systems"),
+        ({"annotators": ["ada", "grace", "joan"]}, r"annotators grace, joan\. It knows ada"),
+        ({"overlap": 2}, "an overlap of 2 does not fit 1 annotator"),
+        ({"annotators": []}, "nobody is chosen to judge: the round needs annotators"),
+        ({"name": "taken"}, "'taken' exists already"),
+        ({"annotators": ["ada"], "queries": 0, "pilot": True}, "name at least two"),
+    ],
+)
+def test_a_round_that_cannot_be_opened_is_refused_and_leaves_nothing(
+    store: Store, changes: dict[str, Any], refusal: str
+) -> None:
     add_pairs(store, grid(2, 2))
     add_names(store, "vera", role="evaluator")
     add_names(store, "ada")
-    with pytest.raises(RefusedError, match="vera may only evaluate systems"):
-        open_round(store, "first", ["ada", "vera"], overlap=1)
+    open_round(store, RoundRequest("taken", ["ada"], overlap=1))
+    asked = {"name": "first", "annotators": ["ada"], "overlap": 1, "again": True, **changes}
+    with pytest.raises((InputError, NotFoundError, RefusedError), match=refusal):
+        open_round(store, RoundRequest(**asked))
+    with store.reading() as cursor:
+        assert [stored.name for stored in list_rounds(cursor)] == ["taken"]
+
+
+def test_a_round_without_candidates_names_the_next_step(store: Store) -> None:
+    add_pairs(store, {"query": []})
+    add_names(store, "ada")
+    with pytest.raises(RefusedError, match="goldgrade pool"):
+        open_round(store, RoundRequest("first", ["ada"], overlap=1))
 
 
 def test_two_annotators_see_the_same_queries_in_different_orders() -> None:
@@ -173,27 +187,8 @@ def test_two_annotators_see_the_same_queries_in_different_orders() -> None:
     assert sorted(first) == sorted(second)
 
 
-def test_an_opened_round_has_exactly_overlap_first_showings_per_candidate(store: Store) -> None:
-    add_pairs(store, grid(12, 6))
-    add_people(store, "ada", "grace", "joan")
-    opened = open_round(store, "first", ["ada", "grace", "joan"], overlap=2, duplicates=0.08, seed=3)
-    with store.reading() as cursor:
-        counts = cursor.execute(
-            """
-            SELECT count(*), count(DISTINCT annotator) FROM presentations
-            WHERE duplicate_of IS NULL GROUP BY query_id, document_id
-            """
-        ).fetchall()
-    assert counts == [(2, 2)] * 72
-    assert opened.presentations == 144 + sum(opened.duplicates.values())
-    assert opened.duplicates == {"ada": 4, "grace": 4, "joan": 4}
-    assert (opened.shortest_distance or 0) >= CLOSEST_DUPLICATE
-
-
 def test_presentation_ids_tell_nothing_and_differ(store: Store) -> None:
-    add_pairs(store, grid(10, 5))
-    add_people(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0.1)
+    open_for(store, grid(10, 5), "ada", duplicates=0.1)
     with store.reading() as cursor:
         ids = [row[0] for row in cursor.execute("SELECT presentation_id FROM presentations").fetchall()]
     assert len(set(ids)) == len(ids)
@@ -203,7 +198,7 @@ def test_presentation_ids_tell_nothing_and_differ(store: Store) -> None:
 def test_a_round_too_short_for_duplicates_says_how_many_are_missing(store: Store) -> None:
     add_pairs(store, grid(2, 5))
     add_people(store, "ada")
-    opened = open_round(store, "short", ["ada"], overlap=1, duplicates=0.2)
+    opened = open_round(store, RoundRequest("short", ["ada"], overlap=1, duplicates=0.2))
     assert opened.duplicates == {"ada": 0}
     (reason, count), *more = opened.left_out.items()
     assert "would come back within 21 presentations" in reason
@@ -217,7 +212,7 @@ def test_the_same_seed_opens_the_same_round(store: Store, tmp_path_factory: pyte
     for project, pairs in ((store, grid(8, 5)), (other, dict(reversed(grid(8, 5).items())))):
         add_pairs(project, pairs)
         add_people(project, "ada", "grace")
-        open_round(project, "first", ["ada", "grace"], seed=5)
+        open_round(project, RoundRequest("first", ["ada", "grace"], seed=5))
         with project.reading() as cursor:
             rows.append(cursor.execute("SELECT * FROM presentations ORDER BY presentation_id").fetchall())
     other.close()
@@ -225,54 +220,14 @@ def test_the_same_seed_opens_the_same_round(store: Store, tmp_path_factory: pyte
 
 
 def test_a_second_round_takes_only_what_no_round_has_shown(store: Store) -> None:
-    add_pairs(store, grid(3, 4))
-    add_people(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1)
+    open_for(store, grid(3, 4), "ada", duplicates=0.08)
     with pytest.raises(RefusedError, match="12 already in a round or judged"):
-        open_round(store, "second", ["ada"], overlap=1)
-    assert open_round(store, "third", ["ada"], overlap=1, again=True).candidates == 12
-
-
-def test_an_unknown_annotator_is_named_with_those_known(store: Store) -> None:
-    add_pairs(store, grid(2, 2))
-    add_people(store, "ada")
-    with pytest.raises(NotFoundError, match=r"annotators grace, joan\. It knows ada"):
-        open_round(store, "first", ["ada", "grace", "joan"])
-    with store.reading() as cursor:
-        assert cursor.execute("SELECT count(*) FROM rounds").fetchone() == (0,)
-
-
-def test_an_overlap_larger_than_the_people_is_refused(store: Store) -> None:
-    add_pairs(store, grid(2, 2))
-    add_people(store, "ada")
-    with pytest.raises(InputError, match="an overlap of 2 does not fit 1 annotator"):
-        open_round(store, "first", ["ada"], overlap=2)
-
-
-def test_a_layout_without_people_says_that_and_nothing_of_the_overlap() -> None:
-    with pytest.raises(InputError, match="nobody is chosen to judge: the round needs annotators"):
-        RoundLayout("first", "labeling", [], 2, 0.0, 0).checked()
-
-
-def test_a_round_without_candidates_names_the_next_step(store: Store) -> None:
-    add_pairs(store, {"query": []})
-    add_people(store, "ada")
-    with pytest.raises(RefusedError, match="goldgrade pool"):
-        open_round(store, "first", ["ada"], overlap=1)
-
-
-def test_a_name_is_taken_once(store: Store) -> None:
-    add_pairs(store, grid(2, 2))
-    add_people(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1)
-    with pytest.raises(RefusedError, match="'first' exists already"):
-        open_round(store, "first", ["ada"], overlap=1, again=True)
+        open_round(store, RoundRequest("second", ["ada"], overlap=1))
+    assert open_round(store, RoundRequest("third", ["ada"], overlap=1, again=True)).candidates == 12
 
 
 def test_the_status_of_a_fresh_round_counts_nothing_as_done(store: Store) -> None:
-    add_pairs(store, grid(10, 4))
-    add_people(store, "ada", "grace")
-    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0.1)
+    open_for(store, grid(10, 4), "ada", "grace", duplicates=0.1)
     status = round_status(store, "first")
     assert (status.candidates, status.complete) == (40, 0)
     assert [(p.annotator, p.presentations, p.answered) for p in status.annotators] == [

@@ -12,20 +12,21 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.labeling.judgments.events import JudgmentEvent
-from curation.labeling.judgments.judging import Outcome, Submission
+from curation.labeling.judging import JudgmentEvent, Outcome, Submission
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session import cache as caches
 from curation.labeling.session.cache import session_cache
 from curation.labeling.session.item_views import previous_answered
-from curation.labeling.session.pace import Answer, Recent, recent
 from curation.labeling.session.queue import Queue, next_showings
+from curation.labeling.session.recent_answers import Answer, Recent, recent
 from curation.labeling.session.submit import submit
 from curation.store import Store, append_rows, utc_now
 from tests.support import examples
-from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, new_project, rows_of
+from tests.support.projects import built_once, grade_next, grid, new_project, open_for, rows_of
+
+pytestmark = pytest.mark.slow
 
 ELSEWHERE = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute(sys.argv[2])"
 
@@ -33,9 +34,7 @@ ELSEWHERE = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute(sys.argv[2]
 @built_once
 def opened(store: Store) -> Store:
     """A project with a round of 12 items for each of ada and grace."""
-    add_pairs(store, grid(4, 3))
-    add_names(store, "ada", "grace")
-    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)
+    open_for(store, grid(4, 3), "ada", "grace")
     return store
 
 
@@ -94,9 +93,7 @@ def test_whatever_annotators_do_the_session_cache_holds_what_the_file_says(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, str, int, int, int]]
 ) -> None:
     store = new_project(tmp_path_factory.mktemp("cache") / "project.duckdb")
-    add_pairs(store, grid(2, 3))
-    add_names(store, "ada", "grace")
-    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)
+    open_for(store, grid(2, 3), "ada", "grace")
     items = {
         who: [one.presentation_id for one in next_showings(store, who, 9).showings]
         for who in ("ada", "grace")
@@ -169,7 +166,7 @@ def test_a_write_is_read_again_by_those_whom_it_touches_and_seen_at_once(opened:
     elsewhere(opened, moved)
     assert held("grace")[0] is before["grace"][0]
     assert held("ada")[0] is not before["ada"][0]
-    open_round(opened, "again", ["ada"], overlap=1, duplicates=0, again=True)
+    open_round(opened, RoundRequest("again", ["ada"], overlap=1, duplicates=0, again=True))
     assert held("grace")[0] is before["grace"][0]
     assert next_showings(opened, "ada").total == 11 + 12
 
@@ -202,18 +199,6 @@ def test_a_retry_after_the_session_cache_was_lost_is_answered_as_a_retry(opened:
     assert len(rows_of(opened, "SELECT * FROM judgment_events")) == 1
 
 
-def test_a_lead_in_the_same_process_is_heard_at_once(opened: Store) -> None:
-    item = first_id(opened)
-    pause_round(opened, "first")
-    assert next_showings(opened, "ada").showings == []
-    close_round(opened, "first")
-    assert grade(opened, item, "key-00001").status == "saved"
-    assert rows_of(opened, "SELECT late FROM judgment_events") == [(True,)]
-    reopen_round(opened, "first")
-    assert grade(opened, item, "key-00002", revision=1, value=1).status == "saved"
-    assert rows_of(opened, "SELECT late FROM judgment_events ORDER BY revision") == [(True,), (False,)]
-
-
 def test_undo_finds_what_was_done_last_in_a_batch_that_came_at_once(opened: Store) -> None:
     first, second = (one.presentation_id for one in next_showings(opened, "ada", 2).showings)
     batch = [
@@ -239,7 +224,7 @@ def test_an_answer_that_could_not_be_written_is_open_again(opened: Store) -> Non
 def test_session_caches_that_do_not_fit_into_memory_are_read_again(
     opened: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caches, "MOST_ITEMS", 15)  # one of the two caches with 12
+    monkeypatch.setattr(caches, "MAX_ITEMS", 15)  # one of the two caches with 12
     for visit in range(3):
         for who in ("ada", "grace"):
             assert next_showings(opened, who).done == 2 * visit

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from curation.labeling.presentation import excerpts
 from curation.labeling.presentation.excerpts import LONGEST, best_passage, in_body, mark, query_stems
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.retrieval.terms import stem
@@ -46,14 +47,18 @@ def test_marking_never_changes_the_text(text: str, query: str) -> None:
     assert "".join(segment.text for segment in mark(text, query_stems(query))) == text
 
 
+def passage(body: str, query: str, within: tuple[int, int] | None = None) -> str:
+    return "".join(segment.text for segment in best_passage(body, query, within=within)[1])
+
+
 def test_a_short_document_is_shown_whole() -> None:
-    assert best_passage("A short text.", "text").whole
+    assert passage("A short text.", "text") == "A short text."
 
 
 def test_a_passage_is_the_same_whether_its_place_was_remembered_or_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(excerpts, "MOST_PLACES", 2)
+    monkeypatch.setattr(excerpts, "MAX_PLACES", 2)
     bodies = [
         f"{'Nothing here. ' * lines}The lock of text {lines}. {'More. ' * 200}" for lines in (99, 198, 297)
     ]
@@ -67,16 +72,14 @@ def test_the_passage_with_most_query_words_comes_first() -> None:
     body = (
         "Nothing to see here. " * 100 + "Here a lock is acquired by the thread. " + "More of nothing. " * 100
     )
-    excerpt = best_passage(body, "thread acquires lock")
-    shown = "".join(segment.text for segment in excerpt.segments)
+    shown = passage(body, "thread acquires lock")
     assert "Here a lock is acquired by the thread." in shown
-    assert not excerpt.whole
     assert len(shown) <= LONGEST
 
 
 @given(st.text(alphabet="ab .!\n", min_size=LONGEST + 1, max_size=3 * LONGEST))
 def test_a_passage_is_a_piece_of_its_document(body: str) -> None:
-    shown = "".join(segment.text for segment in best_passage(body, "ab").segments)
+    shown = passage(body, "ab")
     assert shown in body
     assert len(shown) <= LONGEST
 
@@ -84,7 +87,7 @@ def test_a_passage_is_a_piece_of_its_document(body: str) -> None:
 @given(st.text(alphabet="ab .!\n", min_size=LONGEST + 1, max_size=3 * LONGEST), st.integers(0, 9))
 def test_no_word_is_cut_where_there_is_room_to_cut_between_words(body: str, offset: int) -> None:
     body = " ".join(body[start : start + 40] for start in range(0, len(body), 40))
-    shown = "".join(s.text for s in best_passage(body, "ab", within=(offset, len(body) - offset)).segments)
+    shown = passage(body, "ab", (offset, len(body) - offset))
     at = body.find(shown)
     while at >= 0:  # one of the places where it stands is between words
         end = at + len(shown)
@@ -101,7 +104,7 @@ def test_the_excerpt_is_taken_from_the_part_that_a_system_matched() -> None:
     late = "The mutex is taken once. A lock follows the mutex. " + "More of nothing. " * 80
     body = early + late
     within = (len(early) + 1, len(early) + 60)
-    shown = "".join(s.text for s in best_passage(body, "thread acquires lock", within=within).segments)
+    shown = passage(body, "thread acquires lock", within)
     assert shown == "The mutex is taken once. A lock follows the mutex. More of nothing."
     assert best_passage(body, "thread lock", within=(0, len(body))) == best_passage(body, "thread lock")
     assert best_passage(body, "lock", within=(len(body) + 5, len(body) + 9)) == best_passage(body, "lock")
@@ -124,7 +127,7 @@ def long_document(store: Store) -> Store:
         cursor.execute("INSERT INTO pools VALUES ('dense pool', 'now', '{}', '{}', now()::TIMESTAMP)")
         cursor.execute("INSERT INTO pools VALUES ('other pool', 'later', '{}', '{}', now()::TIMESTAMP)")
     add_people(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    open_round(store, RoundRequest("first", ["ada"], overlap=1, duplicates=0))
     return store
 
 
@@ -185,6 +188,6 @@ def test_the_words_of_a_query_are_marked_in_any_script(query: str, text: str, ma
 
 def test_the_passage_with_the_query_is_shown_of_a_text_without_spaces() -> None:
     body = "这是一段无关的说明文字。" * 80 + "本店出售电热水壶和茶具。" + "其他内容在此。" * 80
-    shown = "".join(segment.text for segment in best_passage(body, "电热水壶").segments)
+    shown = passage(body, "电热水壶")
     assert "电热水壶" in shown
     assert shown.endswith("。")

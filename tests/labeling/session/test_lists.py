@@ -1,30 +1,28 @@
-"""Rounds that show whole queries: which items make a list, and what a list tells of earlier answers."""
+"""Rounds that show whole queries: which items make a list, and what a list shows about earlier answers."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 
-from curation.labeling.judgments.judging import Submission
+from curation.labeling.judging import Submission
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.lifecycle import delete_round
-from curation.labeling.rounds.rounds import round_parameters
-from curation.labeling.session.item_views import Showing
+from curation.labeling.rounds.rounds import delete_round, round_parameters
+from curation.labeling.session.item_views import ItemView
 from curation.labeling.session.queue import Queue, next_showings, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
-from tests.support.projects import add_names, add_pairs, built_once, grid, rows_of
+from tests.support.projects import built_once, grid, open_for, rows_of
 
 
 @built_once
 def listed(store: Store) -> Store:
     """30 queries of four documents for ada and grace, who see lists, with repeats."""
-    add_pairs(store, grid(30, 4))
-    add_names(store, "ada", "grace")
-    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0.1, seed=3, lists=True)
+    open_for(store, grid(30, 4), "ada", "grace", duplicates=0.1, seed=3, lists=True)
     return store
 
 
-def act(store: Store, showing: Showing, kind: str = "grade", revision: int = 0) -> None:
+def act(store: Store, showing: ItemView, kind: str = "grade", revision: int = 0) -> None:
     key = f"{kind}-{showing.presentation_id}-{revision}"
     submission = Submission(showing.presentation_id, revision, kind, key, 2 if kind == "grade" else None)
     assert submit(store, "ada", [submission])[0].status == "saved"
@@ -42,7 +40,7 @@ def test_a_round_with_lists_is_the_same_work_under_the_same_ids(listed: Store) -
     with listed.reading() as cursor:
         assert round_parameters(cursor, str(with_lists[0][1]))["lists"] is True
     delete_round(listed, "first")
-    plain = open_round(listed, "first", ["ada", "grace"], overlap=2, duplicates=0.1, seed=3)
+    plain = open_round(listed, RoundRequest("first", ["ada", "grace"], overlap=2, duplicates=0.1, seed=3))
     assert work() == with_lists
     with listed.reading() as cursor:
         assert "lists" not in round_parameters(cursor, plain.round_id)

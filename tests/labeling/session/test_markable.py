@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.guides.presentation_template import PresentationTemplate
+from curation.guides.guide import PresentationTemplate
 from curation.labeling.presentation.drawing import ReadDocument, draw
-from curation.labeling.presentation.elements import Node
 from curation.labeling.presentation.excerpts import Segment
+from curation.labeling.presentation.markup import Node
 
 
 def marked_on_screen(body: str, kind: str = "plain", longest: int | None = None) -> list[tuple[str, str]]:

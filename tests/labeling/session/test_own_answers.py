@@ -9,19 +9,22 @@ from typing import Any
 
 import pytest
 
-from curation.agreement.annotators.intra_annotator import read_repeats
-from curation.agreement.annotators.own_work import my_differences, my_work
+from curation.agreement.intra_annotator import read_repeats
+from curation.agreement.own_work import my_differences, my_work
 from curation.core.errors import RefusedError
 from curation.labeling.consensus.queue import next_cases, one_case, recent_cases
-from curation.labeling.judgments.judging import Submission
+from curation.labeling.judging import Submission
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.rounds import set_round
 from curation.labeling.session.history import HistoryFilter, HistoryPage, history_page
 from curation.labeling.session.item_views import previous_answered
 from curation.labeling.session.queue import next_showings, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store, utc_now
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, new_project, rows_of
+
+pytestmark = pytest.mark.slow
 
 
 def session(store: Store, put_off: str) -> Iterator[tuple[str, list[Any]]]:
@@ -64,10 +67,10 @@ def project(path: Path, *, items: int = 0, **options: Any) -> Store:
     store = new_project(path)
     add_names(store, "ada")
     add_pairs(store, grid(8, 4))
-    open_round(store, "earlier", ["ada"], overlap=1, duplicates=0)
+    open_round(store, RoundRequest("earlier", ["ada"], overlap=1, duplicates=0))
     grade_next(store, "ada", 32, grade=3)
     decide_pairs(store, {(f"query {q}", f"document {q}.0"): 1 for q in range(8)})
-    close_round(store, "earlier")
+    set_round(store, "earlier", "closed")
     assert len(my_differences(store, "ada").differences) == 8
     if items:
         add_pairs(
@@ -77,12 +80,13 @@ def project(path: Path, *, items: int = 0, **options: Any) -> Store:
                 for n in range(0, items, 5)
             },
         )
-    open_round(store, "now", ["ada"], overlap=1, again=not items, **options)
+    open_round(store, RoundRequest("now", ["ada"], overlap=1, again=not items, **options))
     return store
 
 
+@pytest.mark.costly("two whole sessions, compared answer by answer")
 def test_a_session_with_repeats_and_relabels_is_byte_for_byte_one_without(tmp_path: Path) -> None:
-    """But for the items themselves: lists, search, counts, undo and what is said of each answer."""
+    """But for the items themselves: lists, search, counts, undo and what is known about each answer."""
     repeated = project(tmp_path / "repeated.duckdb", duplicates=0.2)
     repeats = "SELECT presentation_id, duplicate_of FROM presentations WHERE duplicate_of <> ''"
     planted, firsts = map(set, zip(*rows_of(repeated, repeats), strict=True))
@@ -123,12 +127,12 @@ def put_off_one(store: Store, item: str) -> list[HistoryPage]:
     grade_next(store, "ada", 60, grade=1)
     assert next_showings(store, "ada", 1).showings == []
     pages = [history_page(store, "ada")]
-    close_round(store, "now")
+    set_round(store, "now", "closed")
     return [*pages, history_page(store, "ada")]
 
 
 def test_what_was_put_off_withholds_answers_while_a_repeat_of_it_could_come(tmp_path: Path) -> None:
-    """Also where there is no repeat, or the list would tell of which item there is one."""
+    """Answers are withheld without a repeat, too, or the list would show which item has one."""
     repeated = project(tmp_path / "repeated.duckdb", duplicates=0.2)
     firsts = "SELECT duplicate_of FROM presentations WHERE duplicate_of <> '' ORDER BY position"
     ((first,), *_) = rows_of(repeated, firsts)
@@ -171,12 +175,12 @@ def test_a_reviewer_gets_no_opinions_on_what_they_have_still_to_grade(store: Sto
     add_pairs(store, grid(1, 2))
     add_names(store, "ada", "ben", "rita")
     add_names(store, "lea", role="lead")
-    open_round(store, "first", ["ada", "ben"], overlap=2, duplicates=0)
+    open_round(store, RoundRequest("first", ["ada", "ben"], overlap=2, duplicates=0))
     grade_next(store, "ada", 2, grade=0)
     grade_next(store, "ben", 2, grade=3)
     assert len(next_cases(store, "lea").showings) == 2
     decide_pairs(store, {("query 0", "document 0.0"): 2})
-    open_round(store, "again", ["lea"], overlap=1, duplicates=0, again=True)
+    open_round(store, RoundRequest("again", ["lea"], overlap=1, duplicates=0, again=True))
     assert next_cases(store, "lea").showings == recent_cases(store, "lea") == []
     with pytest.raises(RefusedError, match="still items to grade"):
         one_case(store, "lea", "query 0", "document 0.0")
@@ -188,7 +192,7 @@ def test_adjudication_does_not_tell_a_reviewer_who_grades_which_pairs_come_again
     add_names(store, "ada", "ben")
     add_names(store, "rita", role="reviewer")
     add_pairs(store, grid(10, 4))
-    open_round(store, "first", ["ada", "ben", "rita"], overlap=3, duplicates=0.2)
+    open_round(store, RoundRequest("first", ["ada", "ben", "rita"], overlap=3, duplicates=0.2))
     grade_next(store, "ada", 60, grade=0)
     grade_next(store, "ben", 60, grade=3)
     grade_next(store, "rita", 20, grade=1)

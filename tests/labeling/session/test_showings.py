@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 
-from curation.guides.parse_guide import read_guide
+import pytest
+
+from curation.guides.guide_text import read_guide
 from curation.guides.questions import ask_guide, guide_questions
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.forecast import annotators_work
+from curation.labeling.judging import Submission
 from curation.labeling.rounds.guide_in_force import put_in_force
-from curation.labeling.rounds.lifecycle import close_round, open_states, round_state
+from curation.labeling.rounds.moving import extend_round
+from curation.labeling.rounds.pace import annotators_work
 from curation.labeling.rounds.remarks import remarks
-from curation.labeling.rounds.rounds import shown_as
+from curation.labeling.rounds.rounds import open_states, round_state, set_round, shown_as
 from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
-from curation.labeling.session.cache import session_cache
 from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, history_page
 from curation.labeling.session.item_views import previous_answered
+from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import next_showings, put_off_showings
 from curation.labeling.session.submit import submit
-from curation.labeling.transfers.extension import extend_round
-from curation.queries.sampling.tags.answerable import answered_no, unanswerable
-from curation.queries.sampling.tags.stored_tags import set_tags, unanswerable_share
-from curation.store import Store, append, put_setting, utc_now
+from curation.queries.stored_tags import set_tags
+from curation.queries.unanswerable import answered_no, unanswerable, unanswerable_share
+from curation.store import Store, append, put_setting
 from tests.support import ROOT
 from tests.support.drawn import outline
 from tests.support.projects import (
@@ -34,6 +32,7 @@ from tests.support.projects import (
     built_once,
     grade_next,
     grid,
+    open_for,
     rows_of,
     turn_clock_back,
 )
@@ -42,9 +41,7 @@ from tests.support.projects import (
 @built_once
 def opened(store: Store) -> Store:
     """Two queries with three documents each, for ada, grace and joan."""
-    add_pairs(store, grid(2, 3))
-    add_names(store, "ada", "grace", "joan")
-    open_round(store, "first", ["ada", "grace", "joan"], overlap=3, duplicates=0, ask_from=1)
+    open_for(store, grid(2, 3), "ada", "grace", "joan", ask_from=1)
     return store
 
 
@@ -58,6 +55,7 @@ class AskedOutsideLeases(frozenset[str]):
             return super().__contains__(host)
 
 
+@pytest.mark.slow
 def test_documents_are_drawn_after_the_file_was_let_go(opened: Store, tmp_path: Path) -> None:
     hosts = AskedOutsideLeases({"shop.example"})
     hosts.store = opened
@@ -79,6 +77,7 @@ def test_documents_are_drawn_after_the_file_was_let_go(opened: Store, tmp_path: 
         assert "src=https://shop.example/1.png" in outline(showing.facts[0].value)
 
 
+@pytest.mark.slow
 def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store) -> None:
     items = [one.presentation_id for one in next_showings(opened, "ada", 3).showings]
     for item in items:
@@ -88,7 +87,7 @@ def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store)
     oldest = found[-1]
     submit(opened, "ada", [Submission(items[0], oldest.showing.revision, "grade", "change-0001", grade=3)])
     last = previous_answered(opened, "ada")
-    close_round(opened, "first")
+    set_round(opened, "first", "closed")
     again = history_page(opened, "ada").answers
     assert [one.showing.presentation_id for one in again] == items[::-1]
     assert (again[-1].grade, again[-1].showing.revision) == (3, 2)
@@ -108,9 +107,7 @@ def test_an_item_says_which_of_its_query_it_is_also_after_it_was_put_off(opened:
 
 
 def test_a_repeat_is_counted_among_the_items_of_its_query_like_any_other(store: Store) -> None:
-    add_pairs(store, grid(40, 3))
-    add_names(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0.1, seed=3)
+    open_for(store, grid(40, 3), "ada", duplicates=0.1, seed=3)
     repeats = {row[0] for row in rows_of(store, REPEATS)}
     assert repeats
     found: dict[str, list[tuple[int, int]]] = {}
@@ -124,6 +121,7 @@ def test_a_repeat_is_counted_among_the_items_of_its_query_like_any_other(store: 
 REPEATS = "SELECT presentation_id FROM presentations WHERE duplicate_of IS NOT NULL"
 
 
+@pytest.mark.slow
 def test_what_was_written_last_comes_first_whatever_the_clock_said(opened: Store) -> None:
     items = [one.presentation_id for one in next_showings(opened, "ada", 3).showings]
     for item in items:
@@ -150,6 +148,7 @@ def test_what_was_put_off_comes_back_in_that_order_whatever_the_clock_said(opene
     assert coming(opened) == expected, "as the database has it"
 
 
+@pytest.mark.slow
 def test_history_is_filtered_by_words_answer_and_marks(opened: Store) -> None:
     items = next_showings(opened, "ada", 4).showings
     sent = [
@@ -161,7 +160,7 @@ def test_history_is_filtered_by_words_answer_and_marks(opened: Store) -> None:
     for item, more in zip(items, sent, strict=True):
         submit(opened, "ada", [Submission(item.presentation_id, 0, client_key=f"k-{item[0]}", **more)])
     submit(opened, "ada", [Submission(items[2].presentation_id, 1, "grade", "change-0001", grade=1)])
-    close_round(opened, "first")
+    set_round(opened, "first", "closed")
 
     def places(**wanted: str | int | bool) -> list[int]:
         found = history_page(opened, "ada", HistoryFilter(**wanted))
@@ -188,11 +187,11 @@ def test_history_has_each_grade_as_the_guide_has_it_under_which_it_was_given(
     guide.write_text(shipped.replace("name: Useful", "name: In part"), encoding="utf-8")
     put_in_force(opened, read_guide(guide), open_rounds="switch")
     grade_next(opened, "ada")
-    close_round(opened, "first")
+    set_round(opened, "first", "closed")
     found = history_page(opened, "ada")
-    named = {(one.guide_hash, one.value): one.name for one in found.grades}
+    named = {(one["guide_hash"], one["value"]): one["name"] for one in found.grades}
     assert [named[one.guide_hash or "", 2] for one in found.answers] == ["In part", "Useful"]
-    assert len({one.showing.guide_hash for one in found.answers}) == 1, "that of the round"
+    assert len({one.showing.guide_hash for one in found.answers}) == 1, "the guide of the round"
     assert history_page(opened, "grace").grades == []
 
 
@@ -212,9 +211,7 @@ def test_what_was_put_off_is_listed_and_asks_only_as_the_last_of_its_query(opene
 
 
 def test_history_is_ones_own_and_by_pages_of_twenty(store: Store) -> None:
-    add_pairs(store, grid(6, 5))
-    add_names(store, "ada", "grace")
-    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)
+    open_for(store, grid(6, 5), "ada", "grace")
     grade_next(store, "ada", 15)
     assert len(history_page(store, "ada").answers) == LAST_ITEMS
     grade_next(store, "ada", 15)
@@ -225,10 +222,8 @@ def test_history_is_ones_own_and_by_pages_of_twenty(store: Store) -> None:
 
 
 def put_off_a_first_showing(store: Store) -> tuple[str, str]:
-    """A round of which the first showing of one blind duplicate is put off."""
-    add_pairs(store, grid(10, 5))
-    add_names(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0.2)
+    """A round in which the first showing of one blind duplicate is put off."""
+    open_for(store, grid(10, 5), "ada", duplicates=0.2)
     first, repeat = rows_of(
         store,
         "SELECT duplicate_of, presentation_id FROM presentations WHERE duplicate_of <> '' "
@@ -259,6 +254,7 @@ def test_a_repeat_too_near_to_what_was_put_off_is_not_shown(store: Store) -> Non
     assert after.message.startswith("You have answered every item")
 
 
+@pytest.mark.slow
 def test_a_repeat_that_cannot_come_back_is_left_out_and_the_round_is_done(store: Store) -> None:
     first, _ = put_off_a_first_showing(store)
     everything = round_status(store, "first").annotators[0].presentations
@@ -278,6 +274,7 @@ def test_a_repeat_that_cannot_come_back_is_left_out_and_the_round_is_done(store:
         assert [(who, count) for (_, who), count in unshown(cursor).items()] == [("ada", 1)]
 
 
+@pytest.mark.slow
 def test_a_repeat_that_was_left_out_is_open_again_when_more_work_comes(store: Store) -> None:
     put_off_a_first_showing(store)
     grade_next(store, "ada", len(coming(store)))
@@ -291,6 +288,7 @@ def test_a_repeat_that_was_left_out_is_open_again_when_more_work_comes(store: St
     assert ada.answered == ada.presentations
 
 
+@pytest.mark.slow
 def test_a_repeat_of_what_was_put_off_waits_for_20_others_whatever_the_clock_said(store: Store) -> None:
     _, repeat = put_off_a_first_showing(store)
     grade_next(store, "ada", len(coming(store)))
@@ -302,6 +300,7 @@ def test_a_repeat_of_what_was_put_off_waits_for_20_others_whatever_the_clock_sai
     assert repeat not in coming(store), "45 answers came before the first showing, and 5 after it"
 
 
+@pytest.mark.slow
 def test_a_repeat_of_what_was_put_off_comes_once_20_others_lie_between(store: Store) -> None:
     first, repeat = put_off_a_first_showing(store)
     *others, last = coming(store)
@@ -324,9 +323,7 @@ def test_the_last_item_of_a_query_asks_whether_the_corpus_answers_it(opened: Sto
 
 
 def test_a_round_asks_from_its_number_of_documents_on_and_an_older_one_always(store: Store) -> None:
-    add_pairs(store, {**grid(1, 5), "q2": ["d1", "d2"]})
-    add_names(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    open_for(store, {**grid(1, 5), "q2": ["d1", "d2"]}, "ada")
 
     def asking() -> list[int]:
         return [one.of for one in next_showings(store, "ada", 9).showings if one.asks]
@@ -388,8 +385,8 @@ def test_more_than_half_no_makes_a_query_unanswerable(opened: Store) -> None:
         answer_query(opened, who, item.presentation_id, answer, f"answer-{who}")
     with opened.reading() as cursor:
         counts = unanswerable(cursor)
-        expected = {row.query_id for row in counts if 2 * row.no > row.yes + row.partly + row.no}
-        assert sum(row.no for row in counts) == 2
+        expected = {query_id for query_id, (yes, partly, no) in counts.items() if no > yes + partly}
+        assert sum(no for _, _, no in counts.values()) == 2
         assert answered_no(cursor) == expected
         assert len(expected) >= 1
 
@@ -405,7 +402,7 @@ def test_the_answer_in_the_newest_round_counts_whatever_the_clock_said(opened: S
             "answered_at - INTERVAL 1 DAY AS answered_at",
         }.items():
             cursor.execute(f"INSERT INTO {table} SELECT * REPLACE ({changes}) FROM {table}")
-        assert [(row.yes, row.no) for row in unanswerable(cursor)] == [(1, 0)]
+        assert [*unanswerable(cursor).values()] == [(1, 0, 0)]
 
 
 def test_what_annotators_answer_feeds_the_unanswerable_share_of_the_sample(opened: Store) -> None:
@@ -436,57 +433,24 @@ def test_a_persons_word_that_a_query_is_answerable_outweighs_the_answers(opened:
         assert unanswerable_share(cursor) == (1, 1)
 
 
-def test_a_pilots_answers_about_queries_do_not_count(store: Store) -> None:
-    add_pairs(store, grid(2, 2))
-    add_names(store, "ada", "grace")
-    open_round(store, "pilot", ["ada", "grace"], kind="pilot", ask_from=1)
-    item = next_showings(store, "ada", 2).showings[1]
-    assert item.asks
-    assert answer_query(store, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
-    with store.reading() as cursor:
-        assert unanswerable(cursor) == []
-
-
-def test_an_audit_asks_like_any_other_round_and_its_answers_do_not_count(opened: Store) -> None:
+@pytest.mark.parametrize("kind", ["audit", "pilot"])
+def test_audits_and_pilots_ask_like_any_other_round_and_their_answers_do_not_count(
+    opened: Store, kind: str
+) -> None:
     with opened.transaction() as cursor:
-        cursor.execute("UPDATE rounds SET kind = 'audit'")
+        cursor.execute("UPDATE rounds SET kind = ?", [kind])
     item = next_showings(opened, "ada", 3).showings[2]
     assert item.asks
     assert answer_query(opened, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
     with opened.reading() as cursor:
-        assert unanswerable(cursor) == []
-
-
-def test_pace_counts_the_last_hour_and_waits_for_five_answers(opened: Store) -> None:
-    def answer(count: int) -> None:
-        for one in next_showings(opened, "ada", count).showings:
-            action = Submission(
-                one.presentation_id, one.revision, "grade", f"p-{one.presentation_id}", 1, active_ms=4000
-            )
-            submit(opened, "ada", [action])
-
-    answer(4)
-    queue = next_showings(opened, "ada")
-    assert (queue.hour, queue.seconds_each) == (4, None)
-    answer(1)
-    assert next_showings(opened, "ada").seconds_each == 4.0
-    with opened.transaction() as cursor:
-        cursor.execute("UPDATE judgment_events SET submitted_at = ?", [utc_now() - timedelta(minutes=61)])
-    with session_cache(opened, "ada") as cache:
-        cache.forget()  # it knows that events never change
-    assert next_showings(opened, "ada").hour == 0
+        assert unanswerable(cursor) == {}
 
 
 def test_an_empty_queue_says_that_the_round_was_closed(opened: Store) -> None:
     add_names(opened, "mary")
     assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")
-    close_round(opened, "first")
-    assert next_showings(opened, "ada").message.startswith("The lead has closed what you worked on;")
-    assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")
-
-
-def test_work_of_a_closed_round_is_no_part_of_the_progress(opened: Store) -> None:
-    close_round(opened, "first")
+    set_round(opened, "first", "closed")
     queue = next_showings(opened, "ada")
+    assert queue.message.startswith("The lead has closed what you worked on; your answers are kept")
     assert (queue.done, queue.total) == (0, 0)
-    assert "your answers are kept" in queue.message
+    assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")

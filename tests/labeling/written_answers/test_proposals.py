@@ -8,20 +8,21 @@ from typing import Any
 
 import pytest
 
-from curation.ingest.importers.answers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
+from curation.ingest.importers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.labeling.written_answers.proposals import (
-    MOST,
+    MAX_NUGGETS,
     NuggetProposals,
     read_proposals,
     read_proposed,
     share_sentences,
 )
 from curation.queries.coverage.language_model.answers import MALFORMED
-from curation.queries.coverage.language_model.prompts import MalformedAnswerError, load_prompt
+from curation.queries.coverage.language_model.chat import MalformedAnswerError, load_prompt
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, pooled_project
-from tests.support.language_model import MODEL, Fault, ServedModel, completion, model
+from tests.support.http_server import HttpAnswer
+from tests.support.language_model import MODEL, ServedModel, completion, model
 from tests.support.marking import frozen_marks
 from tests.support.projects import add_names, rows_of
 
@@ -48,7 +49,7 @@ def project(tmp_path: Path, model: ServedModel) -> Store:
 
 
 def propose(store: Store, *options: str) -> dict[str, Any]:
-    shown = invoke(["--project", str(store.path), "answers", "nuggets", "propose", "--json", *options])
+    shown = invoke(["--project", str(store.path), "answers", "nuggets", "--json", *options])
     assert shown.exit_code == 0, shown.stderr
     return {**json.loads(shown.stdout), "notes": shown.stderr}
 
@@ -61,7 +62,7 @@ def test_a_query_goes_with_its_relevant_documents_and_no_proposal_is_a_nugget(
     assert (found["proposed"], found["sent"]["requests"]) == ({"q-violin": 2}, 1)
     assert f"{MODEL} at 127.0.0.1: 1 call to make" in found["notes"]
     system, user = (message["content"] for message in model.requests[0]["messages"])
-    assert system == load_prompt("nuggets").words
+    assert system == load_prompt("nuggets")
     document = {"title": "Violin number 1", "text": "All about the violin.", "evidence": []}
     assert json.loads(user) == {"query": "best violin", "need": "", "documents": [document]}
     with project.reading() as cursor:
@@ -104,7 +105,7 @@ def test_what_people_marked_is_sent_and_nothing_of_a_sealed_query(tmp_path: Path
         (said({"text": "\ud800", "importance": "okay"}), "empty"),
         (said({"text": "red \x1b[2J", "importance": "okay"}), "control characters"),
         (said(STEEL, STEEL), "twice"),
-        (said(*(Nugget(f"fact {n}", True) for n in range(MOST + 1))), f"more than {MOST}"),
+        (said(*(Nugget(f"fact {n}", True) for n in range(MAX_NUGGETS + 1))), f"more than {MAX_NUGGETS}"),
     ],
 )
 def test_an_answer_of_another_form_is_none(answer: str, why: str) -> None:
@@ -117,7 +118,7 @@ def test_bad_answers_are_counted_with_their_reason_and_nothing_of_them_is_stored
 ) -> None:
     half = said(STEEL, {"text": "It is red.", "importance": "high"})
     cut, refused = completion(said(STEEL)[:40], "length"), completion(None, refusal="no")
-    model.faults = [*[cut] * 3, refused, *[completion("")] * 3, *[completion(half)] * 3, Fault(400)]
+    model.faults = [*[cut] * 3, refused, *[completion("")] * 3, *[completion(half)] * 3, HttpAnswer(400)]
     found = propose(project, "--send", "--parallel", "1")
     assert found["sent"]["left_out"] == {
         f"{MALFORMED}: an answer that was cut off": 1,
@@ -179,11 +180,11 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     assert taken["q-violin"] == {"unchanged": 1, "changed": 2, "dropped": 1, "added": 1}
     assert taken["q-kettle"] == {"unchanged": 0, "changed": 0, "dropped": 4, "added": 0}
     assert sentences == [
-        f"Of 8 nuggets that {MODEL} proposed people took 1 unchanged (12\u00a0%), changed 2 and dropped 5. "
+        f"{MODEL} proposed 8 nuggets. People took 1 unchanged (12\u00a0%), changed 2 and dropped 5. "
         "They added 1 nugget of their own.",
         f"Nuggets that {MODEL} proposed for 1 query wait for people.",
     ]
-    shown = invoke(["--project", str(project.path), "answers", "nuggets", "show"]).stdout
+    shown = invoke(["--project", str(project.path), "answers", "nuggets", "--proposed"]).stdout
     assert "q-router" in shown
     assert "people have reviewed" in propose(project, "--query", "q-kettle")["notes"]
     assert rows_of(project, "SELECT DISTINCT author, call_id IS NOT NULL FROM nuggets ORDER BY ALL") == [

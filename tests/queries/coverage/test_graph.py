@@ -9,26 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.queries.coverage import entity_graph as graph_module
-from curation.queries.coverage.clusters import entity_masses, make_clusters, partition
+from curation.queries.coverage import entity_graph
+from curation.queries.coverage.cluster_names import naming_entities, noun_shares
+from curation.queries.coverage.clusters import make_clusters
 from curation.queries.coverage.entities import Entity
 from curation.queries.coverage.entity_graph import EntityGraph, join_neighbours, nearest
-from curation.queries.coverage.names import naming_entities, noun_shares
-from curation.queries.coverage.resolution import (
-    GraphDraw,
+from curation.queries.coverage.partitions import (
     Partitions,
     choose_resolution,
     draw_graphs,
+    entity_masses,
     find_partitions,
     mean_rand_index,
+    partition,
     recovered_shares,
 )
-from curation.retrieval.embeddings import Vectors
+from curation.retrieval.embedding_model import Vectors
 from tests.support import examples
 
 
 def at_angles(*degrees: float) -> Vectors:
-    """Unit vectors in the plane: the cosine of two is that of the difference of their angles."""
+    """Unit vectors in the plane: the angle between two is the difference of their degrees."""
     angles = np.radians(degrees)
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
@@ -74,12 +75,12 @@ def test_blocks_change_nothing(seed: int, rows: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(23, 3)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     whole = join_neighbours(vectors, 4)
-    cells = graph_module._CELLS
-    graph_module._CELLS = rows * 23
+    cells = entity_graph._CELLS
+    entity_graph._CELLS = rows * 23
     try:
         parts = join_neighbours(vectors, 4)
     finally:
-        graph_module._CELLS = cells
+        entity_graph._CELLS = cells
     assert edges(parts) == edges(whole)
 
 
@@ -148,27 +149,25 @@ def test_a_region_is_recovered_by_the_cluster_that_agrees_with_it_best() -> None
     labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2])
     masses = entity_masses(10, {"a": (0, 1), "b": (2, 3), "c": (4, 5, 6, 7), "d": (8, 9)})
     assert masses.tolist() == [0.5] * 4 + [0.25] * 4 + [0.5, 0.5]
-    whole = GraphDraw(np.arange(10), graph)
-    part = GraphDraw(np.array([0, 1, 4, 5, 9]), join_neighbours(at_angles(0, 5, 90, 180, 184)))
+    whole = (np.arange(10), graph)
+    part = (np.array([0, 1, 4, 5, 9]), join_neighbours(at_angles(0, 5, 90, 180, 184)))
     regions = np.array([True, True, False])
     # of the part, cluster 0 is there again; of cluster 1 one half is alone and one half is with the loner
     found = recovered_shares(
-        labels, regions, masses, [whole, part], [partition(draw.graph, 1.0, 0) for draw in (whole, part)]
+        labels, regions, masses, [whole, part], [partition(draw[1], 1.0, 0) for draw in (whole, part)]
     )
     assert found == [(2 + 1.5) / 4, (2 * 1 + 1.5 * 0.5) / 4]
-    assert recovered_shares(labels, ~regions, masses, [whole], [partition(whole.graph, 1.0, 0)]) == [0.5 / 4]
+    assert recovered_shares(labels, ~regions, masses, [whole], [partition(whole[1], 1.0, 0)]) == [0.5 / 4]
 
 
 def test_draws_have_the_entities_of_four_fifths_of_the_documents() -> None:
     graph = cliques(4, 5)._replace(nodes=10)
     documents = {f"d{place}": (place, 9) for place in range(5)}
     draws = draw_graphs(graph, documents, seed=1)
-    assert [len(draw.kept) for draw in draws] == [5] * 5
-    assert [draw.kept.tolist() for draw in draws] == [
-        d.kept.tolist() for d in draw_graphs(graph, documents, 1)
-    ]
+    assert [len(draw[0]) for draw in draws] == [5] * 5
+    assert [draw[0].tolist() for draw in draws] == [d[0].tolist() for d in draw_graphs(graph, documents, 1)]
     for draw in draws:
-        kept = draw.kept.tolist()
-        ends = {(kept[a], kept[b]) for a, b in zip(draw.graph.first, draw.graph.second, strict=True)}
+        kept = draw[0].tolist()
+        ends = {(kept[a], kept[b]) for a, b in zip(draw[1].first, draw[1].second, strict=True)}
         assert ends == {pair for pair in edges(graph) if set(pair) <= set(kept)}
     assert draw_graphs(graph, {"d": (1, 2), "e": ()}, 1) == []

@@ -7,21 +7,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.queries.coverage.coverage_map import MapSettings
+from curation.queries.coverage.coverage_map import (
+    ALTERNATIVES,
+    TWO,
+    EntityMatch,
+    map_parameters,
+    match_queries,
+    named_entities,
+    rule_of,
+)
 from curation.queries.coverage.entities import singular_name
-from curation.queries.coverage.entity_linking import EntityMatch, match_queries, named_entities
-from curation.queries.coverage.matching import ALTERNATIVES, TWO, rule_of
 from curation.queries.coverage.measures import (
-    AskedText,
+    Cell,
     Clusters,
     QueryShape,
     alignment,
+    cell_of,
+    cuts_of,
     dispersion,
-    make_grid,
     measure_coverage,
     possible_cells,
     query_shape,
 )
+from curation.queries.requests import CoverageRequest
 from tests.support import examples
 
 CLUSTERS = st.frozensets(st.integers(0, 7), max_size=4)
@@ -38,7 +46,7 @@ DOCUMENTS = [of(0), of(0, 1), of(1), of(2), of()]
 
 def test_a_corpus_of_five_documents_by_hand() -> None:
     queries = [of(0)] * 5 + [of(1, 0), of()]
-    traffic = [AskedText(of(0), 6), AskedText(of(0, 2), 4), AskedText(of(), 90)]
+    traffic = [(of(0), 6), (of(0, 2), 4), (of(), 90)]
     found = measure_coverage(range(4), DOCUMENTS, queries, traffic)
     assert (found.clusters, found.documents, found.queries) == (4, 4, 6)
     assert found.msc == 2 / 4
@@ -63,7 +71,7 @@ def test_shares_of_nothing_are_unknown() -> None:
 def test_one_more_query_lowers_no_coverage(
     documents: list[Clusters], queries: list[Clusters], one: Clusters
 ) -> None:
-    traffic = [AskedText(held, 2) for held in documents]
+    traffic = [(held, 2) for held in documents]
     before = measure_coverage(range(8), documents, queries, traffic)
     after = measure_coverage(range(8), documents, [*queries, one], traffic)
     for name in ("msc", "msc_by_mass", "msc_by_traffic", "scc"):
@@ -97,31 +105,26 @@ def test_dispersion_is_above_zero_and_alignment_between_zero_and_one(
         assert shape.dispersion is None or 0 < shape.dispersion <= 1
 
 
-def test_tertiles_make_nine_cells_and_queries_without_a_shape_are_named() -> None:
-    shapes = {f"q{a}{b}": QueryShape((a + 1) / 3, b / 2) for a in range(3) for b in range(3)} | {"q-": None}
-    grid = make_grid(shapes)
-    assert grid is not None
-    assert grid.cells == {f"q{a}{b}": (a, b) for a in range(3) for b in range(3)}
-    assert grid.left_out == ["q-"]
-    assert make_grid({"q": None}) is None
+def cells_of(shapes: list[QueryShape]) -> list[Cell | None]:
+    return [cell_of(shape, *cuts_of([*shapes, None])) for shape in shapes]
+
+
+def test_tertiles_make_nine_cells() -> None:
+    places = [(a, b) for a in range(3) for b in range(3)]
+    assert cells_of([QueryShape((a + 1) / 3, b / 2) for a, b in places]) == places
+    assert cuts_of([None]) == (None, None)
 
 
 def test_where_most_queries_have_one_relevant_document_alignment_alone_makes_the_cells() -> None:
-    one = {f"q{n}": QueryShape(None, n / 9) for n in range(9)}
-    same = {f"r{n}": QueryShape(1.0, n / 9) for n in range(9)}
-    for shapes in (one, one | same):
-        grid = make_grid(shapes)
-        assert grid is not None
-        assert grid.dispersion is None
-        assert (
-            sorted(set(grid.cells.values()))
-            == possible_cells(grid.cells.values())
-            == [(None, n) for n in range(3)]
-        )
-    assert make_grid(dict.fromkeys("ab", QueryShape(None, 0.5))) is None
-    mixed = make_grid(one | {f"s{n}": QueryShape(n / 9 + 0.1, n / 9) for n in range(9)})
-    assert mixed is not None
-    assert possible_cells(mixed.cells.values())[9:] == [(None, n) for n in range(3)]
+    lone = [QueryShape(None, n / 9) for n in range(9)]
+    same = [QueryShape(1.0, n / 9) for n in range(9)]
+    thirds: list[Cell | None] = [(None, n) for n in range(3)]
+    for shapes in (lone, lone + same):
+        cells = set(filter(None, cells_of(shapes)))
+        assert sorted(cells) == possible_cells(cells) == thirds
+    assert cells_of([QueryShape(None, 0.5)] * 2) == [None, None]
+    mixed = cells_of(lone + [QueryShape(n / 9 + 0.1, n / 9) for n in range(9)])
+    assert possible_cells(set(filter(None, mixed)))[9:] == thirds
 
 
 def test_a_query_names_the_longest_entities_it_holds() -> None:
@@ -150,21 +153,17 @@ def test_a_query_is_about_clusters_with_two_of_its_entities_else_about_those_it_
     assert TWO.clusters(EntityMatch((), (0, 3)), cluster_of) == of()
     named, _, ten, every = ALTERNATIVES
     far = EntityMatch((4,), (*[0] * 10, 3))
-    assert [rule.clusters(far, cluster_of) for rule in (named, ten, every)] == [
-        of(3),
-        of(0, 3),
-        of(0, 2, 3),
-    ]
+    assert [rule.clusters(far, cluster_of) for rule in (named, ten, every)] == [of(3), of(0, 3), of(0, 2, 3)]
 
 
 def test_a_map_of_before_counts_every_matched_entity() -> None:
     assert rule_of({"matching": {"most_by_meaning": 50}}).clusters(EntityMatch((), (0, 1)), [0, 1]) == of(
         0, 1
     )
-    assert rule_of(MapSettings(seed=0).parameters()) is TWO
+    assert rule_of(map_parameters(CoverageRequest(seed=0))) is TWO
 
 
 def test_traffic_without_a_counted_cluster_weighs_nothing() -> None:
-    found = measure_coverage([0], [of(0)], [], [AskedText(of(1), 3)])
+    found = measure_coverage([0], [of(0)], [], [(of(1), 3)])
     assert found.msc_by_traffic is None
     assert found.msc == pytest.approx(0)

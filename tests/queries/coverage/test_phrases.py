@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.core.progress import Progress, silent
 from curation.queries.coverage.entities import (
-    LONGEST_DESCRIPTION,
-    LONGEST_SENTENCE,
-    NO_ENTITY,
+    MAX_DESCRIPTION_LENGTH,
+    MAX_SENTENCE_LENGTH,
     Entity,
-    Extraction,
-    Mention,
     entity_name,
+    extract_phrases,
     find_entities,
+    joining_words,
+    phrases_of,
     singular,
+    unite_mentions,
 )
-from curation.queries.coverage.phrases import PhraseExtractor, joining_words, phrases_of
 from curation.store import Document
 
 
@@ -32,7 +31,7 @@ TEA = [
 
 
 def names(document: Document, corpus: Sequence[Document] = TEA, most: int = 8) -> list[str]:
-    mentions = PhraseExtractor(most).extract(corpus).mentions
+    mentions = extract_phrases(corpus, most)
     return [mention.name for mention in mentions[list(corpus).index(document)]]
 
 
@@ -76,50 +75,34 @@ def test_what_more_than_a_tenth_of_a_large_corpus_has_is_too_general() -> None:
 
 
 def test_a_phrase_is_described_by_the_sentence_in_which_the_chosen_phrases_weigh_most() -> None:
-    [mention] = [m for m in PhraseExtractor().extract(TEA).mentions[0] if m.name == "green tea"]
+    [mention] = [m for m in extract_phrases(TEA)[0] if m.name == "green tea"]
     assert mention.description == "Green tea is steamed."  # both phrases in fewest words
 
 
 def test_a_long_description_ends_in_an_ellipsis() -> None:
-    long = document("a", "pump " * (LONGEST_SENTENCE + 20))
-    [pump] = [m for m in PhraseExtractor(1000).extract([long]).mentions[0] if m.name == "pump pump pump"]
-    assert pump.description.split(" ")[LONGEST_SENTENCE:] == ["…"]
+    long = document("a", "pump " * (MAX_SENTENCE_LENGTH + 20))
+    [pump] = [m for m in extract_phrases([long], 1000)[0] if m.name == "pump pump pump"]
+    assert pump.description.split(" ")[MAX_SENTENCE_LENGTH:] == ["…"]
 
 
-def test_a_corpus_without_words_has_no_entity_and_says_so() -> None:
-    found = find_entities([document("a", ""), document("b", "the of and")], PhraseExtractor())
-    assert (found.entities, found.left_out) == ([], {NO_ENTITY: 2})
-    assert found.of_documents == {"a": (), "b": ()}
-
-
-class Given:
-    """An extractor that mentions what it was made with."""
-
-    name = "given"
-
-    def __init__(self, mentions: dict[str, list[Mention]]) -> None:
-        self._mentions = mentions
-        self.settings: dict[str, str] = {}
-
-    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> Extraction:
-        return Extraction([self._mentions.get(document.document_id, []) for document in documents])
+def test_a_corpus_without_words_has_no_entity() -> None:
+    assert find_entities([document("a", ""), document("b", "the of and")]) == ([], {"a": (), "b": ()})
 
 
 def test_names_that_are_equal_once_normalised_are_one_entity_with_the_heaviest_description() -> None:
     assert entity_name("  Wi-Fi (802.11ac) ") == "wi fi 802 11ac"
     mentions = {
-        "a": [Mention("Wi-Fi", "light", 1.0), Mention("Router", "r", 1.0), Mention("–", "no name", 9.0)],
-        "b": [Mention("wi fi", "heavy", 2.0), Mention("WI FI", "same, later", 2.0)],
+        "a": {Entity("Wi-Fi", "light"): 1.0, Entity("Router", "r"): 1.0, Entity("–", "no name"): 9.0},
+        "b": {Entity("wi fi", "heavy"): 2.0, Entity("WI FI", "same, later"): 2.0},
     }
-    found = find_entities([document("b", ""), document("a", ""), document("c", "")], Given(mentions))
-    assert found.entities == [Entity("router", "r"), Entity("wi fi", "heavy")]
-    assert found.of_documents == {"a": (0, 1), "b": (1,), "c": ()}
-    assert found.left_out == {NO_ENTITY: 1}
-    assert found.entities[1].text == "wi fi: heavy"
+    entities, of_documents = unite_mentions(["b", "a", "c"], [mentions["b"], mentions["a"], {}])
+    assert entities == [Entity("router", "r"), Entity("wi fi", "heavy")]
+    assert of_documents == {"a": (0, 1), "b": (1,), "c": ()}
+    assert entities[1].text == "wi fi: heavy"
 
 
 def test_the_order_of_the_documents_changes_nothing() -> None:
-    assert find_entities(TEA, PhraseExtractor()) == find_entities(TEA[::-1], PhraseExtractor())
+    assert find_entities(TEA) == find_entities(TEA[::-1])
 
 
 GERMAN = [
@@ -151,27 +134,27 @@ def test_scripts_without_spaces_have_grams_and_short_descriptions() -> None:
         document("ja", "緑茶はお茶の一種です。貨物船が港を出た。" * 3),
         document("th", "ชาเขียวเป็นชาชนิดหนึ่งเรือสินค้าออกจากท่าเรือ" * 20),
     ]
-    found = find_entities(corpus, PhraseExtractor())
-    assert found.left_out == {}
-    described = {entity.name: entity.description for entity in found.entities}
+    entities, of_documents = find_entities(corpus)
+    assert all(of_documents.values())
+    described = {entity.name: entity.description for entity in entities}
     sentences = [text for text in described.values() if text.endswith(("。", "！"))]
     assert set(sentences) == {
         *("绿茶是一种茶。", "货船离开港口！"),
         *("緑茶はお茶の一種です。", "貨物船が港を出た。"),
     }
     assert len(described) > len(sentences) > 8  # the others are Thai
-    assert all(len(text) <= LONGEST_DESCRIPTION + 2 for text in described.values())
+    assert all(len(text) <= MAX_DESCRIPTION_LENGTH + 2 for text in described.values())
     assert all(" " not in name for name in described)
 
 
 def test_singular_and_plural_of_a_name_are_one_entity_under_the_heavier_mentions_name() -> None:
     mentions = {
-        "a": [Mention("neural networks", "of many", 2.0)],
-        "b": [Mention("neural-network", "of one", 1.0)],
+        "a": {Entity("neural networks", "of many"): 2.0},
+        "b": {Entity("neural-network", "of one"): 1.0},
     }
-    found = find_entities([document("a", ""), document("b", "")], Given(mentions))
-    assert found.entities == [Entity("neural networks", "of many")]
-    assert found.of_documents == {"a": (0,), "b": (0,)}
+    entities, of_documents = unite_mentions(["a", "b"], [mentions["a"], mentions["b"]])
+    assert entities == [Entity("neural networks", "of many")]
+    assert of_documents == {"a": (0,), "b": (0,)}
     assert list(map(singular, ["libraries", "virus", "gas", "class", "axis", "lenses"])) == [
-        *("library", "virus", "gas", "class", "axis", "lense"),
+        *("library", "virus", "gas", "class", "axis", "lense")
     ]

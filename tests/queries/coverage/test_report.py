@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.traffic.traffic_import import import_traffic
-from curation.queries.coverage.coverage_map import MapSettings
-from curation.queries.coverage.find_gaps import find_gaps
-from curation.queries.coverage.matching import ALTERNATIVES
-from curation.queries.coverage.report import NO_CLUSTER, find_coverage
+from curation.queries.coverage.coverage_map import ALTERNATIVES
+from curation.queries.coverage.report import NO_CLUSTER, find_coverage, find_gaps
 from curation.queries.coverage.stored_map import map_in_force, read_map
+from curation.queries.requests import CoverageRequest
 from curation.store import Store
-from tests.support.command_line import invoke
 from tests.support.coverage_project import COARSE, TEXTS, TOPICS, fill, put_vectors
+from tests.support.logged import log
 from tests.support.pool_project import put_texts
 from tests.support.projects import built_once, rows_of
+
+pytestmark = pytest.mark.slow
 
 project = built_once(fill)
 
@@ -43,13 +44,12 @@ def test_the_figures_are_given_by_each_rule_and_their_range_over_all(project: St
     assert [one.rule for one in each] == [rule.name for rule in ALTERNATIVES]
     assert [one.zqc for one in each] == [(2, 2), (1, 1), (1, 1), (1, 1)]
     assert (every.msc, every.zqc) == ((1 / 3, 2 / 3), (1, 2))
-    shown = invoke(["--project", str(project.path), "coverage", "--seed", "3", "--resolution", "1"]).stdout
-    assert "0.33 to 0.67" in shown
-    assert "Documents in no region: 0 (0\u00a0%)." in shown
+    assert report.tables[1].rows[-1][1] == "0.33 to 0.67"
+    assert "Documents in no region: 0 (0\u00a0%). " in report.details
 
 
 def test_documents_in_no_region_are_counted_with_the_first_ids(project: Store) -> None:
-    outside = find_coverage(project, MapSettings(seed=3, resolution=1.0, least_documents=7)).outside
+    outside = find_coverage(project, CoverageRequest(seed=3, resolution=1.0, least_documents=7)).outside
     assert outside == (18, 1.0, tuple(sorted(TEXTS)[:10]))
 
 
@@ -60,14 +60,14 @@ def test_the_stored_map_is_the_one_that_was_made_and_made_once(
     with project.reading() as cursor:
         stored = read_map(cursor, map_in_force(cursor))
     assert stored.map_id == first.map_id
-    monkeypatch.setattr("curation.queries.coverage.report.make_map", None)  # a second map would fail
+    monkeypatch.setattr("curation.queries.coverage.stored_map.make_map", None)  # a second map would fail
     assert find_coverage(project, COARSE) == first
     assert rows_of(project, "SELECT count(*) FROM coverage_maps") == [(1,)]
     assert rows_of(project, "SELECT count(*) FROM events WHERE action = 'coverage map'") == [(1,)]
 
 
 def test_without_a_resolution_the_rule_chooses_one_of_those_on_the_curve(project: Store) -> None:
-    report = find_coverage(project, MapSettings(seed=3))
+    report = find_coverage(project, CoverageRequest(seed=3))
     assert report.chosen == "by rule"
     step = next(step for step in report.curve if step.resolution == report.resolution)
     assert step.regions.low is not None
@@ -75,28 +75,17 @@ def test_without_a_resolution_the_rule_chooses_one_of_those_on_the_curve(project
     assert [step.resolution for step in report.curve] == [1, 2, 5, 10, 15, 25, 40, 60]
 
 
-def test_gaps_come_in_the_order_of_searches_times_documents(project: Store, tmp_path: Path) -> None:
+def test_gaps_come_in_the_order_of_searches_times_documents(project: Store) -> None:
     find_coverage(project, COARSE)
     by_size = find_gaps(project)
     assert [gap.searches for gap in by_size] == [None, None]
-    log = tmp_path / "log.csv"
-    log.write_text("query,count\nhalf moon,7\ncargo ship,30\nsonnets,99\n")
-    import_traffic(project, log)
+    log(project, [("half moon", 7), ("cargo ship", 30), ("sonnets", 99)])
     put_vectors(project, "query", ["half moon", "cargo ship"])
     gaps = find_gaps(project)
     assert [(gap.searches, gap.documents[0]) for gap in gaps] == [(30.0, "ship0"), (7.0, "moon0")]
     report = find_coverage(project, COARSE)
     assert report.regions.msc_by_traffic == 0
     assert report.traffic_counted == 1
-
-
-def test_a_query_for_a_gap_closes_it(project: Store, tmp_path: Path) -> None:
-    before = find_coverage(project, COARSE)
-    put_texts(project, tmp_path, TEXTS, {"q4": "cargo ship"})
-    put_vectors(project, "query", ["cargo ship"])
-    after = find_coverage(project, COARSE)
-    assert (before.zqc, after.zqc) == (2, 1)
-    assert len(find_gaps(project)) == 1
 
 
 def test_gaps_need_a_map_of_the_corpus_in_force(project: Store, tmp_path: Path) -> None:
@@ -112,28 +101,31 @@ def test_gaps_need_a_map_of_the_corpus_in_force(project: Store, tmp_path: Path) 
         find_gaps(project)
 
 
-def test_a_resolution_of_zero_is_refused(project: Store) -> None:
-    with pytest.raises(InputError, match="“Resolution”: 0 is out of range"):
-        find_coverage(project, MapSettings(seed=0, resolution=0.0))
-    with pytest.raises(InputError, match="“Documents of a region”: 0 is out of range"):
-        find_coverage(project, MapSettings(seed=0, least_documents=0))
-
-
 def test_a_corpus_without_words_has_unknown_coverage(store: Store, tmp_path: Path) -> None:
     put_texts(store, tmp_path, {"d": "1 2 3"}, {"q": "tea"})
-    report = find_coverage(store, MapSettings(seed=0))
+    report = find_coverage(store, CoverageRequest(seed=0))
     assert (report.msc, report.scc, report.zqc, report.clusters) == (None, None, 0, [])
 
 
-def test_the_command_prints_the_measures_and_the_gaps(project: Store) -> None:
-    command = ["--project", str(project.path), "coverage"]
-    found = json.loads(invoke([*command, "--seed", "3", "--resolution", "1", "--json"]).stdout)
-    assert (found["zqc"], found["resolution"], found["chosen"]) == (2, 1.0, "given")
+def test_the_command_prints_the_measures_and_the_gaps(project: Store, goldgrade: Any) -> None:
+    found = json.loads(goldgrade("coverage", "--seed", "3", "--json"))
+    assert found["chosen"] == "by rule"
     assert {"msc", "scc", "zqc", "clusters"} <= found.keys()
-    shown = invoke([*command, "--seed", "3", "--resolution", "1"]).stdout
-    assert "3 regions" in shown
+    shown = goldgrade("coverage", "--seed", "3")
+    assert "What the queries cover" in shown
     assert "queries that are about no entity" in shown
-    gaps = invoke([*command, "gaps", "--limit", "1"]).stdout
-    assert "1 of 2 regions without a query" in gaps
-    listed = json.loads(invoke([*command, "gaps", "--limit", "1", "--json"]).stdout)
-    assert len(listed["gaps"]) == 2
+    find_coverage(project, COARSE)
+    assert "2 regions without a query" in goldgrade("coverage", "--gaps", "--limit", "1")
+    assert len(json.loads(goldgrade("coverage", "--gaps", "--limit", "1", "--json"))["gaps"]) == 2
+
+
+def test_the_command_writes_the_map_and_refuses_runs_without_a_release(
+    project: Store, tmp_path: Path, goldgrade: Any
+) -> None:
+    find_coverage(project, COARSE)
+    page = tmp_path / "map.html"
+    with pytest.raises(InputError, match="both --release and --run"):
+        goldgrade("coverage", "--html", page, "--run", "some.trec")
+    assert not page.exists()
+    assert "Wrote" in goldgrade("coverage", "--html", page)
+    assert "2 of 3 regions have no query" in page.read_text()

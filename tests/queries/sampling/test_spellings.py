@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from curation.core.errors import RefusedError
 from curation.core.similarity.shingles import character_shingles, jaccard
 from curation.core.text import normalise_query
-from curation.ingest.importers.traffic.traffic_import import import_traffic
-from curation.queries.sampling.frame.limits import Limits
-from curation.queries.sampling.frame.spellings import THRESHOLD, essentials, group_spellings, slip
-from curation.queries.sampling.sample import draw_sample
+from curation.queries.requests import DrawRequest
+from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.spellings import THRESHOLD, essentials, group_spellings, slip
+from tests.support.logged import drawn, log
 
 SAME = [
     ("receive data from socket", "recieve data from socket"),
@@ -58,7 +58,7 @@ QUERIES = st.lists(
 def grouped(*asked):
     """The groups of (query, traffic) as spelling → leader."""
     queries, traffic = zip(*asked, strict=True)
-    leaders = group_spellings(queries, np.array(traffic)).leaders
+    leaders = group_spellings(queries, np.array(traffic))
     return {
         query: queries[leader]
         for query, leader in zip(queries, leaders, strict=True)
@@ -91,29 +91,21 @@ def test_short_texts_need_more_likeness_than_a_letter_changed_in_their_middle():
     assert grouped(("medical", 90), ("medikal", 1)) == {}
 
 
-def test_nothing_groups_nothing():
-    assert group_spellings([], np.array([], np.int64)).grouped == 0
-
-
 @given(QUERIES, st.randoms(use_true_random=False), st.data())
 def test_traffic_stays_numbers_stay_and_the_order_of_the_queries_changes_nothing(queries, order, data):
     traffic = np.array(
         data.draw(st.lists(st.integers(1, 50), min_size=len(queries), max_size=len(queries))), int
     )
     groups = group_spellings(queries, traffic)
-    assert groups.totals(traffic).sum() == traffic.sum()
-    assert (groups.leaders[groups.leaders] == groups.leaders).all()
-    for query, leader in zip(queries, (queries[leader] for leader in groups.leaders), strict=True):
+    assert (groups[groups] == groups).all()
+    for query, leader in zip(queries, (queries[leader] for leader in groups), strict=True):
         assert essentials(query) == essentials(leader)
         assert query == leader or jaccard(character_shingles(query), character_shingles(leader)) >= THRESHOLD
     shuffled = list(range(len(queries)))
     order.shuffle(shuffled)
     again = group_spellings([queries[place] for place in shuffled], traffic[shuffled])
-    found = {
-        queries[place]: queries[shuffled[leader]]
-        for place, leader in zip(shuffled, again.leaders, strict=True)
-    }
-    assert found == {query: queries[leader] for query, leader in zip(queries, groups.leaders, strict=True)}
+    found = {queries[place]: queries[shuffled[leader]] for place, leader in zip(shuffled, again, strict=True)}
+    assert found == {query: queries[leader] for query, leader in zip(queries, groups, strict=True)}
 
 
 @pytest.mark.slow
@@ -142,32 +134,21 @@ def test_no_pair_of_the_excite_log_is_missed(shared):
     assert grouped(*((query, asked[query]) for query in queries)) == expected
 
 
-def _log(store, tmp_path, rows):
-    path = tmp_path / "log.csv"
-    path.write_text(
-        "query,count\n" + "".join(f"{query},{count}\n" for query, count in rows), encoding="utf-8"
-    )
-    import_traffic(store, path)
-
-
 ROWS = [("Sheet Music", 2), ("sheet music", 3), ("sheet musci", 1), ("sheet  musics", 2), ("blind date", 4)]
 
 
-def test_a_group_is_drawn_once_in_its_leaders_most_frequent_spelling_with_all_its_traffic(store, tmp_path):
-    _log(store, tmp_path, ROWS)
-    report = draw_sample(store, 2, seed=1)
+def test_a_group_is_drawn_once_in_its_leaders_most_frequent_spelling_with_all_its_traffic(store):
+    log(store, ROWS)
+    report = draw_sample(store, DrawRequest(2, seed=1))
     assert (report.grouped, report.parameters["group_spellings"]) == (2, True)
-    with store.reading() as cursor:
-        drawn = cursor.execute(
-            "SELECT text, traffic FROM sample_queries JOIN queries USING (query_id)"
-        ).fetchall()
-    assert sorted(drawn) == [("blind date", 4), ("sheet music", 8)]
+    traffic = {text: row[1] for text, row in drawn(store).items()}
+    assert traffic == {"blind date": 4, "sheet music": 8}
     assert sum(stratum.traffic for stratum in report.strata) == 12
     with pytest.raises(RefusedError, match="2 distinct queries and 3 were asked for"):
-        draw_sample(store, 3, seed=1)
+        draw_sample(store, DrawRequest(3, seed=1))
 
 
-def test_without_grouping_each_spelling_is_a_query(store, tmp_path):
-    _log(store, tmp_path, ROWS)
-    report = draw_sample(store, 4, seed=1, limits=Limits(group_spellings=False))
+def test_without_grouping_each_spelling_is_a_query(store):
+    log(store, ROWS)
+    report = draw_sample(store, DrawRequest(4, seed=1, group_spellings=False))
     assert (report.grouped, sum(stratum.population for stratum in report.strata)) == (0, 4)

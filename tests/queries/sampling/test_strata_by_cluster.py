@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from pathlib import Path
-
 import pytest
 
 from curation.core.errors import InputError, RefusedError
-from curation.ingest.importers.traffic.traffic_import import import_traffic
-from curation.queries.coverage.coverage_map import MapSettings
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.stored_map import map_in_force, rename_cluster
+from curation.queries.requests import CoverageRequest, DrawRequest, TopUpRequest
 from curation.queries.sampling.designs import Stratum
-from curation.queries.sampling.request import SamplingPlan
-from curation.queries.sampling.sample import SampleReport, draw_sample
-from curation.queries.sampling.stored_sample import current_sample
-from curation.queries.sampling.top_up import top_up
+from curation.queries.sampling.draw import draw_sample, top_up
+from curation.queries.sampling.stored_sample import SampleReport, current_sample
 from curation.store import Store
-from tests.support.command_line import invoke
 from tests.support.coverage_project import fill, measured, put_vectors
-from tests.support.projects import built_once, rows_of
+from tests.support.logged import log
+from tests.support.projects import built_once
 
 KINDS = {"tea pot": 9, "ship mast": 6, "sonnets": 3}
 """About what, and how many queries of the log are; two more are about both tea and ships."""
-BY_CLUSTER = SamplingPlan(strata=("cluster",))
+BY_CLUSTER = ("cluster",)
 
 
 def asked() -> dict[str, int]:
@@ -41,9 +34,7 @@ def asked() -> dict[str, int]:
 
 def with_log(store: Store) -> Store:
     measured(store)
-    log = store.path.parent / "log.csv"
-    log.write_text("query,count\n" + "".join(f"{text},{count}\n" for text, count in asked().items()))
-    import_traffic(store, log)
+    log(store, asked().items())
     put_vectors(store, "query", list(asked()))
     return store
 
@@ -57,8 +48,9 @@ def by_name(report: SampleReport) -> dict[str, Stratum]:
     return {next((one for one in topics if one in row.name), row.name): row for row in report.strata}
 
 
+@pytest.mark.slow
 def test_each_query_is_in_the_region_of_most_of_its_entities_and_the_rest_apart(project: Store) -> None:
-    strata = by_name(draw_sample(project, 10, 3, BY_CLUSTER))
+    strata = by_name(draw_sample(project, DrawRequest(10, 3, BY_CLUSTER)))
     assert {name: row.population for name, row in strata.items()} == {
         "tea": 11,  # the two about both are about more entities of tea
         "ship": 6,
@@ -68,30 +60,21 @@ def test_each_query_is_in_the_region_of_most_of_its_entities_and_the_rest_apart(
     assert sum(row.traffic for row in strata.values()) == sum(asked().values())
 
 
-def test_the_inverse_probabilities_add_up_to_the_queries_of_each_stratum(project: Store) -> None:
-    report = draw_sample(project, 10, 3, BY_CLUSTER)
-    weights: Counter[str] = Counter()
-    sql = "SELECT stratum, inclusion_probability FROM sample_queries WHERE sample_id = ?"
-    for stratum, chance in rows_of(project, sql.replace("?", f"'{report.sample_id}'")):
-        weights[stratum] += 1 / chance
-    asked_for = {row.name: row.population for row in report.strata if row.population}
-    assert weights == pytest.approx(asked_for)
-
-
 def test_the_same_draw_is_the_same_sample_and_names_its_map(project: Store) -> None:
-    first, again = (draw_sample(project, 8, 1, BY_CLUSTER) for _ in range(2))
+    first, again = (draw_sample(project, DrawRequest(8, 1, BY_CLUSTER)) for _ in range(2))
     assert (first.sample_id, again.drawn_before) == (again.sample_id, True)
     with project.reading() as cursor:
         assert first.parameters["coverage_map"] == map_in_force(cursor)
-    plain = draw_sample(project, 8, 1)
+    plain = draw_sample(project, DrawRequest(8, 1))
     assert "coverage_map" not in plain.parameters  # other samples keep their ids
 
 
+@pytest.mark.slow
 def test_a_top_up_keeps_to_the_map_and_the_names_of_its_sample(project: Store) -> None:
-    first = draw_sample(project, 6, 2, BY_CLUSTER)
+    first = draw_sample(project, DrawRequest(6, 2, BY_CLUSTER))
     rename_cluster(project, 0, "Whatever leads say")
-    find_coverage(project, MapSettings(seed=3, resolution=40.0))  # another map is in force now
-    more = top_up(project, size=12)
+    find_coverage(project, CoverageRequest(seed=3, resolution=40.0))  # another map is in force now
+    more = top_up(project, TopUpRequest(size=12))
     assert [row.name for row in more.strata] == [row.name for row in first.strata]
     assert all(after.drawn >= before.drawn for before, after in zip(first.strata, more.strata, strict=True))
     stored = current_sample(project)
@@ -99,26 +82,10 @@ def test_a_top_up_keeps_to_the_map_and_the_names_of_its_sample(project: Store) -
     assert stored.parameters["coverage_map"] == first.parameters["coverage_map"]
 
 
-def test_clusters_cross_with_other_dimensions_and_other_designs(project: Store) -> None:
-    crossed = draw_sample(project, 10, 0, SamplingPlan(strata=("length", "cluster")))
-    assert len(crossed.strata) == 3 * 4
-    pps = draw_sample(project, 10, 0, SamplingPlan(strata=("cluster",), design="pps"))
-    assert sum(row.drawn for row in pps.strata) == 10
-
-
-def test_the_command_draws_by_cluster(project: Store) -> None:
-    command = ["--project", str(project.path), "sample", "--size", "10", "--strata", "cluster", "--json"]
-    found = json.loads(invoke(command).stdout)
-    assert found["parameters"]["strata"] == ["cluster"]
-    assert len(found["strata"]) == 4
-
-
-def test_without_a_map_of_the_corpus_there_are_no_clusters(store: Store, tmp_path: Path) -> None:
+def test_without_a_map_of_the_corpus_there_are_no_clusters(store: Store) -> None:
     fill(store)
-    log = tmp_path / "log.csv"
-    log.write_text("query,count\ngreen tea,3\n")
-    import_traffic(store, log)
+    log(store, [("green tea", 3)])
     with pytest.raises(RefusedError, match="no coverage map yet"):
-        draw_sample(store, 1, 0, BY_CLUSTER)
+        draw_sample(store, DrawRequest(1, 0, BY_CLUSTER))
     with pytest.raises(InputError, match="'clusters' is nothing to make strata by"):
-        draw_sample(store, 1, 0, SamplingPlan(strata=("clusters",)))
+        draw_sample(store, DrawRequest(1, 0, ("clusters",)))

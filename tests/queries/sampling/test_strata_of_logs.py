@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 
 import pytest
-from scipy.stats import binom
 
-from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import InputError, RefusedError
 from curation.core.text import digest, normalise_query
 from curation.ingest.importers.query_tags import declare_tags
 from curation.operations.registry import OPERATIONS
-from curation.queries.sampling.frame.frame import Dimensions, read_frame
-from curation.queries.sampling.frame.limits import Limits
-from curation.queries.sampling.request import DrawRequest, SamplingPlan
-from curation.queries.sampling.sample import SampleReport, draw_sample
+from curation.queries.requests import DrawRequest, TopUpRequest
+from curation.queries.sampling.designs import Labels, cross
+from curation.queries.sampling.draw import draw_sample, top_up
+from curation.queries.sampling.frame import read_frame
 from curation.queries.sampling.stored_sample import store_sample
-from curation.queries.sampling.strata import Labels, cross
-from curation.queries.sampling.top_up import top_up
+from curation.queries.stored_tags import set_tags
 from curation.releases.release_rows import released_queries
 from curation.retrieval import DEFAULT_MODEL
 from curation.store import Store, utc_now
@@ -28,15 +26,6 @@ from tests.support.stored_parts import add_texts
 def strata_of(store: Store) -> dict[str, str]:
     """The current sample: text → stratum."""
     return {text: row[0] for text, row in drawn(store).items()}
-
-
-def tag(store: Store, text: str, name: str, present: bool = True) -> None:
-    """A person's word on a query of the project."""
-    with store.transaction() as cursor:
-        [(query_id,)] = cursor.execute("SELECT query_id FROM queries WHERE text = ?", [text]).fetchall()
-        cursor.execute(
-            "INSERT INTO query_tags VALUES (?, ?, 0, ?, TRUE, 'ada', ?)", [query_id, name, present, utc_now()]
-        )
 
 
 def release(store: Store, name: str, texts: list[str]) -> None:
@@ -70,13 +59,13 @@ def test_a_query_belongs_to_the_value_that_it_has_most_often_and_ties_to_the_fir
             Asked("g", 1, metadata={"lang": "all"}),
         ],
     )
-    report = draw_sample(store, 7, seed=0, plan=SamplingPlan(strata=("field:lang",)))
+    report = draw_sample(store, DrawRequest(7, seed=0, strata=("field:lang",)))
     strata = {normalise_query(text): stratum for text, stratum in strata_of(store).items()}
     assert strata == {
         "a": "de", "b": "de", "c": "fr", "d": "no lang", "e": "lang no lang", "f": "no lang", "g": "lang all",
     }  # fmt: skip
     assert report.parameters["strata"] == ["field:lang"]
-    draw_sample(store, 7, seed=0, plan=SamplingPlan(strata=("band", f"field:{ODD}")))
+    draw_sample(store, DrawRequest(7, seed=0, strata=("band", f"field:{ODD}")))
     assert set(strata_of(store).values()) >= {"head · no " + ODD, "tail · no " + ODD}
     assert any(stratum.endswith("· x") for stratum in strata_of(store).values())
 
@@ -84,25 +73,19 @@ def test_a_query_belongs_to_the_value_that_it_has_most_often_and_ties_to_the_fir
 def test_an_unknown_field_is_refused_by_the_names_that_the_traffic_has(store: Store) -> None:
     log(store, [Asked("a", 1, metadata={"lang": "de", "shop": ""})])
     with pytest.raises(
-        InputError, match=r"no field 'language'; expected one of 'lang', 'shop'[^§]*--metadata"
+        InputError, match=r"no field 'language'; expected one of 'lang', 'shop'[^§]*--map metadata"
     ):
-        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("field:language",)))
-    draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("field:shop",)))
+        draw_sample(store, DrawRequest(1, seed=0, strata=("field:language",)))
+    draw_sample(store, DrawRequest(1, seed=0, strata=("field:shop",)))
     assert strata_of(store) == {"a": "no shop"}
 
 
 def test_a_log_without_further_fields_says_so(store: Store) -> None:
     log(store, [Asked("a")])
     with pytest.raises(InputError, match="it has no further fields"):
-        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("field:lang", "band")))
+        draw_sample(store, DrawRequest(1, seed=0, strata=("field:lang", "band")))
     with pytest.raises(InputError, match="'field:' is nothing to make strata by"):
-        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("field:",)))
-
-
-def test_the_log_of_nothing_has_no_strata_by_field_or_tag(store: Store) -> None:
-    for by in ("field:lang", "tag:question"):
-        with pytest.raises(RefusedError, match="There is no traffic to sample from"):
-            draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=(by,)))
+        draw_sample(store, DrawRequest(1, seed=0, strata=("field:",)))
 
 
 def test_two_strata_of_one_name_are_refused() -> None:
@@ -120,7 +103,7 @@ OTHERS = [Asked("red shoes", 9), *(Asked(f"hat {number}") for number in range(6)
 
 def test_strata_by_tag_are_the_tag_and_not_the_tag_crossed_like_others(store: Store) -> None:
     log(store, QUESTIONS + OTHERS)
-    report = draw_sample(store, 10, seed=0, plan=SamplingPlan(strata=("tag:question", "length")))
+    report = draw_sample(store, DrawRequest(10, seed=0, strata=("tag:question", "length")))
     assert [stratum.name for stratum in report.strata] == [
         f"{kind} · {length}"
         for kind in ("question", "not question")
@@ -135,103 +118,63 @@ def test_strata_by_tag_are_the_tag_and_not_the_tag_crossed_like_others(store: St
 
 def test_a_persons_word_moves_a_query_to_another_stratum(store: Store) -> None:
     log(store, QUESTIONS + OTHERS)
-    draw_sample(store, 10, seed=0)
-    tag(store, "red shoes", "question")
-    tag(store, "who made this hat", "question", present=False)
-    draw_sample(store, 10, seed=0, plan=SamplingPlan(strata=("tag:question",)))
+    draw_sample(store, DrawRequest(10, seed=0))
+    set_tags(store, "red shoes", ["question"], [])
+    set_tags(store, "who made this hat", [], ["question"])
+    draw_sample(store, DrawRequest(10, seed=0, strata=("tag:question",)))
     assert {text for text, stratum in strata_of(store).items() if stratum == "question"} == {
         "how do i return shoes", "what is a boot?", "red shoes",
     }  # fmt: skip
-    draw_sample(store, 10, seed=0, plan=SamplingPlan(strata=("tag:unanswerable",)))
+    draw_sample(store, DrawRequest(10, seed=0, strata=("tag:unanswerable",)))
     assert set(strata_of(store).values()) == {"not unanswerable"}
 
 
 def test_an_unknown_tag_is_refused_and_a_tag_of_ones_own_makes_strata_and_top_ups(store: Store) -> None:
     log(store, QUESTIONS + OTHERS)
     with pytest.raises(InputError, match="no tag 'qestion'; did you mean 'question'"):
-        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("tag:qestion",)))
-    plan = SamplingPlan(strata=("tag:shop-talk",))
-    with store.reading() as cursor, pytest.raises(InputError, match="goldgrade tags declare"):
-        OPERATIONS["sample"].check(cursor, DrawRequest(plan=plan, size=1))
+        draw_sample(store, DrawRequest(1, seed=0, strata=("tag:qestion",)))
+    by_tag = ("tag:shop-talk",)
+    with store.reading() as cursor, pytest.raises(InputError, match="goldgrade tags --declare"):
+        OPERATIONS["sample"].check(cursor, DrawRequest(1, strata=by_tag))
     declare_tags(store, ["shop-talk", "traffic"])
-    draw_sample(store, 10, seed=0)
-    tag(store, "red shoes", "shop-talk")
-    first = draw_sample(store, 3, seed=0, plan=plan)
+    draw_sample(store, DrawRequest(10, seed=0))
+    set_tags(store, "red shoes", ["shop-talk"], [])
+    first = draw_sample(store, DrawRequest(3, seed=0, strata=by_tag))
     assert {text for text, stratum in strata_of(store).items() if stratum == "shop-talk"} == {"red shoes"}
-    more = top_up(store, size=5)
+    more = top_up(store, TopUpRequest(size=5))
     assert (more.size, more.parameters["tops_up"]) == (5, first.sample_id)
-    named = draw_sample(store, 2, seed=0, plan=SamplingPlan(strata=("tag:traffic",)))
+    named = draw_sample(store, DrawRequest(2, seed=0, strata=("tag:traffic",)))
     assert [stratum.name for stratum in named.strata] == ["tag traffic", "not traffic"]
 
 
 def test_the_same_draw_has_the_id_that_it_had_when_rules_used_a_model(store: Store) -> None:
     log(store, QUESTIONS + OTHERS)
-    report = draw_sample(store, 4, seed=1, plan=SamplingPlan(strata=("tag:question",)))
+    report = draw_sample(store, DrawRequest(4, seed=1, strata=("tag:question",)))
     assert report.sample_id == "fbd2b3cd3e98396953025132fa09092d"
 
 
 def test_a_tag_that_was_added_while_the_sample_was_drawn_stops_it(store: Store) -> None:
     log(store, QUESTIONS + OTHERS)
-    before = draw_sample(store, 10, seed=0)
-    tagged = Dimensions(("tag:question",), 1 / 3, 2 / 3, DEFAULT_MODEL)
-    frame = read_frame(store, 0, Limits(), tagged)
-    plain = read_frame(store, 0, Limits(), tagged._replace(by=("band",)))
-    tag(store, "red shoes", "question")
+    before = draw_sample(store, DrawRequest(10, seed=0))
+    frame = read_frame(store, DrawRequest(seed=0, strata=("tag:question",)))
+    plain = read_frame(store, DrawRequest(seed=0))
+    set_tags(store, "red shoes", ["question"], [])
     parameters = before.parameters | {"strata": ["tag:question"]}
     with pytest.raises(RefusedError, match="a tag or a corpus was added"):
-        store_sample(store, parameters, before.strata, [], Limits(), frame.state)
-    assert store_sample(store, before.parameters, before.strata, [], Limits(), plain.state)[1] is not None
+        store_sample(store, parameters, before.strata, [], frame.state)
+    assert store_sample(store, before.parameters, before.strata, [], plain.state).added == 0
 
 
-@pytest.mark.slow
-def test_queries_are_drawn_from_tag_strata_as_often_as_their_probability_says(store: Store) -> None:
-    """Exact binomial tails over 40 seeds, shared among the queries."""
-    log(store, [*QUESTIONS, *OTHERS, *(Asked(f"where is shop {number}", 3) for number in range(5))])
-    draws, plan = 40, SamplingPlan(strata=("tag:question",), allocation="square-root")
-    times: dict[str, int] = {}
-    chances: dict[str, float] = {}
-    for seed in range(draws):
-        for row in draw_sample(store, 6, seed, plan).strata:
-            assert row.probability is not None
-            chances[row.name] = row.probability
-        found = strata_of(store)
-        assert len(found) == 6
-        for text, stratum in found.items():
-            times[f"{stratum}|{text}"] = times.get(f"{stratum}|{text}", 0) + 1
-    assert len(times) == 15
-    for name, count in times.items():
-        chance = chances[name.split("|")[0]]
-        tail = 2 * min(binom.cdf(count, draws, chance), binom.sf(count - 1, draws, chance))
-        assert tail > 1e-3 / 15, name
-
-
-def test_queries_of_releases_can_be_left_out_all_or_by_name(store: Store) -> None:
+def test_queries_of_releases_can_be_left_out(store: Store) -> None:
     log(store, [Asked(text, 2) for text in ("first", "second", "both", "neither")])
-    draw_sample(store, 4, seed=0)
+    draw_sample(store, DrawRequest(4, seed=0))
     release(store, "v1", ["first", "both"])
     release(store, "v2", ["second", "both"])
 
-    def draw(size: int, limits: Limits) -> SampleReport:
-        return draw_sample(store, size, seed=0, limits=limits, released=released_queries(store))
-
+    request = DrawRequest(1, seed=0, exclude_released=True)
     with pytest.raises(RefusedError, match="A release was added while the sample was drawn"):
-        draw_sample(store, 1, seed=0, limits=Limits(exclude_released=True))
-    report = draw(1, Limits(exclude_released=True))
+        draw_sample(store, request)
+    report = draw_sample(store, request, released=released_queries(store))
     assert set(strata_of(store)) == {"neither"}
     assert report.left_out == {"of 3 queries in a release already": 3}
     assert report.parameters["exclude_released"] is True
-    report = draw(2, Limits(exclude_releases=["v1"]))
-    assert set(strata_of(store)) == {"second", "neither"}
-    assert report.parameters["exclude_releases"] == [digest("v1")]
-    by_id = draw(2, Limits(exclude_releases=[digest("v1")]))
-    assert by_id.sample_id == report.sample_id
-    both = draw(1, Limits(exclude_releases=["v1", "v2"]))
-    assert both.left_out == {"of 3 queries in a release already": 3}
-    with pytest.raises(NotFoundError, match=r"no release 'v3', 'v4'\. It has v1, v2"):
-        draw(1, Limits(exclude_releases=["v3", "v1", "v4"]))
-
-
-def test_parameters_name_further_options_only_where_they_were_used(store: Store) -> None:
-    log(store, OTHERS)
-    parameters = draw_sample(store, 2, seed=0).parameters
-    assert not parameters.keys() & {"exclude_released", "exclude_releases", "model", "variances", "tops_up"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date, datetime
 from pathlib import Path
 
@@ -10,31 +9,29 @@ import numpy as np
 import pytest
 
 from curation.core.errors import InputError
-from curation.guides.guide import Guide
-from curation.guides.parse_guide import parse_guide, read_guide
-from curation.guides.presentation_template import PresentationTemplate
-from curation.guides.write_guide import with_presentation
-from curation.ingest.importers.corpus import import_corpus
+from curation.guides.guide import Guide, PresentationTemplate
+from curation.guides.guide_text import parse_guide, read_guide, with_presentation
+from curation.ingest.importers.evidence_cells import StatedEvidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.ingest.importers.traffic.traffic_import import import_traffic
-from curation.ingest.readers.fields import TrafficFields
-from curation.ingest.readers.nested.evidence import StatedEvidence
-from curation.labeling.guide_change import guide_effects
-from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.guide_in_force import put_in_force
-from curation.queries.sampling.frame.limits import Limits
-from curation.queries.sampling.sample import draw_sample
-from curation.relabeling.plan.plan import make_plan
-from curation.relabeling.staleness.quarter import Quarter
-from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
-from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness, staleness
-from curation.relabeling.staleness.tables import due_sentences, pair_table
-from curation.relabeling.staleness.text_changes import text_change, words_kept
-from curation.relabeling.staleness.traffic import read_traffic, total_change, traffic_of, trend_of
+from curation.labeling.imported import add_judgments
+from curation.labeling.rounds.guide_in_force import guide_effects, put_in_force
+from curation.queries.requests import DrawRequest
+from curation.queries.sampling.draw import draw_sample
+from curation.relabeling.calendar import Quarter
+from curation.relabeling.judged_pairs import WEIGHTS, JudgedPair, score_of
+from curation.relabeling.plan import make_plan
+from curation.relabeling.request import PlanRequest
+from curation.relabeling.sections import due_sentences, stale_pair_table
+from curation.relabeling.staleness import SetStaleness, staleness
+from curation.relabeling.text_changes import text_change, words_kept
+from curation.relabeling.traffic import read_traffic, total_change, trend_of
 from curation.store import Store, put_setting
 from curation.store.rows import Query
-from tests.support.command_line import invoke
 from tests.support.marking import GUIDE
+from tests.support.projects import rows_of
+from tests.support.relabeled import write_corpus, write_log
+
+pytestmark = pytest.mark.slow
 
 NOVEMBER = date(2026, 11, 22)
 MAY = datetime(2026, 5, 4, 9, 0)
@@ -42,56 +39,44 @@ TEXTS = {"d0": "one two three four", "d1": "five six seven eight", "d2": "nine t
 QUERIES = [Query(name, f"text {name}", f"text {name}", "imported") for name in ("qa", "qb")]
 
 
-def corpus(store: Store, folder: Path, texts: dict[str, str]) -> None:
-    path = folder / "corpus.jsonl"
-    path.write_text("".join(json.dumps({"id": d, "title": d, "text": t}) + "\n" for d, t in texts.items()))
-    import_corpus(store, path)
-
-
 def judge(store: Store, grades: dict[tuple[str, str, str], int], at: datetime | None = MAY) -> None:
     rows = [ImportedJudgment(q, d, who, grade, submitted_at=at) for (q, d, who), grade in grades.items()]
     add_judgments(store, rows, f"{len(grades)} {at}.csv", QUERIES)
 
 
-def log(store: Store, folder: Path, name: str, counts: dict[str, int]) -> None:
-    path = folder / name
-    path.write_text("query,count\n" + "".join(f"{text},{count}\n" for text, count in counts.items()))
-    import_traffic(store, path, TrafficFields(query="query", count="count"))
-
-
 @pytest.fixture
 def judged(store: Store, tmp_path: Path) -> Store:
     """Two judges agree on d0, disagree on d1; d2 has one vote without a time."""
-    corpus(store, tmp_path, TEXTS)
+    write_corpus(store, tmp_path, TEXTS)
     both = {("qa", "d0", who): 2 for who in ("ada", "ben")} | {("qa", "d1", "ada"): 0, ("qa", "d1", "ben"): 3}
     judge(store, both)
     judge(store, {("qb", "d2", "ada"): 1}, None)
     return store
 
 
-def row(found: SetStaleness, document: str) -> PairStaleness:
-    return next(one for one in found.pairs if one.document_id == document)
+def row(found: SetStaleness, document: str) -> JudgedPair:
+    return next(pair for pair in found.pairs if pair.document_id == document)
 
 
 def test_age_counts_quarters_and_an_unknown_time_stays_unknown(judged: Store) -> None:
-    found = staleness(judged, NOVEMBER)
-    assert (row(found, "d0").judged, row(found, "d0").age) == ("2026-Q2", 2)
-    assert (row(found, "d2").age, row(found, "d2").parts.age) == (None, None)
-    assert row(found, "d2").older_than is not None
-    assert found.calendar.unknown == 1
+    status = staleness(judged, NOVEMBER)
+    assert (row(status, "d0").judged, row(status, "d0").age) == ("2026-Q2", 2)
+    assert (row(status, "d2").age, row(status, "d2").parts["age"]) == (None, None)
+    assert row(status, "d2").older_than is not None
+    assert status.calendar.unknown == 1
 
 
 def test_a_changed_and_a_gone_document_are_told_with_what_changed(judged: Store, tmp_path: Path) -> None:
-    corpus(judged, tmp_path, {"d0": "one two three five", "d2": "nine ten"})
-    found = staleness(judged, NOVEMBER)
-    changed, gone, same = (row(found, name) for name in ("d0", "d1", "d2"))
+    write_corpus(judged, tmp_path, {"d0": "one two three five", "d2": "nine ten"})
+    status = staleness(judged, NOVEMBER)
+    changed, gone, same = (row(status, name) for name in ("d0", "d1", "d2"))
     assert (changed.document, changed.changed_share) == ("changed", pytest.approx(0.2))  # one of five words
-    assert changed.parts.document == pytest.approx(0.6)
-    assert (gone.document, gone.parts.document) == ("gone", 1.0)
+    assert changed.parts["document"] == pytest.approx(0.6)
+    assert (gone.document, gone.parts["document"]) == ("gone", 1.0)
     assert not gone.is_stale  # nobody can judge it again
-    assert "d1" not in {cell for row in pair_table(found, 20).rows for cell in row}
-    assert found.stale == sum(one.is_stale for one in found.pairs)
-    assert (same.document, same.parts.document) == ("same", 0.0)
+    assert "d1" not in {cell for row in stale_pair_table(status, 20).rows for cell in row}
+    assert status.stale == sum(pair.is_stale for pair in status.pairs)
+    assert (same.document, same.parts["document"]) == ("same", 0.0)
     assert changed.read_hash
     assert changed.now_hash
     difference = text_change(judged, changed.read_hash, changed.now_hash)
@@ -103,19 +88,19 @@ def test_a_changed_and_a_gone_document_are_told_with_what_changed(judged: Store,
 
 
 def test_a_document_that_comes_back_is_as_it_was(judged: Store, tmp_path: Path) -> None:
-    corpus(judged, tmp_path, {"d2": "nine ten"})
+    write_corpus(judged, tmp_path, {"d2": "nine ten"})
     assert row(staleness(judged, NOVEMBER), "d0").document == "gone"
-    corpus(judged, tmp_path, TEXTS)
+    write_corpus(judged, tmp_path, TEXTS)
     assert row(staleness(judged, NOVEMBER), "d0").document == "same"
 
 
 def test_nothing_is_out_of_date_in_the_quarter_it_was_judged_in(judged: Store, tmp_path: Path) -> None:
     """A changed text makes its pair stale at once, and two years do alone."""
-    found = staleness(judged, MAY.date())
-    assert (found.stale, due_sentences(found.calendar)[0]) == (0, "No pair is out of date.")
+    status = staleness(judged, MAY.date())
+    assert (status.stale, due_sentences(status.calendar)[0]) == (0, "No pair is out of date.")
     assert staleness(judged, NOVEMBER).stale == 0, "a dispute waits for a decision, not for a re-labeling"
     assert row(staleness(judged, date(2028, 5, 1)), "d0").is_stale
-    corpus(judged, tmp_path, TEXTS | {"d1": "five six"})
+    write_corpus(judged, tmp_path, TEXTS | {"d1": "five six"})
     assert row(staleness(judged, MAY.date()), "d1").is_stale
     assert row(staleness(judged, NOVEMBER), "d1").is_stale
 
@@ -134,9 +119,9 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
     def behind(guide: Guide, same_grades: bool = False) -> bool | None:
         stale = guide_effects(judged, guide, same_grades).stale_pairs
         put_in_force(judged, guide, open_rounds="keep", same_grades=same_grades)
-        found = staleness(judged, NOVEMBER)
-        assert stale == sum(bool(one.guide_behind) for one in found.pairs)
-        return row(found, "d0").guide_behind
+        status = staleness(judged, NOVEMBER)
+        assert stale == sum(bool(pair.guide_behind) for pair in status.pairs)
+        return row(status, "d0").guide_behind
 
     guide = read_guide()
     shown = with_presentation(guide, PresentationTemplate(body="html"))
@@ -151,9 +136,8 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
 
 def test_unknown_parts_have_no_say() -> None:
     assert sum(WEIGHTS.values()) == pytest.approx(1)
-    assert tuple(WEIGHTS) == StalenessParts._fields
-    assert StalenessParts(1.0, 0.0, None).score == pytest.approx(0.5 / 0.75)
-    assert StalenessParts(None, None, None).score == 0.0
+    assert score_of({"document": 1.0, "guide": 0.0, "age": None}) == pytest.approx(0.5 / 0.75)
+    assert score_of(dict.fromkeys(WEIGHTS)) == 0.0
 
 
 def test_words_count_as_often_as_they_are_there() -> None:
@@ -205,23 +189,22 @@ def test_queries_that_did_not_move_are_flagged_in_at_most_one_case_in_twenty(
 
 
 def test_traffic_now_is_of_the_logs_after_the_draw(store: Store, tmp_path: Path) -> None:
-    corpus(store, tmp_path, TEXTS)
-    log(store, tmp_path, "spring.csv", {"kettle": 60, "violin": 40})
-    draw_sample(store, 2, 1)
-    with store.reading() as cursor:
-        ids = dict(cursor.execute("SELECT normalised, query_id FROM queries").fetchall())
+    write_corpus(store, tmp_path, TEXTS)
+    write_log(store, tmp_path, "spring", {"kettle": 60, "violin": 40})
+    draw_sample(store, DrawRequest(2, 1))
+    ids = dict(rows_of(store, "SELECT normalised, query_id FROM queries"))
     judge(store, {(ids[name], "d0", "ada"): 2 for name in ids})
     before = staleness(store, NOVEMBER)
     assert (before.has_new_traffic, before.new_queries) == (False, ())
     assert {query.traffic.trend for query in before.queries} == {"unknown"}
-    log(store, tmp_path, "autumn.csv", {"violin": 50, "glacier": 30, "router": 20})
-    found = staleness(store, NOVEMBER)
-    traffic = {query.text: query.traffic for query in found.queries}
-    assert [tuple(new) for new in found.new_queries] == [("glacier", 30), ("router", 20)]
+    write_log(store, tmp_path, "autumn", {"violin": 50, "glacier": 30, "router": 20})
+    status = staleness(store, NOVEMBER)
+    traffic = {query.text: query.traffic for query in status.queries}
+    assert status.new_queries == (("glacier", 30), ("router", 20))
     assert traffic["kettle"].trend == "gone"
     assert traffic["violin"].trend == "unknown", "one query has no others to be compared with"
     assert (traffic["kettle"].then, traffic["kettle"].now) == (60, 0)
-    assert found.calendar.due.reasons["queries that the traffic has left"] == 1
+    assert status.calendar.reasons["queries that the traffic has left"] == 1
 
 
 @pytest.mark.parametrize(
@@ -231,27 +214,15 @@ def test_traffic_now_is_of_the_logs_after_the_draw(store: Store, tmp_path: Path)
 def test_other_spellings_count_for_the_query_where_the_sample_groups_them(
     store: Store, tmp_path: Path, grouped: bool, kettle: int, new: dict[str, int]
 ) -> None:
-    log(store, tmp_path, "spring.csv", {"electric kettle": 60, "violin": 40})
-    draw_sample(store, 2, 1, limits=Limits(group_spellings=grouped))
-    log(
-        store,
-        tmp_path,
-        "autumn.csv",
-        {
-            "electric kettles": 25,
-            "electric ketle": 15,
-            "violin": 30,
-            "glacier": 20,
-            "glaciers": 4,
-            "router": 6,
-        },
-    )
+    write_log(store, tmp_path, "spring", {"electric kettle": 60, "violin": 40})
+    draw_sample(store, DrawRequest(2, 1, group_spellings=grouped))
+    spellings = {"electric kettles": 25, "electric ketle": 15, "glacier": 20, "glaciers": 4}
+    write_log(store, tmp_path, "autumn", {**spellings, "violin": 30, "router": 6})
     with store.reading() as cursor:
-        logged = read_traffic(cursor)
-    found = traffic_of(logged)
-    assert found.counts["electric kettle"] == (60, kettle)
-    assert found.totals == (100, 100)
-    told = {one.normalised: one.searches for one in found.new}
+        traffic = read_traffic(cursor)
+    assert traffic.counts["electric kettle"] == (60, kettle)
+    assert traffic.totals == (100, 100)
+    told = dict(traffic.new)
     assert new.items() <= told.items()
     assert ("glaciers" in told) != grouped
 
@@ -260,19 +231,19 @@ def test_what_was_judged_this_quarter_and_is_as_it_was_is_not_due(judged: Store)
     with judged.transaction() as cursor:
         cursor.execute("DELETE FROM queries WHERE query_id = 'qb'")  # its time is unknown
     may = staleness(judged, date(2026, 6, 1))
-    assert (may.calendar.due.is_due, may.calendar.due.reasons) == (False, {})
+    assert (may.calendar.is_due, may.calendar.reasons) == (False, {})
     november = staleness(judged, NOVEMBER)
-    assert november.calendar.due.is_due
-    assert november.calendar.due.reasons == {"pairs last judged in an earlier quarter": 2}
+    assert november.calendar.is_due
+    assert november.calendar.reasons == {"pairs last judged in an earlier quarter": 2}
 
 
 def test_what_is_out_of_date_and_what_is_due_are_said_together(judged: Store, tmp_path: Path) -> None:
-    corpus(judged, tmp_path, TEXTS | {"d1": "five six"})
-    due = staleness(judged, NOVEMBER).calendar.due
+    write_corpus(judged, tmp_path, TEXTS | {"d1": "five six"})
+    due = staleness(judged, NOVEMBER).calendar
     assert due.stale == staleness(judged, NOVEMBER).stale == 1
     assert due.stale_sentence == "1 pair is out of date; 2026-Q4 has no plan yet."
-    make_plan(judged, 0.2, 7, NOVEMBER)
-    found = staleness(judged, NOVEMBER).calendar.due
+    make_plan(judged, PlanRequest(0.2, 7), NOVEMBER)
+    found = staleness(judged, NOVEMBER).calendar
     assert 0 < found.planned <= due.stale
     said = f"the plan of 2026-Q4 renews {found.planned} of them."
     assert due_sentences(staleness(judged, NOVEMBER).calendar)[0].endswith(said)
@@ -280,48 +251,31 @@ def test_what_is_out_of_date_and_what_is_due_are_said_together(judged: Store, tm
 
 def test_the_calendar_counts_every_pair_once(judged: Store) -> None:
     calendar = staleness(judged, date(2060, 1, 1)).calendar
-    shown = sum(one.judged for one in calendar.quarters)
+    shown = sum(judged for _, judged, _ in calendar.quarters)
     assert (len(calendar.quarters), shown, calendar.older, calendar.unknown) == (9, 0, 2, 1)
     assert (calendar.renewed, calendar.renewed_share) == (0, 0.0)
     must = "pairs last judged two years ago or earlier"
-    assert calendar.due.reasons[must] == 3
+    assert calendar.reasons[must] == 3
 
 
 def test_an_empty_set_is_told_and_not_divided_by(store: Store) -> None:
-    found = staleness(store, NOVEMBER)
-    assert (found.pairs, found.calendar.renewed_share, found.calendar.due.is_due) == ((), None, False)
+    status = staleness(store, NOVEMBER)
+    assert (status.pairs, status.calendar.renewed_share, status.calendar.is_due) == ((), None, False)
 
 
 def test_quarters_count_over_years_and_never_back() -> None:
     quarter = Quarter.of(NOVEMBER)
-    assert quarter.name == "2026-Q4"
-    assert Quarter.named("2026-Q4") == quarter
-    assert (quarter.before(5), quarter.before(-1)) == (Quarter(2025, 3), Quarter(2027, 1))
-    assert Quarter(2027, 2).since(quarter) == 2
-    assert quarter.since(Quarter(2027, 1)) == 0
-
-
-def test_the_exit_code_tells_a_scheduler_whether_something_is_due(judged: Store) -> None:
-    project = ["--project", str(judged.path), "relabel", "status"]
-    due = invoke([*project, "--json", "--today", "2026-11-22"])
-    assert due.exit_code == 3
-    answer = json.loads(due.stdout)
-    assert (answer["quarter"], len(answer["pairs"])) == ("2026-Q4", 3)
-    assert answer["calendar"]["due"]["state"] == "not planned"
-    assert set(answer["pairs"][0]["parts"]) == set(WEIGHTS)
-    with judged.transaction() as cursor:
-        cursor.execute("DELETE FROM queries WHERE query_id = 'qb'")
-    assert invoke([*project, "--today", "2026-06-01"]).exit_code == 0
-    told = invoke([*project, "--today", "2026-11-22"])
-    assert "Due in 2026-Q4" in told.stdout
-    assert invoke([*project, "--release", "none"]).exit_code == 1
-    assert invoke([*project, "--today", "soon"]).exit_code == 2
+    assert quarter == "2026-Q4"
+    assert Quarter("2026-Q4") == quarter
+    assert (quarter.before(5), quarter.before(-1)) == (Quarter("2025-Q3"), Quarter("2027-Q1"))
+    assert Quarter("2027-Q2").since(quarter) == 2
+    assert quarter.since(Quarter("2027-Q1")) == 0
 
 
 def test_a_pair_whose_evidence_is_not_in_the_new_text_is_due_for_a_reason_of_its_own(
     store: Store, tmp_path: Path
 ) -> None:
-    corpus(store, tmp_path, TEXTS)
+    write_corpus(store, tmp_path, TEXTS)
     put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
     marks = {"d0": "two three", "d1": "six seven", "d2": "nine ten"}
     rows = [
@@ -329,11 +283,11 @@ def test_a_pair_whose_evidence_is_not_in_the_new_text_is_due_for_a_reason_of_its
         for name, quote in marks.items()
     ]
     add_judgments(store, rows, "ada.csv", QUERIES)
-    corpus(store, tmp_path, {**TEXTS, "d0": "zero one two three", "d1": "five and eight"})
-    found = staleness(store, NOVEMBER)
-    assert found.calendar.due.reasons["pairs whose document changed"] == 2
-    assert found.calendar.due.reasons["pairs whose evidence is not in the new text"] == 1
-    assert {pair.document_id: pair.parts.document == 1 for pair in found.pairs} == {
+    write_corpus(store, tmp_path, {**TEXTS, "d0": "zero one two three", "d1": "five and eight"})
+    status = staleness(store, NOVEMBER)
+    assert status.calendar.reasons["pairs whose document changed"] == 2
+    assert status.calendar.reasons["pairs whose evidence is not in the new text"] == 1
+    assert {pair.document_id: pair.parts["document"] == 1 for pair in status.pairs} == {
         "d0": False,
         "d1": True,
         "d2": False,

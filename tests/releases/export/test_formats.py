@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -10,30 +9,30 @@ import pytest
 import yaml
 
 from curation.core.errors import InputError
-from curation.releases.export.formats.export_format import split_names
-from curation.releases.export.request import ExportOptions
-from curation.releases.freeze.freeze import freeze
+from curation.releases.export.files import split_names
 from curation.store import Store
-from tests.support.gold_project import TOPICS, awkward, consensus_grades, export, pooled_project
+from tests.support.freezing import freeze
+from tests.support.gold_project import TOPICS, consensus_grades, export, pooled_project
+from tests.support.projects import per_module
 
 UNJUDGED = [
     (f"q-{topic}", f"{other}-1") for topic, other in zip(TOPICS, [*TOPICS[1:], TOPICS[0]], strict=True)
 ]
 
 
-@pytest.fixture(scope="module")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = pooled_project(tmp_path_factory.mktemp("pooled"))
+@per_module
+def gold(folder: Path) -> Store:
+    store = pooled_project(folder)
     freeze(store, "v1")
-    yield store
-    store.close()
+    return store
 
 
+@pytest.mark.slow
 def test_pooled_pairs_without_a_grade_are_minus_one_where_they_are_asked_for(
     gold: Store, tmp_path: Path
 ) -> None:
     export(gold, "v1", "trec", tmp_path / "plain")
-    export(gold, "v1", "trec", tmp_path / "pooled", options=ExportOptions(unjudged=True))
+    export(gold, "v1", "trec", tmp_path / "pooled", unjudged=True)
     plain = (tmp_path / "plain" / "qrels.txt").read_text().splitlines()
     pooled = (tmp_path / "pooled" / "qrels.txt").read_text().splitlines()
     assert sorted(set(pooled) - set(plain)) == sorted(f"{query} 0 {name} -1" for query, name in UNJUDGED)
@@ -42,9 +41,7 @@ def test_pooled_pairs_without_a_grade_are_minus_one_where_they_are_asked_for(
 
 
 def test_unjudged_pairs_of_a_part_without_grades_stay_out(gold: Store, tmp_path: Path) -> None:
-    export(
-        gold, "v1", "trec", tmp_path / "out", without_grades=["test"], options=ExportOptions(unjudged=True)
-    )
+    export(gold, "v1", "trec", tmp_path / "out", without_grades=["test"], unjudged=True)
     lines = (tmp_path / "out" / "qrels.txt").read_text().splitlines()
     assert len([line for line in lines if line.endswith("-1")]) == 4
     assert len(lines) == 12
@@ -52,13 +49,13 @@ def test_unjudged_pairs_of_a_part_without_grades_stay_out(gold: Store, tmp_path:
 
 def test_only_trec_has_a_place_for_unjudged_pairs(gold: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the format csv has no place.*\n.*[Tt]he licence"):
-        export(gold, "v1", "csv", tmp_path / "out", options=ExportOptions(unjudged=True, licence="a\nb"))
+        export(gold, "v1", "csv", tmp_path / "out", unjudged=True, licence="a\nb")
 
 
 def test_the_hugging_face_folder_names_its_configs_and_holds_the_consensus(
     gold: Store, tmp_path: Path
 ) -> None:
-    export(gold, "v1", "hf", tmp_path / "out", options=ExportOptions(licence="cc-by-4.0"))
+    export(gold, "v1", "hf", tmp_path / "out", licence="cc-by-4.0")
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     matter = yaml.safe_load(text.split("---\n")[1])
     assert matter["license"] == "cc-by-4.0"
@@ -96,17 +93,10 @@ def test_parquet_and_hugging_face_have_how_a_grade_came_about(gold: Store, tmp_p
 
 
 def test_a_licence_without_an_identifier_of_the_hub_keeps_its_name(gold: Store, tmp_path: Path) -> None:
-    export(gold, "v1", "hf", tmp_path / "out", options=ExportOptions(licence="Ours, ask first"))
+    export(gold, "v1", "hf", tmp_path / "out", licence="Ours, ask first")
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     matter = yaml.safe_load(text.split("---\n")[1])
     assert (matter["license"], matter["license_name"]) == ("other", "Ours, ask first")
-
-
-def test_hugging_face_ids_get_a_prefix_where_queries_and_documents_share_one(tmp_path: Path) -> None:
-    exported = export(awkward(tmp_path), "v1", "hf", tmp_path / "out")
-    assert exported.ids == {"query_prefix": "q-", "document_prefix": "d-"}
-    corpus = pq.read_table(tmp_path / "out" / "corpus" / "corpus.parquet").to_pylist()
-    assert {row["_id"] for row in corpus} == {"d-1", "d-a b", "d-a%20b", 'd-say "x"'}
 
 
 def test_parts_get_names_that_datasets_takes_for_splits_each_its_own() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.releases.export.export import export
-from curation.releases.packing.part_tables import batch_rows, write_part
-from curation.releases.release_rows import release_id_of
+from curation.releases.packed import batch_rows, write_part
+from curation.releases.release_id import release_id_of
 from curation.releases.verify import load_release
 from curation.store import Store
 from curation.store.release_parts import PartText
 from tests.support.covered_release import covered_project
 from tests.support.evaluated_project import evaluated_project, sealed_queries
+from tests.support.freezing import export
 from tests.support.gold_project import frozen_project
+from tests.support.projects import per_module
 
+project = per_module(evaluated_project)
 SAID = ("qrels", "judgments", "adjudications", "candidates", "edges")
 """Parts with rows about what was said of pairs."""
 
@@ -31,6 +33,7 @@ def text_of(folder: Path, part: str) -> PartText:
     return PartText.of_rows(row for batch in batches for row in batch_rows(batch))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [frozen_project, evaluated_project, covered_project])
 def test_the_release_id_follows_from_the_tables_of_a_full_export(
     build: Callable[[Path], Store], tmp_path: Path
@@ -40,13 +43,6 @@ def test_the_release_id_follows_from_the_tables_of_a_full_export(
     export(store, "v1", "full", tmp_path / "out", parts=list(release.header["queries"]), reason="all of it")
     sums = {part: text_of(tmp_path / "out", part).sums.sha256 for part in release.texts}
     assert release_id_of(sums) == release.row.release_id
-    store.close()
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = evaluated_project(tmp_path_factory.mktemp("evaluated"))
-    yield store
     store.close()
 
 
@@ -62,13 +58,6 @@ def test_without_a_reason_nothing_that_was_said_of_sealed_pairs_is_in_it(
         assert ("here" in about["parts"][part]) == (len(here) < len(release.rows(part)))
     texts = pq.read_table(tmp_path / "out" / "queries.parquet").column("query_id").to_pylist()
     assert sealed < set(texts)
-
-
-def test_documents_have_all_their_fields(project: Store, tmp_path: Path) -> None:
-    export(project, "v1", "full", tmp_path / "out")
-    table = pq.read_table(tmp_path / "out" / "documents.parquet")
-    assert table.num_rows == load_release(project, "v1").header["documents"]
-    assert {"title", "body", "url", "published", "group_key", "metadata"} < set(table.column_names)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,20 +10,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from curation.ingest.importers.answers.reference_answers import import_answers
-from curation.ingest.importers.judgments import read_judgments
+from curation.ingest.importers.judgments import JudgmentFile
+from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.readers.fields import JudgmentFields
 from curation.releases.verify import load_release
 from curation.store import Rehearsal, Store
 from tests.support.gold_project import Qrels, export
+from tests.support.projects import per_module
 from tests.support.sampled_release import sampled_release
 
-
-@pytest.fixture(scope="module")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = sampled_release(tmp_path_factory.mktemp("sampled"))
-    yield store
-    store.close()
+gold = per_module(sampled_release)
 
 
 @cache
@@ -69,20 +63,6 @@ def test_a_body_of_rank_eval_has_rated_documents_and_a_template_for_its_queries(
     assert found == graded(gold)
     assert all(one["params"] == {"query": texts(gold)[one["id"]]} for one in body["requests"])
     assert {rated["_index"] for one in body["requests"] for rated in one["ratings"]} == {"corpus"}
-
-
-def test_ratings_are_of_the_texts_of_queries(gold: Store, tmp_path: Path) -> None:
-    export(gold, "v1", "ratings", tmp_path / "out")
-    with (tmp_path / "out" / "dev.csv").open(encoding="utf-8", newline="") as file:
-        header, *lines = csv.reader(file)
-    assert header == ["query", "docid", "rating"]
-    expected = {
-        (texts(gold)[query], document, str(grade))
-        for query, grades in graded(gold).items()
-        for document, grade in grades.items()
-    }
-    assert {tuple(line) for line in lines} == expected
-    assert len(lines) == len(expected)
 
 
 def test_tasks_of_label_studio_fit_the_interface_beside_them(gold: Store, tmp_path: Path) -> None:
@@ -130,8 +110,8 @@ def test_samples_of_ragas_have_the_reference_and_its_contexts(gold: Store, tmp_p
         }
         for query, names in sorted(relevant(gold).items())
     ]
-    assert None in [one["reference"] for one in samples]
-    assert [] in [one["reference_contexts"] for one in samples]
+    assert None in [sample["reference"] for sample in samples]
+    assert [] in [sample["reference_contexts"] for sample in samples]
 
 
 def test_goldens_of_deepeval_have_the_expected_output_and_its_context(gold: Store, tmp_path: Path) -> None:
@@ -162,13 +142,12 @@ def test_examples_of_langsmith_have_inputs_outputs_and_their_split(gold: Store, 
 
 
 @pytest.mark.parametrize(
-    ("format", "name"),
-    [("rank-eval", "dev.json"), ("ratings", "dev.csv"), ("label-studio", "dev.json")],
+    ("format", "name"), [("rank-eval", "dev.json"), ("ratings", "dev.csv"), ("label-studio", "dev.json")]
 )
 def test_grades_come_back_as_they_went_out(gold: Store, tmp_path: Path, format: str, name: str) -> None:
     export(gold, "v1", format, tmp_path / "out")
     found: Qrels = {}
-    for row in read_judgments(gold, tmp_path / "out" / name, JudgmentFields(annotator_name="x")).judgments:
+    for row in JudgmentFile(gold, tmp_path / "out" / name, JudgmentFields(annotator_name="x")).judgments:
         found.setdefault(row.query_id, {})[row.document_id] = row.grade or 0
     assert found == graded(gold)
 
@@ -180,5 +159,5 @@ def test_reference_answers_come_back_as_they_went_out(
     gold: Store, tmp_path: Path, format: str, name: str
 ) -> None:
     export(gold, "v1", format, tmp_path / "out")
-    found = import_answers(Rehearsal(gold), tmp_path / "out" / name)
-    assert (found.new, found.changed, found.unchanged) == (0, 0, found.queries)
+    imported = import_answers(Rehearsal(gold), tmp_path / "out" / name)
+    assert (imported.new, imported.changed, imported.unchanged) == (0, 0, imported.queries)

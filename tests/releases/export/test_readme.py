@@ -5,31 +5,26 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.evaluation.evaluation import EvaluationOptions
-from curation.evaluation.scoring.inputs.run_sources import RunSource
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.system_runs import RunSource
 from curation.releases.export.formats import FORMATS
 from curation.store import Store
 from tests.support.gold_project import export
+from tests.support.projects import per_module
 from tests.support.sampled_release import sampled_release
 
 MEASURES = ("ndcg@10", "ndcg_exp@10")
+gold = per_module(sampled_release)
 
 
-@pytest.fixture(scope="module")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = sampled_release(tmp_path_factory.mktemp("sampled"))
-    yield store
-    store.close()
-
-
-@pytest.mark.parametrize("format", [one.name for one in FORMATS.values() if one.reading])
+@pytest.mark.slow
+@pytest.mark.parametrize("format", [format.name for format in FORMATS.values() if format.reading])
 def test_the_script_of_the_readme_comes_to_the_figures_of_evaluate(
     gold: Store, tmp_path: Path, format: str
 ) -> None:
@@ -40,7 +35,7 @@ def test_the_script_of_the_readme_comes_to_the_figures_of_evaluate(
     done = subprocess.run(
         [sys.executable, "-c", script, "dev", run], cwd=tmp_path / "out", capture_output=True, check=True
     )
-    options = EvaluationOptions(split="dev", measures=MEASURES)
+    options = EvaluateRequest(part="dev", measures=MEASURES)
     (found,) = evaluate_runs(gold, "v1", [RunSource("near", run)], options).runs
     printed = [line.split() for line in done.stdout.decode().splitlines()]
     assert [name for name, *_ in printed] == list(MEASURES)

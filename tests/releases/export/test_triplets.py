@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,16 @@ import pytest
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
-from curation.releases.export.request import ExportOptions
-from curation.releases.freeze.freeze import freeze
+from curation.labeling.imported import add_judgments
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
+from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, PARTS, add_pool, export, write_corpus
-from tests.support.projects import new_project
+from tests.support.projects import new_project, per_module
+
+pytestmark = pytest.mark.slow
 
 SWIM = "swim in the cold lake before dawn with a lamp on the head and a friend who holds the rope"
 TEXTS = {
@@ -34,31 +35,25 @@ TEXTS = {
     "far": "a lake of another sort",
     "random": "a recipe for plum cake",
 }
-GRADES = {
-    "good": 1,
-    "also good": 1,
-    "better": 3,
-    "twin": 0,
-    "nearly": 0,
-    "deep": 0,
-    "shop": 0,
-    "shop again": 0,
-    "loose": 0,
-    "random": 0,
-}
+IRRELEVANT = ("twin", "nearly", "deep", "shop", "shop again", "loose", "random")
+GRADES = {"good": 1, "also good": 1, "better": 3, **dict.fromkeys(IRRELEVANT, 0)}
 RANKS = {"twin": 1, "nearly": 2, "shop again": 3, "deep": 5, "shop": 4, "good": 6, "far": 7}
 OPEN = {"dev": 0.5, "train": 0.5}
 """Parts that are not sealed."""
 
 
-def project(folder: Path, parts: dict[str, float] = PARTS) -> Store:
-    """Two queries over the same texts under other ids; the second one's are relevant in pairs only."""
-    store = new_project(folder / "project.duckdb")
-    rows = [{"id": name, "title": "", "text": text} for name, text in TEXTS.items()]
+def put_corpus(store: Store, folder: Path, texts: dict[str, str]) -> None:
+    rows = [{"id": name, "title": "", "text": text} for name, text in texts.items()]
     rows += [
         {"id": f"z{number}", "title": f"zebra {number}", "text": f"stripe {number}"} for number in (1, 2)
     ]
     import_corpus(store, write_corpus(folder / "corpus.jsonl", rows))
+
+
+def project(folder: Path, parts: dict[str, float] = PARTS) -> Store:
+    """Two queries over the same texts under other ids; the second one's are relevant in pairs only."""
+    store = new_project(folder / "project.duckdb")
+    put_corpus(store, folder, TEXTS)
     asked = [Query("lake", "lake", "lake", "imported"), Query("zebra", "zebra", "zebra", "imported")]
     given = [ImportedJudgment("lake", name, "x", grade) for name, grade in GRADES.items()]
     given += [ImportedJudgment("zebra", "z1", "x", 2), ImportedJudgment("zebra", "z2", "x", 0)]
@@ -66,16 +61,15 @@ def project(folder: Path, parts: dict[str, float] = PARTS) -> Store:
     add_judgments(store, given, "x.csv", asked)
     ranks: dict[tuple[str, str], int | None] = {("lake", name): rank for name, rank in RANKS.items()}
     add_pool(store, ranks | {("zebra", "z2"): 1, ("zebra", "z1"): 2, ("lake", "loose"): None})
-    make_split(store, parts, rules=LEXICAL)
+    make_split(store, SplitRequest(tuple(parts.items()), rules=LEXICAL))
     return store
 
 
-@pytest.fixture(scope="module")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = project(tmp_path_factory.mktemp("triplets"), OPEN)
+@per_module
+def gold(folder: Path) -> Store:
+    store = project(folder, OPEN)
     freeze(store, "v1", override="one judge is enough here")
-    yield store
-    store.close()
+    return store
 
 
 def lines(path: Path) -> list[dict[str, object]]:
@@ -113,16 +107,16 @@ def test_negatives_are_judged_ranked_and_in_the_order_of_rank(gold: Store, tmp_p
 
 
 def test_a_triplet_export_takes_at_most_as_many_negatives_as_are_wanted(gold: Store, tmp_path: Path) -> None:
-    export(gold, "v1", "triplets", tmp_path / "out", options=ExportOptions(negatives=1))
+    export(gold, "v1", "triplets", tmp_path / "out", negatives=1)
     assert [row["negative_ids"] for row in of_lake(tmp_path / "out", "ids")] == [["shop again"]] * 2
     with pytest.raises(
         InputError, match="“Hard negatives for each positive”: 0 is out of range; expected 1 to 1,000"
     ):
-        export(gold, "v1", "triplets", tmp_path / "two", options=ExportOptions(negatives=0))
+        export(gold, "v1", "triplets", tmp_path / "two", negatives=0)
 
 
 def test_without_a_row_nothing_is_written_and_the_reasons_are_told(gold: Store, tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match=r"No row can be made of the grades of no part: there is none"):
+    with pytest.raises(RefusedError, match=r"No row can be made of the grades of no part: no grade is there"):
         export(gold, "v1", "triplets", tmp_path / "out", without_grades=["dev", "train"])
     assert list(tmp_path.iterdir()) == []
 
@@ -130,24 +124,18 @@ def test_without_a_row_nothing_is_written_and_the_reasons_are_told(gold: Store, 
 def test_sealed_parts_give_no_triplets_unless_they_are_asked_for(tmp_path: Path) -> None:
     store = project(tmp_path)
     freeze(store, "v1", override="one judge is enough here")
-    one = ExportOptions(negatives=1)
-    exported = export(store, "v1", "triplets", tmp_path / "out", reason=None, options=one)
+    exported = export(store, "v1", "triplets", tmp_path / "out", reason=None, negatives=1)
     assert (exported.without_grades, list(exported.rows)) == (("test",), ["dev.jsonl"])
     with pytest.raises(RefusedError, match="sealed"):
-        export(store, "v1", "triplets", tmp_path / "two", reason=None, parts=["dev", "test"], options=one)
-    exported = export(store, "v1", "triplets", tmp_path / "two", parts=["dev", "test"], options=one)
+        export(store, "v1", "triplets", tmp_path / "two", reason=None, parts=["dev", "test"], negatives=1)
+    exported = export(store, "v1", "triplets", tmp_path / "two", parts=["dev", "test"], negatives=1)
     assert list(exported.rows) == ["dev.jsonl", "test.jsonl"]
     assert exported.opening is not None
 
 
 def test_a_grade_of_another_version_of_its_document_makes_no_row(tmp_path: Path) -> None:
     store = project(tmp_path, OPEN)
-    rows = [{"id": name, "title": "", "text": text} for name, text in TEXTS.items() if name != "deep"]
-    rows += [{"id": "deep", "title": "", "text": "rewritten since"}]
-    rows += [
-        {"id": f"z{number}", "title": f"zebra {number}", "text": f"stripe {number}"} for number in (1, 2)
-    ]
-    import_corpus(store, write_corpus(tmp_path / "revised.jsonl", rows))
+    put_corpus(store, tmp_path, TEXTS | {"deep": "rewritten since"})
     freeze(store, "v1", allow_changed=True, override="one judge is enough here")
     exported = export(store, "v1", "triplets", tmp_path / "out")
     assert {row["negative"] for row in of_lake(tmp_path / "out")} == {TEXTS["shop"], TEXTS["loose"]}

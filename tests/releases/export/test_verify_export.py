@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,23 +11,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError
-from curation.releases.export.export import export
 from curation.releases.export.formats import FORMATS
-from curation.releases.export.request import ExportOptions
-from curation.releases.export.verify_export import verify_export
-from curation.releases.freeze.freeze import freeze
+from curation.releases.verify_export import verify_export
 from curation.store import Store
 from tests.support import examples
 from tests.support.command_line import invoke
+from tests.support.freezing import export, freeze
 from tests.support.gold_project import pooled_project
+from tests.support.projects import per_module
 
 
-@pytest.fixture(scope="module")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = pooled_project(tmp_path_factory.mktemp("gold"))
+@per_module
+def gold(folder: Path) -> Store:
+    store = pooled_project(folder)
     freeze(store, "v1")
-    yield store
-    store.close()
+    return store
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +33,9 @@ def exports(gold: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an export in each format."""
     out = tmp_path_factory.mktemp("exports")
     for format in FORMATS:
-        options = ExportOptions(unjudged=format == "trec", negatives=1, licence="cc-by-4.0")
+        options = {"unjudged": format == "trec", "negatives": 1, "licence": "cc-by-4.0"}
         parts = ("dev", "test") if format == "triplets" else ()
-        export(gold, "v1", format, out / format, reason="a test", parts=parts, options=options)
+        export(gold, "v1", format, out / format, reason="a test", parts=parts, **options)
     return out
 
 
@@ -50,8 +47,8 @@ def copy(exports: Path, tmp_path: Path) -> Path:
 
 def test_what_was_not_touched_is_intact_in_every_format(exports: Path) -> None:
     for format in FORMATS:
-        found = verify_export(exports / format)
-        assert (found.intact, found.problems, found.name, found.format) == (True, (), "v1", format)
+        report = verify_export(exports / format)
+        assert (report.intact, report.problems, report.name, report.format) == (True, (), "v1", format)
 
 
 def test_truncated_altered_missing_and_added_files_are_named(copy: Path) -> None:
@@ -64,7 +61,7 @@ def test_truncated_altered_missing_and_added_files_are_named(copy: Path) -> None
     path.write_text(path.read_text().replace("kettle-2 1", "kettle-2 3"))
     assert verify_export(copy).problems == (
         "deep/notes.txt was added",
-        "qrels.dev.txt was altered: its SHA-256 is not that of the manifest",
+        "qrels.dev.txt was altered: its SHA-256 differs from the manifest",
         f"qrels.txt was altered: it has {len(whole) - 3} bytes, expected {len(whole)}",
         "topics.tsv is missing",
     )
@@ -81,18 +78,17 @@ def test_truncated_altered_missing_and_added_files_are_named(copy: Path) -> None
 )
 def test_a_manifest_that_is_none_any_more_is_told(copy: Path, text: str, problem: str) -> None:
     (copy / "manifest.json").write_text(text)
-    found = verify_export(copy)
-    assert not found.intact
-    assert found.problems[0].startswith(f"manifest.json was altered: {problem}")
+    report = verify_export(copy)
+    assert not report.intact
+    assert report.problems[0].startswith(f"manifest.json was altered: {problem}")
 
 
 def test_a_folder_that_is_no_export_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"no manifest.json: expected a folder that `goldgrade export` wrote"
-    ):
+    with pytest.raises(InputError, match=r"no manifest.json: expected the folder of an export"):
         verify_export(tmp_path)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_single_byte_of_any_file_is_found_and_its_file_named(exports: Path, data: st.DataObject) -> None:
@@ -105,12 +101,12 @@ def test_any_single_byte_of_any_file_is_found_and_its_file_named(exports: Path, 
     altered[data.draw(st.integers(0, len(whole) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     path.write_bytes(altered)
     try:
-        found = verify_export(exports / format)
+        report = verify_export(exports / format)
     finally:
         path.write_bytes(whole)
     name = path.relative_to(exports / format).as_posix()
-    assert not found.intact
-    assert any(problem.startswith(f"{name} ") for problem in found.problems)
+    assert not report.intact
+    assert any(problem.startswith(f"{name} ") for problem in report.problems)
 
 
 def test_the_command_names_the_file_and_exits_with_1(copy: Path) -> None:

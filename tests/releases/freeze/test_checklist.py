@@ -3,87 +3,95 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from curation.agreement.report.report import agreement_report, not_checked
+from curation.agreement.report import agreement_report, not_checked
 from curation.labeling.consensus.disputes import disputes
-from curation.labeling.judgments.judging import Submission
+from curation.labeling.judging import Submission
+from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
-from curation.operations.workflow import read_figures, read_state, read_workflow, release_steps
-from curation.releases.card.card import Card
-from curation.releases.freeze.content import INCOMPLETE
-from curation.releases.freeze.freeze import freeze
-from curation.releases.freeze.readiness import readiness
-from curation.releases.freeze.request import FreezeRequest
+from curation.operations.workflow.project_workflow import (
+    read_figures,
+    read_stages,
+    read_state,
+    release_stages,
+)
+from curation.releases.card import card_text
+from curation.releases.freeze.checklist import checklist
+from curation.releases.freeze.draft import INCOMPLETE
+from curation.releases.freeze.freeze import readiness
+from curation.releases.requests import FreezeRequest
 from curation.releases.verify import load_release
 from curation.store import Store, utc_now
 from tests.support.command_line import invoke
+from tests.support.freezing import freeze
 from tests.support.gold_project import TOPICS, gold_project
-from tests.support.projects import add_names
+from tests.support.projects import add_names, per_test, rows_of
+
+pytestmark = pytest.mark.slow
 
 OVERRIDE = "a draft"
 
 
-@pytest.fixture
-def half(tmp_path: Path) -> Iterator[Store]:
+@per_test
+def half(folder: Path) -> Store:
     """Eight new pairs for two people: both answer two alike and one apart, ada alone answers four more."""
-    store = gold_project(tmp_path)
+    store = gold_project(folder)
     add_names(store, "ada", "ben")
     with store.transaction() as cursor:
         for topic, other in zip(TOPICS, [*TOPICS[1:], TOPICS[0]], strict=True):
             cursor.execute("INSERT INTO candidates VALUES (?, ?)", [f"q-{topic}", f"{other}-1"])
-    open_round(store, "first", ["ada", "ben"], overlap=2, duplicates=0, seed=1)
-    with store.reading() as cursor:
-        shown = cursor.execute(
-            "SELECT annotator, presentation_id FROM presentations p JOIN rounds r USING (round_id) "
-            "WHERE r.name = 'first' ORDER BY query_id, document_id, annotator"
-        ).fetchall()
+    open_round(store, RoundRequest("first", ["ada", "ben"], overlap=2, duplicates=0, seed=1))
+    shown = rows_of(
+        store,
+        "SELECT annotator, presentation_id FROM presentations p JOIN rounds r USING (round_id) "
+        "WHERE r.name = 'first' ORDER BY query_id, document_id, annotator",
+    )
     seen: dict[str, Any] = {"shown_at": utc_now(), "active_ms": 900}
     for place, (who, item) in enumerate(shown):
         if place < 6 or (place < 14 and who == "ada"):
             grade = 3 if (place, who) == (5, "ben") else 0
             submit(store, who, [Submission(item, 0, "grade", f"key {item}", grade=grade, **seen)])
-    yield store
-    store.close()
+    return store
 
 
 def checks(store: Store, request: FreezeRequest = FreezeRequest()) -> dict[str, tuple[str, str]]:
-    return {one.name: (one.state, one.sentence) for one in readiness(store, request).checks}
+    return {check.name: (check.state, check.sentence) for check in checklist(readiness(store, request))}
 
 
 def test_grades_that_rest_on_fewer_opinions_than_planned_are_counted_before_a_freeze(half: Store) -> None:
-    found = checks(half)
-    assert found["opinions"] == ("warn", "4 of 22 grades have 1 opinion of 2 planned.")
-    assert found["open rounds"] == ("warn", "Open rounds: first is 62\u00a0% answered.")
-    assert found["disputes"][0] == "block"
-    assert found["seal"][0] == "ok"
-    assert found["consistency"] == ("unknown", "Undefined: no blind duplicate was planted; demanded is 0.8.")
+    lines = checks(half)
+    assert lines["opinions"] == ("warn", "4 of 22 grades have 1 opinion of 2 planned.")
+    assert lines["open rounds"] == ("warn", "Open rounds: first is 62\u00a0% answered.")
+    assert lines["disputes"][0] == "block"
+    assert lines["seal"][0] == "ok"
+    assert lines["consistency"] == ("unknown", "Undefined: no blind duplicate was planted; demanded is 0.8.")
 
 
 def test_a_release_can_hold_only_pairs_with_all_their_votes_and_says_so(half: Store) -> None:
     whole = freeze(half, "all", allow_disputed=True, override=OVERRIDE)
-    step = {one.name: one for one in read_workflow(half).steps}["freeze"]
+    step = {stage.name: stage for stage in read_stages(half)}["freeze"]
     assert step.state == "needs attention"
     said = "4 of these grades have fewer opinions than were planned."
-    shown = invoke(["--project", str(half.path), "release", "show", "all"]).stdout
-    assert all(said in text for text in (step.line, shown, Card(load_release(half, "all")).text))
+    shown = invoke(["--project", str(half.path), "releases", "all"]).stdout
+    for text in (step.line, shown, card_text(load_release(half, "all"))):
+        assert said in text
     some = freeze(half, "some", allow_disputed=True, override=OVERRIDE, only_complete=True)
     assert sum(whole.grades.values()) - sum(some.grades.values()) == some.left_out[INCOMPLETE] == 4
     assert [load_release(half, name).header.get("only_complete") for name in ("all", "some")] == [None, True]
-    assert {one.name: one for one in read_workflow(half).steps}["freeze"].state == "done"
+    assert {stage.name: stage for stage in read_stages(half)}["freeze"].state == "done"
     assert checks(half, FreezeRequest(only_complete=True))["opinions"][0] == "ok"
 
 
 def test_a_person_who_is_asked_in_two_rounds_has_one_opinion_planned(half: Store) -> None:
-    open_round(half, "second", ["ada", "ben"], overlap=2, duplicates=0, seed=2, again=True)
+    open_round(half, RoundRequest("second", ["ada", "ben"], overlap=2, duplicates=0, seed=2, again=True))
     others = "15 of 22 grades have 2 opinions of 4 planned"  # of two who were imported, and asked of two more
     assert checks(half)["opinions"] == ("warn", f"{others}; 4 of 22 grades have 1 opinion of 2 planned.")
-    some = readiness(half, FreezeRequest(only_complete=True)).content
+    some = readiness(half, FreezeRequest(only_complete=True))
     assert some.left_out[INCOMPLETE] == 15 + 4
 
 
@@ -94,25 +102,22 @@ def test_a_dry_run_shows_the_checklist_and_freezes_nothing(half: Store) -> None:
     assert "1 opinion of 2 planned" in invoke(command).stdout
     refused = invoke([*command, "--override", "why"])
     assert "--override would change nothing: a dry run freezes nothing" in str(refused.exception)
-    with half.reading() as cursor:
-        assert not cursor.execute("SELECT 1 FROM releases").fetchall()
+    assert not rows_of(half, "SELECT 1 FROM releases")
 
 
 def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> None:
     figures = read_figures(half)
-    assert figures.gate is not None
-    steps = {one.name: one for one in read_workflow(half, figures).steps}
+    steps = {stage.name: stage for stage in read_stages(half, figures)}
     report, found = agreement_report(half), checks(half)
     waiting = len(disputes(half))
     assert waiting == report.disputed == 1
     assert steps["adjudicate"].line.startswith("1 pair waits for a decision")
     assert found["disputes"][1].startswith("1 pair is disputed")
     within = figures.gate.checks[1]
-    assert within.why is not None
     assert within.why in found["consistency"][1]
     assert f"Not checked: consistency of annotators with themselves: {within.why}." in not_checked(report)
     assert figures.gate.checks[0].value == report.between.ordinal.value
-    stages = {one.name: one for one in release_steps(half, read_state(half), figures.gate)}
+    stages = {one.name: one for one in release_stages(half, read_state(half), figures.gate)}
     assert (
         stages["gate"].line
         == steps["freeze"].line

@@ -11,35 +11,19 @@ from pyarrow import parquet
 
 from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.consensus.adjudication import decide
-from curation.releases.diff.diff import diff
-from curation.releases.export.export import export
-from curation.releases.export.verify_export import verify_export
-from curation.releases.freeze.content import APART, LOST
-from curation.releases.freeze.freeze import freeze
+from curation.releases.diff import diff
+from curation.releases.freeze.draft import APART, LOST
 from curation.releases.verify import load_release, verify
+from curation.releases.verify_export import verify_export
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
-from tests.support.gold_project import (
-    LEXICAL,
-    PARTS,
-    TOPICS,
-    documents,
-    judgments,
-    write_corpus,
-)
+from tests.support.freezing import export, freeze
+from tests.support.gold_project import LEXICAL, PARTS, TOPICS, documents, judgments, write_corpus
 from tests.support.marking import frozen_marks, mark, marked_project
+from tests.support.projects import per_test
 
-
-@pytest.fixture
-def marked(tmp_path: Path) -> Store:
-    """The gold project; zoe marked "All about" in each first document, abe "about the"."""
-    return marked_project(tmp_path)
-
-
-@pytest.fixture
-def frozen(tmp_path: Path) -> Store:
-    """The same with its release v1."""
-    return frozen_marks(tmp_path)
+marked, frozen = per_test(marked_project), per_test(frozen_marks)
 
 
 def part(store: Store, name: str) -> list[tuple[Any, ...]]:
@@ -58,7 +42,9 @@ def test_marks_without_a_common_character_leave_the_grade_without_evidence(marke
     mark(marked, "abe.jones", "the violin", "violin-1")
     found = freeze(marked, "v1")
     assert found.left_out[APART] == 1
-    query_id = next(one.query_id for one in judgments("abe.jones") if one.document_id == "violin-1")
+    query_id = next(
+        judgment.query_id for judgment in judgments("abe.jones") if judgment.document_id == "violin-1"
+    )
     decide(marked, query_id, "violin-1", 3, "Both say it")
     assert freeze(marked, "v2").left_out[APART] == 1  # a decision without marks leaves none
     assert "violin-1" not in {row[0] for row in part(marked, "v1")}
@@ -70,7 +56,7 @@ def test_evidence_goes_along_with_a_changed_text_or_is_left_out_and_counted(
     texts = {"violin-1": "A note first. All about the violin.", "glacier-1": "Ice, and no more."}
     rows = [{**row, "text": texts.get(row["id"], row["text"])} for row in documents()]
     import_corpus(marked, write_corpus(tmp_path / "newer.jsonl", rows))
-    make_split(marked, PARTS, 1, LEXICAL)
+    make_split(marked, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     assert {"violin-1", "glacier-1"}.isdisjoint(
         row["document_id"] for row in load_release(marked, freeze(marked, "v1").name).rows("qrels")
     )
@@ -82,7 +68,7 @@ def test_evidence_goes_along_with_a_changed_text_or_is_left_out_and_counted(
 def test_identical_documents_share_their_evidence_with_their_grade(marked: Store, tmp_path: Path) -> None:
     twin = {**documents()[0], "id": "kettle-twin"}
     import_corpus(marked, write_corpus(tmp_path / "more.jsonl", [*documents(), twin]))
-    make_split(marked, PARTS, 1, LEXICAL)
+    make_split(marked, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     freeze(marked, "v1", share="identical")
     assert [row[1:] for row in part(marked, "v1") if row[0] == "kettle-twin"] == [(4, 9, "about")]
 
@@ -90,7 +76,7 @@ def test_identical_documents_share_their_evidence_with_their_grade(marked: Store
 def test_two_releases_say_that_their_evidence_differs(frozen: Store) -> None:
     mark(frozen, "abe.jones", "All about the")
     freeze(frozen, "v2")
-    changed = {row.what for row in diff(frozen, "v1", "v2").settings}
+    changed = set(diff(frozen, "v1", "v2").settings)
     assert "evidence: content" in changed
     assert "evidence: pairs" not in changed
 
@@ -124,4 +110,4 @@ def test_label_studio_shows_evidence_as_regions(frozen: Store, tmp_path: Path) -
     regions = [one for task in tasks for one in task["annotations"][0]["result"] if one["type"] == "labels"]
     value = {"start": 4, "end": 9, "text": "about", "labels": ["Evidence"]}
     assert regions
-    assert all(one["value"] == value for one in regions)
+    assert all(region["value"] == value for region in regions)

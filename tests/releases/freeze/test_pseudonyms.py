@@ -16,8 +16,8 @@ VOICES = st.dictionaries(
 
 def released(judged: Judged) -> list[tuple[str, str, str]]:
     """What a release would say: judgments with the numbers of annotator and round."""
-    names = pseudonyms(dict.fromkeys("abcd", "same"), dict.fromkeys("wxyz", "same"), judged)
-    return sorted((names.annotators[a], names.rounds[r], said) for (a, r), said in judged.items())
+    annotators, rounds = pseudonyms(dict.fromkeys("abcd", "same"), dict.fromkeys("wxyz", "same"), judged)
+    return sorted((annotators[a], rounds[r], said) for (a, r), said in judged.items())
 
 
 @given(VOICES, st.permutations("abcd"), st.permutations("wxyz"))
@@ -32,6 +32,6 @@ def test_exchanged_names_change_nothing_in_what_is_released(
 
 
 def test_everyone_has_a_number_of_their_own() -> None:
-    names = pseudonyms({"a": "x", "b": "x", "c": "y"}, {"r": "", "s": ""}, {("a", "r"): "one"})
-    assert sorted(names.annotators.values()) == ["a1", "a2", "a3"]
-    assert sorted(names.rounds.values()) == ["r1", "r2"]
+    annotators, rounds = pseudonyms({"a": "x", "b": "x", "c": "y"}, {"r": "", "s": ""}, {("a", "r"): "one"})
+    assert sorted(annotators.values()) == ["a1", "a2", "a3"]
+    assert sorted(rounds.values()) == ["r1", "r2"]

@@ -12,16 +12,18 @@ import pytest
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.judgments.imported import add_judgments
-from curation.releases.diff.diff import diff
-from curation.releases.export.export import export
-from curation.releases.freeze.freeze import freeze
+from curation.labeling.imported import add_judgments
+from curation.releases.diff import diff
 from curation.releases.verify import verify
+from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.release_parts import read_part
-from tests.support.command_line import invoke
+from tests.support.freezing import export, freeze
 from tests.support.gold_project import LEXICAL, PARTS, documents, labelled, write_corpus
+from tests.support.projects import rows_of
+
+pytestmark = pytest.mark.slow
 
 
 def project(folder: Path, judged: Sequence[tuple[str, str, int | None]] = ()) -> Store:
@@ -40,7 +42,7 @@ def project(folder: Path, judged: Sequence[tuple[str, str, int | None]] = ()) ->
     ]
     if given:
         add_judgments(store, given, "twins.csv")
-    make_split(store, PARTS, seed=1, rules=LEXICAL)
+    make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     return store
 
 
@@ -58,19 +60,14 @@ def header(store: Store, release_id: str) -> dict[str, Any]:
         return next(iter(read_part(cursor, release_id, "release")))
 
 
-def test_without_the_rule_a_copy_has_no_grade(tmp_path: Path) -> None:
-    store = project(tmp_path)
-    frozen = freeze(store, "v1")
-    assert ("q-violin", "violin-8") not in qrels(store, frozen.release_id)
-    assert "sharing" not in header(store, frozen.release_id)
-    assert frozen.sharing is None
-
-
 def test_with_the_rule_copies_have_the_grade_marked_with_where_it_comes_from(tmp_path: Path) -> None:
     store = project(tmp_path)
     plain, frozen = freeze(store, "v1"), freeze(store, "v2", share="identical")
-    found = qrels(store, frozen.release_id)
-    shared = {pair: (row["grade"], row["from"]) for pair, row in found.items() if row["how"] == "shared"}
+    grades = qrels(store, frozen.release_id)
+    assert ("q-violin", "violin-8") not in qrels(store, plain.release_id)
+    assert (plain.sharing, "sharing" in header(store, plain.release_id)) == (None, False)
+    assert "Shared between identical documents: 3 grades. 0 texts have" in " ".join(frozen.sentences)
+    shared = {pair: (row["grade"], row["from"]) for pair, row in grades.items() if row["how"] == "shared"}
     assert shared == {
         ("q-violin", "violin-8"): (3, "violin-1"),
         ("q-violin", "violin-9"): (3, "violin-1"),
@@ -82,30 +79,30 @@ def test_with_the_rule_copies_have_the_grade_marked_with_where_it_comes_from(tmp
     assert frozen.release_id != plain.release_id
     assert freeze(store, "v2-again", share="identical").release_id == frozen.release_id
     assert verify(store, "v2").intact
+    with pytest.raises(InputError, match="There is no rule of sharing 'similar'; expected identical"):
+        freeze(store, "v3", share="similar")
 
 
 def test_what_was_judged_itself_stays_and_a_text_with_two_grades_shares_none(tmp_path: Path) -> None:
     store = project(tmp_path, [("q-violin", "violin-8", 1), ("q-router", "a-router", None)])
     frozen = freeze(store, "v1", share="identical")
-    found = qrels(store, frozen.release_id)
-    assert (found["q-violin", "violin-1"]["grade"], found["q-violin", "violin-8"]["grade"]) == (3, 1)
-    assert ("q-violin", "violin-9") not in found
-    assert ("q-router", "a-router") not in found  # nobody could tell, which is an answer
+    grades = qrels(store, frozen.release_id)
+    assert (grades["q-violin", "violin-1"]["grade"], grades["q-violin", "violin-8"]["grade"]) == (3, 1)
+    assert ("q-violin", "violin-9") not in grades
+    assert ("q-router", "a-router") not in grades  # nobody could tell, which is an answer
     assert header(store, frozen.release_id)["sharing"] == {"rule": "identical", "grades": 0, "conflicts": 1}
 
 
 def test_sharing_across_parts_is_refused_with_what_helps_where_copies_tie_nothing(tmp_path: Path) -> None:
     """Splitting again as before would not help: the copies would lie in both parts again."""
     store = project(tmp_path)
-    make_split(store, PARTS, seed=1, rules=replace(LEXICAL, document=None))
-    with store.reading() as cursor:
-        (other,) = cursor.execute(
-            """
-            SELECT min(a.query_id) FROM split_assignments a
-            JOIN split_assignments v ON v.split_id = a.split_id AND v.query_id = 'q-violin'
-            WHERE a.part <> v.part AND a.split_id = (SELECT value FROM settings WHERE name = 'split')
-            """
-        ).fetchall()[0]
+    make_split(store, SplitRequest(tuple(PARTS.items()), 1, replace(LEXICAL, document=None)))
+    sql = """
+        SELECT min(a.query_id) FROM split_assignments a
+        JOIN split_assignments v ON v.split_id = a.split_id AND v.query_id = 'q-violin'
+        WHERE a.part <> v.part AND a.split_id = (SELECT value FROM settings WHERE name = 'split')
+    """
+    ((other,),) = rows_of(store, sql)
     add_judgments(store, [ImportedJudgment(other, "violin-8", "zoe.miller", 3)], "later.csv")
     freeze(store, "v1", allow_disputed=True)
     with pytest.raises(
@@ -120,29 +117,19 @@ def test_a_grade_of_another_version_of_its_document_is_not_shared(tmp_path: Path
     kept = [changed if row["id"] == "violin-1" else row for row in documents()]
     import_corpus(store, write_corpus(tmp_path / "changed.jsonl", [*kept, changed | {"id": "violin-8"}]))
     frozen = freeze(store, "v1", allow_changed=True, share="identical")
-    found = qrels(store, frozen.release_id)
-    assert found["q-violin", "violin-1"]["version"] == "changed"
-    assert ("q-violin", "violin-8") not in found
+    grades = qrels(store, frozen.release_id)
+    assert grades["q-violin", "violin-1"]["version"] == "changed"
+    assert ("q-violin", "violin-8") not in grades
 
 
 def test_shared_grades_are_exported_and_compared_as_such(tmp_path: Path) -> None:
     store = project(tmp_path)
     freeze(store, "v1")
     freeze(store, "v2", share="identical")
-    found = diff(store, "v1", "v2", reason="a test")
-    assert {(row.document_id, row.how_after) for row in found.pairs_new} == {
-        *(("violin-8", "shared"), ("violin-9", "shared"), ("a-router", "shared")),
+    changes = diff(store, "v1", "v2", reason="a test")
+    assert {(row["document_id"], row["how_after"]) for row in changes.pairs_new} == {
+        *(("violin-8", "shared"), ("violin-9", "shared"), ("a-router", "shared"))
     }
-    assert ("release: sharing: rule", None, "identical") in [tuple(row) for row in found.settings]
+    assert changes.settings["release: sharing: rule"] == (None, "identical")
     exported = export(store, "v2", "trec", tmp_path / "out", reason="a test")
     assert "q-violin 0 violin-9 3" in (exported.out / "qrels.txt").read_text().splitlines()
-
-
-def test_the_command_tells_what_was_shared_and_refuses_another_rule(tmp_path: Path) -> None:
-    store = project(tmp_path)
-    command = ["--project", str(store.path), "freeze", "v1", "--share-grades"]
-    done = invoke([*command, "identical"], catch_exceptions=False)
-    assert "Shared between identical documents: 3 grades." in done.stdout
-    assert "0 texts have different grades" in done.stdout
-    with pytest.raises(InputError, match="There is no rule of sharing 'similar'; expected identical"):
-        freeze(store, "v2", share="similar")

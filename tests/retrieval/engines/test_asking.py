@@ -12,12 +12,14 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.readers.fields import CorpusFields
 from curation.retrieval.engines.asking import EngineRunImport, EngineRunRequest, import_engine_run
 from curation.retrieval.engines.documents import refresh
-from curation.retrieval.engines.stored import add_engine
-from curation.store import Store, append
+from curation.retrieval.engines.template import add_engine
+from curation.store import Store
 from curation.store.documents import current_corpus, is_held
 from tests.support.command_line import invoke
+from tests.support.http_server import HttpAnswer
+from tests.support.pool_project import put_queries
 from tests.support.projects import documents_in_force, rows_of
-from tests.support.search_server import KEY, SearchServer, Served, engine, template_file
+from tests.support.search_server import KEY, SearchServer, engine, template_file
 
 __all__ = ["engine"]
 QUERIES = {"q1": "red shoes", "q2": "hat", "q3": "blue shoes"}
@@ -28,15 +30,8 @@ def project(store: Store, engine: SearchServer, tmp_path: Path) -> Store:
     """Three queries, no corpus, and the engine `shop` with three documents."""
     engine.documents = {"a": {"title": "red shoes"}, "b": {"title": "blue shoes"}, "c": {"title": "a hat"}}
     add_engine(store, "shop", "http", template_file(tmp_path))
-    add_queries(store, QUERIES)
+    put_queries(store, QUERIES)
     return store
-
-
-def add_queries(store: Store, queries: dict[str, str]) -> None:
-    texts, many = list(queries.values()), len(queries)
-    columns = {"query_id": list(queries), "text": texts, "normalised": texts, "metadata": ["{}"] * many}
-    with store.transaction() as cursor:
-        append(cursor, "queries", {**columns, "source": ["written"] * many})
 
 
 def ask(store: Store, name: str = "shop@november", **more: Any) -> EngineRunImport:
@@ -76,7 +71,7 @@ def test_the_same_call_again_asks_nothing_and_changes_nothing(project: Store, en
 def test_what_breaks_off_stores_no_run_and_goes_on_with_what_is_missing(
     project: Store, engine: SearchServer
 ) -> None:
-    engine.faults = [None, Served(401)]
+    engine.faults = [None, HttpAnswer(401)]
     with pytest.raises(RefusedError, match=r"HTTP 401.* Nothing came of it: 1 answer is kept, of 3"):
         ask(project)
     assert rows_of(project, "SELECT count(*) FROM runs") == [(0,)]
@@ -94,20 +89,10 @@ def test_answers_that_came_before_an_interruption_are_kept(project: Store) -> No
     assert ask(project).asked == 1
 
 
-def test_documents_that_cannot_be_fetched_leave_no_run_and_the_answers(
-    project: Store, engine: SearchServer
-) -> None:
-    engine.faults = [None, None, None, Served(body="no JSON")]
-    with pytest.raises(RefusedError, match="no JSON"):
-        ask(project)
-    assert rows_of(project, "SELECT count(*) FROM runs") == [(0,)]
-    assert ask(project).asked == 0
-
-
 def test_queries_without_a_whole_answer_are_left_out_and_counted(
     project: Store, engine: SearchServer
 ) -> None:
-    engine.faults = [Served(body={"partial": True, "results": [{"id": "c", "score": 1}]})] * 4
+    engine.faults = [HttpAnswer(body={"partial": True, "results": [{"id": "c", "score": 1}]})] * 4
     found = ask(project)
     assert found.left_out == {"queries without a whole answer (partial is true)": 1}
     assert {entry[0] for entry in entries(project)} == {"q2", "q3"}
@@ -117,9 +102,9 @@ def test_queries_without_a_whole_answer_are_left_out_and_counted(
 def test_one_rejected_query_is_left_out_and_all_of_them_end_the_work(
     project: Store, engine: SearchServer
 ) -> None:
-    engine.faults = [Served(400, "syntax")]
+    engine.faults = [HttpAnswer(400, "syntax")]
     assert ask(project).left_out == {"queries that the engine rejected": 1}
-    engine.faults = [Served(400, "syntax")] * 3
+    engine.faults = [HttpAnswer(400, "syntax")] * 3
     with pytest.raises(RefusedError, match="HTTP 400: syntax"):
         ask(project, "other")
 
@@ -132,33 +117,25 @@ def test_documents_gone_before_the_fetch_are_counted_and_leave_a_gap(
     assert entries(project)[0] == ("q1", "a", 2, 1.0)
 
 
-def test_asking_twice_says_how_many_of_the_first_ten_changed(project: Store, engine: SearchServer) -> None:
-    answers = iter([["a", "b"]] * 3 + [["a", "b"], ["b", "a"], ["a", "c"]])
-    engine.search = lambda text, depth: [(one, 1.0) for one in next(answers)]
-    found = ask(project, repeat=2)
-    assert (found.changed, found.other_tops) == (pytest.approx(1 / 3), 1)
-    assert [entry[1] for entry in entries(project)] == ["a", "b"] * 3
-
-
 def test_a_name_that_another_run_has_is_refused_before_anything_is_asked(
     project: Store, engine: SearchServer
 ) -> None:
     ask(project)
     sent = len(engine.requests)
-    add_queries(project, {"q4": "new"})
+    put_queries(project, {"q4": "new"})
     with pytest.raises(RefusedError, match="Give this one a name of its own"):
         ask(project)
     assert len(engine.requests) == sent
 
 
-@pytest.mark.parametrize("wrong", [{"depth": 0}, {"rate": 0.0}, {"repeat": 0}, {"name": "a b"}])
+@pytest.mark.parametrize("wrong", [{"depth": 0}, {"rate": 0.0}, {"name": "a b"}])
 def test_numbers_and_names_that_cannot_be_are_refused(project: Store, wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         ask(project, **wrong)
 
 
 def test_texts_are_sent_redacted(project: Store, engine: SearchServer) -> None:
-    add_queries(project, {"q4": "shoes of me@example.org"})
+    put_queries(project, {"q4": "shoes of me@example.org"})
     ask(project)
     assert any("%5Bemail%5D" in request for request in engine.requests)
     assert not any("example.org" in request for request in engine.requests)
@@ -197,7 +174,7 @@ def test_a_refresh_finds_what_changed_and_what_is_gone(project: Store, engine: S
 
 def test_a_refresh_that_fails_changes_nothing(project: Store, engine: SearchServer) -> None:
     ask(project)
-    engine.faults = [None, Served(401)]
+    engine.faults = [None, HttpAnswer(401)]
     with pytest.raises(RefusedError, match="HTTP 401"):
         refresh(project, "shop", 1e6)
     with project.reading() as cursor:
@@ -218,8 +195,8 @@ def test_a_run_without_a_name_is_of_today_and_other_questions_have_a_name_of_the
 ) -> None:
     first = ask(project, "")
     assert ask(project, "").run_id == first.run_id
-    add_queries(project, {"q4": "hat shoes"})
-    engine.faults = [None, Served(401)]
+    put_queries(project, {"q4": "hat shoes"})
+    engine.faults = [None, HttpAnswer(401)]
     with pytest.raises(RefusedError, match="1 answer is kept"):
         ask(project, "")
     again = ask(project, "")
@@ -229,8 +206,8 @@ def test_a_run_without_a_name_is_of_today_and_other_questions_have_a_name_of_the
 def test_a_query_that_is_rejected_again_does_not_keep_a_run_from_being_stored(
     project: Store, engine: SearchServer
 ) -> None:
-    rejected = Served(400, "syntax")
-    engine.faults = [rejected, None, None, Served(401)]
+    rejected = HttpAnswer(400, "syntax")
+    engine.faults = [rejected, None, None, HttpAnswer(401)]
     with pytest.raises(RefusedError, match=r"HTTP 401 .* the same call asks for the rest"):
         ask(project)
     engine.faults = [rejected]
@@ -241,11 +218,12 @@ def test_documents_that_came_before_a_fault_are_not_fetched_again(
     project: Store, engine: SearchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("curation.retrieval.engines.documents.SLICE", 2)
-    engine.faults = [None] * 4 + [Served(401)]
+    engine.faults = [None] * 4 + [HttpAnswer(401)]
     with pytest.raises(RefusedError, match="HTTP 401"):
         ask(project)
     assert rows_of(project, "SELECT count(*) FROM runs") == [(0,)]
-    assert ask(project).brought == 1
+    again = ask(project)
+    assert (again.asked, again.brought) == (0, 1)
 
 
 def run(store: Store, *words: str) -> Any:
@@ -253,14 +231,15 @@ def run(store: Store, *words: str) -> Any:
     return invoke(["--project", str(store.path), *words])
 
 
+@pytest.mark.slow
 def test_the_commands_show_neither_key_nor_address(project: Store, engine: SearchServer) -> None:
     asked = ["import", "run", "--engine", "shop", "--name", "n", "--rate", "1000"]
-    engine.faults = [Served(503, f"{KEY} {engine.url}", {"Retry-After": "0"})] * 4
-    outputs = [run(project, *asked), run(project, *asked, "--json"), run(project, *asked, "--repeat", "2")]
+    engine.faults = [HttpAnswer(503, f"{KEY} {engine.url}", {"Retry-After": "0"})] * 4
+    outputs = [run(project, *asked), run(project, *asked, "--json"), run(project, *asked)]
     engine.documents["b"]["key"] = f"{KEY} of shoes"
     for words in (
         "import corpus --refresh shop",
-        "engine try shop shoes --json",
+        "import engine shop --try shoes --json",
         "pool --systems engine:shop --random-negatives 1 --rate 1000",
         "pool --systems engine:shop --random-negatives 1 --rate 1000 --json",
         "status",
@@ -268,6 +247,7 @@ def test_the_commands_show_neither_key_nor_address(project: Store, engine: Searc
     ):
         outputs.append(run(project, *words.split()))
     assert [done.exit_code for done in outputs] == [1, *[0] * 8]
+    assert "documents of engines" in outputs[-2].stdout
     for done in outputs:
         text = done.output + str(done.exception)
         assert KEY not in text
@@ -281,10 +261,7 @@ def test_the_commands_show_neither_key_nor_address(project: Store, engine: Searc
     [
         (["run", "--name", "n"], "name a file, or an engine with --engine"),
         (["run", "f", "--name", "n", "--depth", "3"], "--depth would change nothing: no engine is named"),
-        (
-            ["run", "f", "--name", "n", "--engine", "shop"],
-            "path would change nothing: --engine asks",
-        ),
+        (["run", "f", "--name", "n", "--engine", "shop"], "path would change nothing: --engine asks"),
         (["corpus", "--refresh", "shop", "--add"], "--add would change nothing"),
     ],
 )

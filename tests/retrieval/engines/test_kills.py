@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 
 from curation.ingest.importers.query_import import import_queries
-from curation.retrieval.engines.stored import add_engine
+from curation.retrieval.engines.template import add_engine
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
 from tests.support.projects import rows_of
 from tests.support.search_server import SearchServer, engine, template_file
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["engine"]
 IMPORT = "import run --engine shop --name n --depth 5 --rate 1000"
@@ -115,7 +117,7 @@ def test_a_run_of_a_release_goes_on_after_a_kill_and_is_asked_anew_when_it_is_wr
     store, out, sent = frozen_project(tmp_path), tmp_path / "runs", 8
     engine.documents = {"new": {"title": "best violin"}}
     add_engine(store, "shop", "http", template_file(tmp_path))
-    words = f"run v1 --engine shop --depth 5 --rate 1000 --out {out}"
+    words = f"baseline v1 --engine shop --depth 5 --rate 1000 --out {out}"
     kill(store, words, engine, at=4, slowly=True)
     assert not out.exists()
     assert goldgrade(store, words, engine) == sent - 3

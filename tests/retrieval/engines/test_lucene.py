@@ -11,15 +11,15 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from socket import socket
 from time import monotonic, sleep
 from urllib.request import urlopen
 
 import pytest
 
 from curation.core.errors import RefusedError
-from curation.retrieval.engines.client import Engine, EngineClient
-from curation.retrieval.engines.template import read_template
+from curation.retrieval.engines.client import EngineClient
+from curation.retrieval.engines.template import Engine, read_template
+from tests.support.http_server import free_port
 from tests.support.search_server import template_file
 
 JAR = os.environ.get("ANSERINI_JAR", "")
@@ -46,9 +46,7 @@ def lucene(tmp_path: Path) -> Iterator[str]:
     java = [os.environ.get("JAVA", "java"), "-cp", JAR]
     made = [*java, "io.anserini.index.IndexCollection", *words.split(), *generator.split()]
     subprocess.run(made, check=True, capture_output=True)
-    with socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    port = free_port()
     serve = [*java, "io.anserini.api.RestServer", "--host", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -8,8 +8,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.retrieval.index.counting import Counts, count_words
 from curation.retrieval.terms import indexed_terms
+from curation.retrieval.word_counts import Counts, count_words
 
 
 def by_document(found: Counts) -> list[dict[str, int]]:

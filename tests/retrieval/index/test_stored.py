@@ -16,10 +16,9 @@ import pytest
 from curation.core.errors import StoreError
 from curation.core.progress import Progress, silent
 from curation.ingest.importers.corpus import import_corpus
-from curation.retrieval import Bm25
-from curation.retrieval.index import counting, stored
-from curation.retrieval.index.counting import counter
-from curation.retrieval.index.stored import CountedParts, index_folder, stored_index
+from curation.retrieval import Bm25, index, word_counts
+from curation.retrieval.index import CountedParts, index_folder, stored_index
+from curation.retrieval.word_counts import counter
 from curation.store import Store
 from curation.store.documents import Corpus, batches_of_texts, corpus_of, current_corpus
 from curation.store.rows import Query
@@ -31,11 +30,11 @@ MORE = {f"d{n:02}": f"red {'shoes ' * (n % 4)} hat{n % 3} 茶{n % 7}壶 item{n}"
 BUILD = """
 import os, signal, sys
 from pathlib import Path
-from curation.retrieval.index import stored
+from curation.retrieval import index
 from curation.store import open_store
 from curation.store.documents import current_corpus
 
-stored.CHUNK, stored.FEW, os.cpu_count = 2, 0, lambda: 1
+index.CHUNK, index.MAX_MERGED_EACH_TIME, os.cpu_count = 2, 0, lambda: 1
 last = int(sys.argv[2])
 
 def progress(step, done, total):
@@ -46,7 +45,7 @@ def progress(step, done, total):
 store = open_store(Path(sys.argv[1]))
 with store.reading() as cursor:
     corpus = current_corpus(cursor)
-stored.stored_index(store, corpus.hashes, progress)
+index.stored_index(store, corpus.hashes, progress)
 """
 
 
@@ -77,7 +76,7 @@ def counted(store: Store) -> list[str]:
 @pytest.fixture
 def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also an index of few documents is a file."""
-    monkeypatch.setattr(stored, "FEW", 0)
+    monkeypatch.setattr(index, "MAX_MERGED_EACH_TIME", 0)
 
 
 def test_bm25_finds_the_same_in_files_as_in_texts(store: Store, tmp_path: Path) -> None:
@@ -92,13 +91,14 @@ def test_bm25_finds_the_same_in_files_as_in_texts(store: Store, tmp_path: Path) 
     )
 
 
+@pytest.mark.costly("counts in several processes")
 @pytest.mark.usefixtures("_kept")
 def test_the_index_has_the_same_bytes_in_whatever_parts_and_processes_words_are_counted(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus, found = put_corpus(store, tmp_path, MORE), set()
     for parts, processes in ((1, 1), (2, 1), (16, 1), (20, 2)):
-        monkeypatch.setattr(stored, "CHUNK", -(-len(MORE) // parts))
+        monkeypatch.setattr(index, "CHUNK", -(-len(MORE) // parts))
         monkeypatch.setattr("os.cpu_count", lambda processes=processes: processes)
         found.add(build(store, corpus))
         assert abs(len(files(store, "counts")) - parts) <= 2
@@ -124,6 +124,7 @@ def test_only_changed_documents_are_counted_again_and_the_index_is_as_if_all_wer
     assert build(store, second) == changed
 
 
+@pytest.mark.costly("kills and starts processes")
 def test_counting_goes_on_where_kill_9_stopped_it_and_two_at_once_keep_nothing_twice(
     store: Store, tmp_path: Path
 ) -> None:
@@ -181,6 +182,7 @@ def test_the_index_of_another_corpus_is_not_taken_for_this_one(store: Store, tmp
     assert build(store, corpus) == right
 
 
+@pytest.mark.costly("another user's process imports what it needs")
 def test_a_folder_that_cannot_be_written_is_named(store: Store, tmp_path: Path) -> None:
     corpus = put_corpus(store, tmp_path, SHOP)
     index_folder(store.path).write_text("no folder")
@@ -196,7 +198,7 @@ def test_another_way_of_cutting_words_counts_anew(
 ) -> None:
     corpus = put_corpus(store, tmp_path, SHOP)
     expected = stored_index(store, corpus.hashes).words.to_pylist()
-    monkeypatch.setattr(counting, "CUT", "another")
+    monkeypatch.setattr(word_counts, "CUT", "another")
     assert stored_index(store, corpus.hashes).words.to_pylist() == expected
     assert sorted(counted(store)) == sorted(corpus.hashes.to_pylist())
     assert len(files(store, "counts")) == 2

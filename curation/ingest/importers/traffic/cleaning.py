@@ -8,7 +8,7 @@ end of a session.) A row that counts several queries (a count above 1) is never 
 
 Robots. A session that asks more than twenty queries within a minute, or more than two hundred different ones
 on a day, is not a person's; all of its rows are set aside. Pages are turned first, so that a person who turns
-them fast is none. Where many people share one session id (a proxy, a shop's own server), raise the
+them fast is no robot. Where many people share one session id (a proxy, a shop's own server), raise the
 bounds or switch the rule off.
 
 Both need a session and a time; rows without them are taken as they are. Work is done by column, each distinct
@@ -26,25 +26,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from curation.core.errors import refuse_problems
+from curation.core.errors import InputError
+from curation.core.operation import option
 from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import normalise_query
-from curation.ingest.importers.redaction.personal_data import LONGEST_PLAIN, redact
+from curation.ingest.importers.personal_data import MAX_PLAIN_LENGTH, redact
 from curation.ingest.readers.times import text_buffers
+
+POLICIES = ("replace", "drop")
+KEPT, EMPTY, LONG, BARE, DROPPED = range(5)
+"""Verdicts on a text: it is kept, or why it is not."""
 
 Codes = NDArray[np.int32]
 
 UNKNOWN_TIME = int(np.iinfo(np.int64).min)
-POLICIES = ("replace", "drop")
 _MINUTE = 60_000_000
 _DAY = 1440 * _MINUTE
-_KEPT, _EMPTY, _LONG, _BARE, _DROPPED = range(5)
 _SLICE = 100_000  # texts that are looked at together
 _BYTES = bytes(range(256))
 _IS_DIGIT = np.array([byte in b"0123456789-." for byte in _BYTES])
 _IS_ODD = np.array([not 32 <= byte < 127 or byte in b":@([" for byte in _BYTES])
 
-PASTE = 16
+MAX_PASTE_FACTOR = 16
 """How many times the longest query a text may have that is searched for personal data."""
 
 
@@ -52,47 +55,64 @@ PASTE = 16
 class CleaningRules:
     """Bounds of what is taken for a person's query; 0 switches a rule off.
 
-    Attributes
-    ----------
-    words, characters: of the longest query that is taken, after normalisation.
-    repeat_minutes: within which the same query of a session counts once.
-    queries_a_minute, queries_a_day: above which a session is a robot's; of a day, different ones.
-    known_rows: take rows that another log of the project holds already, as well.
-    personal_data: 'replace' puts a placeholder in its place, 'drop' sets the row aside.
-
     Raises
     ------
-    InputError: a negative bound, or another policy.
+    InputError: there is no such policy for personal data.
     """
 
-    words: int = 32
-    characters: int = 256
-    repeat_minutes: int = 30
-    queries_a_minute: int = 20
-    queries_a_day: int = 200
-    personal_data: str = "replace"
-    known_rows: bool = False
+    words: int = option(
+        32, "Longest query in words", "Leave out queries of more words; 0: off.", flag="--max-words", least=0
+    )
+    characters: int = option(
+        256,
+        "Longest query in characters",
+        "Leave out longer queries; 0: off.",
+        flag="--max-characters",
+        least=0,
+    )
+    repeat_minutes: int = option(
+        30,
+        "Minutes in which a repeat counts once",
+        "Minutes within which a session's same query counts once. It is a turned page then. 0: off.",
+        least=0,
+    )
+    queries_a_minute: int = option(
+        20,
+        "Queries a minute that mark a robot",
+        "Leave out sessions with more queries a minute (bots). 0: off.",
+        flag="--bot-per-minute",
+        least=0,
+    )
+    queries_a_day: int = option(
+        200,
+        "Queries a day that mark a robot",
+        "Leave out sessions with more queries in a day (bots). Different ones count. 0: off.",
+        flag="--bot-per-day",
+        least=0,
+    )
+    personal_data: str = option(
+        "replace",
+        "Personal data",
+        "What becomes of it. replace: placeholders such as [email]; drop: no row with it.",
+        choices=POLICIES,
+    )
+    known_rows: bool = option(
+        False, "Take rows that an earlier log has, too", "Take rows that an earlier log has, too."
+    )
 
     def __post_init__(self) -> None:
-        bounds = {name: value for name, value in vars(self).items() if type(value) is int}
-        problems = [
-            f"{name.replace('_', ' ')} is {value}; expected 0 (off) or more"
-            for name, value in bounds.items()
-            if value < 0
-        ]
         if self.personal_data not in POLICIES:
-            found, expected = repr(self.personal_data), " or ".join(POLICIES)
-            problems.append(f"the policy for personal data is {found}; expected {expected}")
-        refuse_problems(problems)
+            expected = " or ".join(POLICIES)
+            raise InputError(f"--personal-data is {self.personal_data!r}; expected {expected}.")
 
     @property
     def reasons(self) -> dict[int, str]:
         """Why a text is set aside, by its verdict."""
         return {
-            _EMPTY: "empty query",
-            _LONG: f"over-long query (more than {self.words} words or {self.characters} characters)",
-            _BARE: "nothing but personal data",
-            _DROPPED: "personal data",
+            EMPTY: "empty query",
+            LONG: f"over-long query (more than {self.words} words or {self.characters} characters)",
+            BARE: "nothing but personal data",
+            DROPPED: "personal data",
         }
 
     @property
@@ -135,43 +155,6 @@ class Texts(NamedTuple):
     personal: dict[str, list[int]]
 
 
-class LogRows(NamedTuple):
-    """A log by column, in the order of its lines, all of shape (R,); a session of -1 is unknown."""
-
-    texts: Codes
-    sessions: Codes
-    times: Ints
-    counts: Ints
-
-
-class SessionQueries(NamedTuple):
-    """What was asked in sessions, by session and time; all of shape (A,).
-
-    Attributes
-    ----------
-    queries: the number of the normalised query.
-    single: whether the row counts one query.
-    """
-
-    sessions: Codes
-    times: Ints
-    queries: Codes
-    single: Mask
-
-    def take(self, chosen: Mask) -> SessionQueries:
-        """The rows chosen."""
-        return SessionQueries(
-            self.sessions[chosen], self.times[chosen], self.queries[chosen], self.single[chosen]
-        )
-
-
-class Cleaned(NamedTuple):
-    """Which rows to keep, and why others are left out."""
-
-    keep: Mask
-    left_out: dict[str, int]
-
-
 def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
     """Redact and normalise each text, and judge whether it can be a query."""
     personal: dict[str, list[int]] = {}
@@ -180,17 +163,17 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
     for start in range(0, len(texts), _SLICE):
         part = texts.slice(start, _SLICE)
         others = ~plain_texts(part, rules)
-        found = [_cleaned(raw, rules) for raw in part.filter(pa.array(others)).to_pylist()]
+        texts_cleaned = [_cleaned(raw, rules) for raw in part.filter(pa.array(others)).to_pylist()]
         numbers = start + np.flatnonzero(others)
-        verdicts[numbers] = [verdict for _, _, verdict, _ in found]
-        for number, (*_, kinds) in zip(numbers.tolist(), found, strict=True):
+        verdicts[numbers] = [verdict for _, _, verdict, _ in texts_cleaned]
+        for number, (*_, kinds) in zip(numbers.tolist(), texts_cleaned, strict=True):
             for kind in kinds:
                 personal.setdefault(kind, []).append(number)
-        changed = ([text for text, *_ in found], [text for _, text, *_ in found])
+        changed = ([text for text, *_ in texts_cleaned], [text for _, text, *_ in texts_cleaned])
         for column, plain, other in zip(columns, (part, pc.ascii_lower(part)), changed, strict=True):
             column.append(pc.replace_with_mask(plain, pa.array(others), pa.array(other, pa.string())))
     shown, normalised = (pa.concat_arrays([pa.array([], pa.string()), *column]) for column in columns)
-    queries = np.where(verdicts == _KEPT, normalised.dictionary_encode().indices.to_numpy(), -1)
+    queries = np.where(verdicts == KEPT, normalised.dictionary_encode().indices.to_numpy(), -1)
     return Texts(shown, normalised, queries.astype(np.int32), verdicts, personal)
 
 
@@ -208,11 +191,11 @@ def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
     odd[1:] |= space[1:] & space[:-1]
     starts = np.where(space, places + 1, 0)
     starts[begins[begins < ends]] = begins[begins < ends]
-    odd |= places - np.maximum.accumulate(starts) >= LONGEST_PLAIN
+    odd |= places - np.maximum.accumulate(starts) >= MAX_PLAIN_LENGTH
     plain: Mask = (ends > begins) & (ends - begins <= (rules.characters or len(signs)))
     most = ((odd, 0), (_IS_DIGIT[signs], 5), (signs == ord("-"), 4), (space, (rules.words or len(signs)) - 1))
-    for held, bound in most:
-        upto = np.concatenate([[0], np.cumsum(held)])
+    for signs_here, bound in most:
+        upto = np.concatenate([[0], np.cumsum(signs_here)])
         plain &= upto[ends] - upto[begins] <= bound
     full = np.flatnonzero(plain)
     plain[full] = ~(space[begins[full]] | space[ends[full] - 1])
@@ -222,42 +205,59 @@ def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
 def _cleaned(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:
     """A text without personal data, its normalised form, the verdict, and what was found."""
     # What no placeholder could make short enough is not searched: a paste of megabytes costs nothing.
-    if rules.characters and len(raw) > PASTE * rules.characters:
-        return ("", "", _LONG, ())
+    if rules.characters and len(raw) > MAX_PASTE_FACTOR * rules.characters:
+        return ("", "", LONG, ())
     redacted = redact(raw)
     normalised = normalise_query(redacted.text)
     verdict = _verdict(normalised, rules)
-    if redacted.kinds and verdict == _KEPT:
-        verdict = _DROPPED if rules.personal_data == "drop" else _BARE if redacted.is_empty else _KEPT
-    if verdict != _KEPT:
+    if redacted.kinds and verdict == KEPT:
+        verdict = DROPPED if rules.personal_data == "drop" else BARE if redacted.is_empty else KEPT
+    if verdict != KEPT:
         return ("", "", verdict, redacted.kinds)
     return (redacted.text, normalised, verdict, redacted.kinds)
 
 
 def _verdict(normalised: str, rules: CleaningRules) -> int:
     if not normalised:
-        return _EMPTY
+        return EMPTY
     too_long = rules.characters and len(normalised) > rules.characters
-    return _LONG if too_long or (rules.words and normalised.count(" ") >= rules.words) else _KEPT
+    return LONG if too_long or (rules.words and normalised.count(" ") >= rules.words) else KEPT
 
 
-def clean_rows(rows: LogRows, texts: Texts, rules: CleaningRules) -> Cleaned:
-    """Set rows aside by their text, then turned pages, then the sessions of robots."""
-    verdicts = texts.verdicts[rows.texts]
-    keep: Mask = verdicts == _KEPT
+def clean_rows(
+    rows: Codes, sessions: Codes, times: Ints, counts: Ints, texts: Texts, rules: CleaningRules
+) -> tuple[Mask, dict[str, int]]:
+    """Which rows of a log to keep, and how many are left out for each reason.
+
+    `rows` are the numbers of the rows' texts; all of shape (R,), and a session of -1 is unknown.
+
+    Rows are set aside by their text, then as turned pages, then as sessions of robots.
+    """
+    verdicts = texts.verdicts[rows]
+    keep: Mask = verdicts == KEPT
     left_out = {why: int((verdicts == verdict).sum()) for verdict, why in rules.reasons.items()}
-    asked, order = _asked(rows, texts.queries, keep)
-    verdicts = session_verdicts(asked, rules)
+    chosen = np.flatnonzero(keep & (sessions >= 0) & (times != UNKNOWN_TIME))
+    order = chosen[np.lexsort((times[chosen], sessions[chosen]))]
+    del chosen
+    queries = texts.queries[rows[order]]
+    verdicts = session_verdicts(sessions[order], times[order], queries, counts[order] == 1, rules)
     keep[order[verdicts > 0]] = False
     left_out |= {why: int((verdicts == verdict).sum()) for verdict, why in enumerate(rules.of_sessions, 1)}
-    return Cleaned(keep, {why: count for why, count in left_out.items() if count})
+    return keep, {why: count for why, count in left_out.items() if count}
 
 
-def session_verdicts(asked: SessionQueries, rules: CleaningRules) -> NDArray[np.int8]:
-    """Which rows of sessions to keep: 0, or the place from 1 in `CleaningRules.of_sessions`."""
-    turned = repeats(asked, rules)
+def session_verdicts(
+    sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules
+) -> NDArray[np.int8]:
+    """Which rows of sessions to keep: 0, or the place from 1 in `CleaningRules.of_sessions`.
+
+    The rows are ordered by session and time; all of shape (A,). `queries` are numbers of normalised queries,
+    and `single` says whether a row counts one query.
+    """
+    turned = repeats(sessions, times, queries, single, rules)
     verdicts = turned.astype(np.int8)
-    verdicts[np.flatnonzero(~turned)[robots(asked.take(~turned), rules)]] = 2
+    left = np.flatnonzero(~turned)
+    verdicts[left[robots(sessions[left], times[left], queries[left], rules)]] = 2
     return verdicts
 
 
@@ -268,43 +268,34 @@ def count_personal(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]])
     ----------
     columns: each row's number of a text, -1 for none, and kind → numbers of the texts that hold it.
     """
-    found: dict[str, Mask] = {}
+    rows_with: dict[str, Mask] = {}
     for codes, kinds in columns:
         for kind, numbers in kinds.items():
             holds = np.isin(codes, np.array(numbers, codes.dtype))
-            found[kind] = found[kind] | holds if kind in found else holds
-    return {kind: int(holds.sum()) for kind, holds in sorted(found.items())}
+            rows_with[kind] = rows_with[kind] | holds if kind in rows_with else holds
+    return {kind: int(holds.sum()) for kind, holds in sorted(rows_with.items())}
 
 
-def _asked(rows: LogRows, queries: Codes, keep: Mask) -> tuple[SessionQueries, Ints]:
-    """The rows to keep that have a session and a time, in order, and their numbers."""
-    chosen = np.flatnonzero(keep & (rows.sessions >= 0) & (rows.times != UNKNOWN_TIME))
-    order = chosen[np.lexsort((rows.times[chosen], rows.sessions[chosen]))]
-    del chosen
-    asked = queries[rows.texts[order]]
-    return SessionQueries(rows.sessions[order], rows.times[order], asked, rows.counts[order] == 1), order
-
-
-def repeats(asked: SessionQueries, rules: CleaningRules) -> Mask:
+def repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules) -> Mask:
     """Rows that repeat the query before them in their session, within the minutes that rules allow."""
-    sessions, times, queries, single = asked
-    found = np.zeros(len(times), bool)
-    if rules.repeat_minutes and len(found):
-        found[1:] = (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1]) & single[1:] & single[:-1]
-        found[1:] &= times[1:] - times[:-1] <= rules.repeat_minutes * _MINUTE
-    return found
+    repeated = np.zeros(len(times), bool)
+    if rules.repeat_minutes and len(repeated):
+        repeated[1:] = (
+            (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1]) & single[1:] & single[:-1]
+        )
+        repeated[1:] &= times[1:] - times[:-1] <= rules.repeat_minutes * _MINUTE
+    return repeated
 
 
-def robots(asked: SessionQueries, rules: CleaningRules) -> Mask:
+def robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRules) -> Mask:
     """Rows of the sessions that ask faster, or more, than a person does."""
-    sessions, times = asked.sessions, asked.times
     suspects: list[Codes] = []
     fast = rules.queries_a_minute
     if fast and len(times) > fast:
         within = (times[fast:] - times[:-fast] < _MINUTE) & (sessions[fast:] == sessions[:-fast])
         suspects.append(sessions[fast:][within])
     if rules.queries_a_day and len(times) > rules.queries_a_day:
-        suspects.append(_busy(sessions, times // _DAY, asked.queries, rules.queries_a_day))
+        suspects.append(_busy(sessions, times // _DAY, queries, rules.queries_a_day))
     known = np.unique(np.concatenate(suspects)) if suspects else np.empty(0, np.int32)
     return np.isin(sessions, known)
 

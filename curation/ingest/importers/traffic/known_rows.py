@@ -1,4 +1,4 @@
-"""Rows that an earlier log has: a log that was exported again holds them once more.
+"""Rows of a new log that an earlier log of the project has.
 
 A row with the same session, time, segment, text and count is known, as often as one earlier log has it. A log
 whose rows cannot be known one by one is refused if an earlier log is a part of it.
@@ -29,7 +29,7 @@ SELECT a.import_id, a.line FROM added a JOIN held h ON a.text = h.text AND a.cou
 WHERE a.place <= h.times
 """
 """The rows of a log, `$log` being its imports in order, that an earlier one has."""
-LEAST_COMPARED = 10
+MIN_COMPARED = 10
 SAME_LOG = 0.95
 """A log is an earlier one that has grown if it has this share of its different rows, of 10 or more."""
 _GROWN_LOG = """
@@ -58,14 +58,14 @@ def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
 
     Such rows have neither session nor time, or a count that has changed since.
     """
-    values = {"log": imports, "least": LEAST_COMPARED, "share": SAME_LOG}
+    values = {"log": imports, "least": MIN_COMPARED, "share": SAME_LOG}
     rows = cursor.execute(_GROWN_LOG, values).fetchall()
     if rows:
         earlier, source, matching, total = rows[0]
         raise RefusedError(
             f"This looks like the log {earlier[:8]} ({source}), exported again: it has {matching:,} of the "
             f"{total:,} different rows of that one, and not all of them can be recognised, because they have "
-            "no session or time, or another count. Nothing was imported, for they would count twice. Delete "
-            "the earlier log first; or take all rows, if both logs count.",
-            command=f"`goldgrade import delete-log {earlier[:8]}` deletes it; --known-rows takes all.",
+            "no session or time, or another count. Nothing was imported, because they would count twice. "
+            "Delete the earlier log first; or take all rows, if both logs count.",
+            command=f"`goldgrade import traffic --delete {earlier[:8]}` deletes it; --known-rows takes all.",
         )

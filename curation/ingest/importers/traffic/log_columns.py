@@ -1,28 +1,321 @@
-"""Columns of a block of a log as its import takes them: texts, without white space around them, by number."""
+"""A traffic log by columns: each distinct text once, and a few numbers a row.
+
+A plain CSV, TSV or Parquet is read in blocks (`ingest.readers.blocks`), some twenty times as fast as row by
+row. The rows of any other file, or of one that blocks cannot read as they are, are made blocks of texts. Of
+each block each distinct text is looked at once, and all times at the same time.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from curation.core.errors import InputError
+from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import canonical_json
+from curation.ingest.importers.traffic.cleaning import UNKNOWN_TIME
+from curation.ingest.readers.arrow_values import is_moment, microseconds_of, odd_moment
 from curation.ingest.readers.blocks import Block, NeedsRowReader
-from curation.ingest.readers.times import text_buffers
+from curation.ingest.readers.fields import TrafficFields
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.times import (
+    ASK_FOR_ORDER,
+    UNREAD,
+    is_numeric_date,
+    microseconds,
+    not_in_order,
+    numeric_date,
+    parse_time,
+    parse_times,
+    text_buffers,
+)
+from curation.ingest.readers.values import text_of, whole_number
 
+LARGEST_COUNT = 10**12
+"""The largest count of a row; a million such rows still sum to a number of 64 bits."""
+_SLICE = 100_000
+_COUNTS = "Correct these counts, or leave their rows out of the file."
 NONE = -1
 """The number of no text."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Distinct texts, shape (T,), and each row's number among them, shape (R,), or -1 without a text."""
+
+    texts: pa.StringArray
+    rows: NDArray[np.int32]
+
+    def __iter__(self) -> Iterator[str]:
+        """The texts, a slice of them in memory at a time."""
+        for start in range(0, len(self.texts), _SLICE):
+            yield from self.texts.slice(start, _SLICE).to_pylist()
+
+    def column(self, keep: Mask, stored: pa.Array) -> pa.DictionaryArray:
+        """What is stored for each text, by the rows to keep."""
+        codes = self.rows[keep]
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), stored)
+
+
+class Log(NamedTuple):
+    """The rows with a query, in the order of the file; all arrays of shape (R,).
+
+    Attributes
+    ----------
+    metadata: the further fields that have a value, as JSON objects.
+    times: microseconds since 1970, UTC, or UNKNOWN_TIME.
+    empty: rows without a query.
+    unreadable_time: the first time that could not be read, and its line.
+    """
+
+    texts: Terms
+    segments: Terms
+    sessions: Terms
+    metadata: Terms
+    lines: NDArray[np.int64]
+    times: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    empty: int
+    unreadable_time: str | None
+
+    @property
+    def traffic(self) -> int:
+        """The sum of the counts."""
+        parts = range(0, len(self.counts), 1_000_000)
+        return sum(int(self.counts[start : start + 1_000_000].sum()) for start in parts)
+
+
+def read_log(records: Records, fields: TrafficFields) -> Log:
+    """The columns of a log.
+
+    Raises
+    ------
+    InputError: the file cannot be read, has counts that are not whole numbers from 1 to LARGEST_COUNT, or
+        numeric dates that the stated order does not allow.
+    """
+    try:
+        return by_block(records, fields)
+    except NeedsRowReader:
+        return by_row(records, fields)
+
+
+def by_block(records: Records, fields: TrafficFields) -> Log:
+    """The log as blocks of the file have it.
+
+    Raises
+    ------
+    NeedsRowReader: its rows have to be read one by one, or say what is wrong with it.
+    """
+    parts, done = _LogParts(fields, records.unit, None), 0
+    try:
+        for block in _ahead(records.blocks(_columns(fields))):
+            parts.add(plain_block(block, fields))
+            done += len(block.lines)
+            records.report_progress(done)
+    except pa.ArrowException:
+        raise NeedsRowReader from None
+    records.report_progress(done, done)
+    log = parts.log()
+    pa.default_memory_pool().release_unused()  # what the blocks took; sorting needs it next
+    return log
+
+
+def by_row(records: Records, fields: TrafficFields) -> Log:
+    """The log as the file's rows have it, one by one; see `read_log` for the errors."""
+    parts = _LogParts(fields, records.unit, records.problems)
+    for block in _blocks_of_rows(records, _columns(fields)):
+        parts.add(block)
+    records.problems.check()
+    return parts.log()
+
+
+def known_count(text: str) -> int | None:
+    """A count that can be taken, or None."""
+    number = whole_number(text)
+    return number if number is not None and 1 <= number <= LARGEST_COUNT else None
+
+
+def _columns(fields: TrafficFields) -> list[str]:
+    named = (fields.query, fields.time, fields.segment, fields.session, fields.count, *fields.metadata)
+    return [*dict.fromkeys(name for name in named if name is not None)]
+
+
+def plain_block(block: Block, fields: TrafficFields) -> Block:
+    """A block with its columns as texts, but for times that are times."""
+    columns = {
+        name: column if name == fields.time and is_moment(column.type) else plain_texts(column)
+        for name, column in block.columns.items()
+    }
+    return Block(block.lines, columns)
+
+
+def _blocks_of_rows(records: Records, names: Sequence[str]) -> Iterator[Block]:
+    rows: list[Record] = []
+    with suppress(InputError):  # noted with the file's problems: raised with what else is found
+        for record in records:
+            rows.append(record)
+            if len(rows) == _SLICE:
+                yield _block(rows, names)
+                rows.clear()
+    if rows:
+        yield _block(rows, names)
+
+
+def _block(rows: Sequence[Record], names: Sequence[str]) -> Block:
+    columns = {name: _strings([text_of(row.fields.get(name)) for row in rows]) for name in names}
+    return Block(np.array([row.line for row in rows], np.int64), columns)
+
+
+def _strings(texts: list[str]) -> pa.StringArray:
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:  # bytes of another encoding, which the file's problems name
+        return pa.array([text.encode(errors="replace").decode() for text in texts], pa.string())
+
+
+class _LogParts:
+    """The blocks taken so far: the parts of each column. `empty` and `unreadable_time` are as in `Log`.
+
+    Parameters
+    ----------
+    problems: of the file; None if rows say what is wrong, and not blocks.
+    """
+
+    def __init__(self, fields: TrafficFields, unit: str, problems: Problems | None) -> None:
+        self._fields, self._unit, self._problems = fields, unit, problems
+        self._columns: list[list[Any]] = [[] for _ in range(7)]
+        self._empty = 0
+        self._unreadable_time: str | None = None
+
+    def add(self, block: Block) -> None:
+        """Take the rows of a block that have a query."""
+        texts = block.columns[self._fields.query or ""].dictionary_encode()
+        is_blank = blank(texts)
+        if is_blank.any():
+            self._empty += int(is_blank.sum())
+            kept = pa.array(~is_blank)
+            columns = {name: column.filter(kept) for name, column in block.columns.items()}
+            block, texts = Block(block.lines[~is_blank], columns), texts.filter(kept)
+        fields = self._fields
+        segments, sessions = (stripped(block, name) for name in (fields.segment, fields.session))
+        metadata = combined(block, fields.metadata)
+        counts, times = self._counts(block), self._times(block)
+        if len(block.lines):
+            parts = (texts, segments, sessions, metadata, block.lines, times, counts)
+            for column, part in zip(self._columns, parts, strict=True):
+                column.append(part)
+
+    def log(self) -> Log:
+        """All rows; nothing is held here afterwards."""
+        texts, segments, sessions, metadata = map(_united, self._columns[:4])
+        lines, times, counts = map(_joined, self._columns[4:])
+        numbers = (lines, times, counts, self._empty, self._unreadable_time)
+        return Log(texts, segments, sessions, metadata, *numbers)
+
+    def _refuse(self, line: int, problem: str, way_out: str) -> None:
+        if self._problems is None:
+            raise NeedsRowReader
+        self._problems.add(line, problem, way_out)
+
+    def _counts(self, block: Block) -> Ints:
+        name = self._fields.count
+        if name is None:
+            return np.ones(len(block.lines), np.int64)
+        counts_said = block.columns[name].dictionary_encode()
+        known = [known_count(text) or 0 for text in counts_said.dictionary.to_pylist()]
+        counts: Ints = np.array(known, np.int64)[counts_said.indices.to_numpy()]
+        for row in np.flatnonzero(counts == 0).tolist():
+            text = block.columns[name][row].as_py()
+            expected = f"expected a whole number from 1 to {LARGEST_COUNT:,}"
+            self._refuse(int(block.lines[row]), f"the count in {name!r} is {text!r}; {expected}", _COUNTS)
+        return counts
+
+    def _times(self, block: Block) -> Ints:
+        if self._fields.time is None:
+            return np.full(len(block.lines), UNKNOWN_TIME)
+        texts = block.columns[self._fields.time]
+        if is_moment(texts.type):
+            return self._moments(texts, block)
+        times, unread = parse_times(texts)
+        if self._fields.date_order is not None and len(unread):
+            unread = self._take_numeric_dates(times, unread, block, self._fields.date_order)
+        if len(unread):
+            self._note_unread(texts[int(unread[0])].as_py(), int(block.lines[unread[0]]))
+        return np.where(times == UNREAD, UNKNOWN_TIME, times)
+
+    def _moments(self, column: pa.Array, block: Block) -> Ints:
+        """Times of Parquet, as `times.parse_time` gives them."""
+        times, known, odd = microseconds_of(column)
+        for row in odd:
+            time = parse_time(text := odd_moment(column, row))
+            if time is None:
+                self._note_unread(text, int(block.lines[row]))
+            else:
+                times[row], known[row] = microseconds(time), True
+        return np.where(known, times, UNKNOWN_TIME)
+
+    def _note_unread(self, text: str, line: int) -> None:
+        if self._unreadable_time is None:
+            self._unreadable_time = f"{text[:60]!r} on {self._unit} {line}"
+
+    def _take_numeric_dates(self, times: Ints, unread: Ints, block: Block, order: str) -> Ints:
+        """Fill in the times of numeric dates; returns the numbers of what is still unread."""
+        dates = block.columns[self._fields.time or ""].take(pa.array(unread)).dictionary_encode()
+        known = dates.dictionary.to_pylist()
+        numeric = np.array([is_numeric_date(text) for text in known], bool)
+        read = [numeric_date(text, order) for text in known]
+        values = np.array([UNREAD if time is None else microseconds(time) for time in read], np.int64)
+        of_rows = dates.indices.to_numpy()
+        times[unread] = values[of_rows]
+        for row in np.flatnonzero((numeric & (values == UNREAD))[of_rows]).tolist():
+            line = int(block.lines[unread[row]])
+            self._refuse(line, not_in_order(known[of_rows[row]], order), ASK_FOR_ORDER)
+        left: Ints = unread[~numeric[of_rows]]
+        return left
+
+
+def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+    """The same blocks, each read while the one before it is taken."""
+    with ThreadPoolExecutor(1) as reader:
+        following = reader.submit(next, blocks, None)
+        while (block := following.result()) is not None:
+            following = reader.submit(next, blocks, None)
+            yield block
+
+
+def _united(parts: list[pa.DictionaryArray]) -> Terms:
+    """One numbering for the texts of all blocks; the parts are let go of."""
+    if not parts:
+        return Terms(pa.array([], pa.string()), np.empty(0, np.int32))
+    chunks = pa.chunked_array(parts).unify_dictionaries().chunks
+    parts.clear()
+    rows = np.concatenate([chunk.indices.fill_null(NONE).to_numpy() for chunk in chunks])
+    return Terms(chunks[0].dictionary, rows.astype(np.int32, copy=False))
+
+
+def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    whole: NDArray[np.int64] = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    parts.clear()
+    return whole
 
 
 def plain_texts(column: pa.Array) -> pa.StringArray:
     """A column of Parquet as `values.text_of` gives its values."""
     if not pa.types.is_string(column.type) and not pa.types.is_integer(column.type):
         raise NeedsRowReader
-    found = column.cast(pa.string()).fill_null("")
-    offsets, signs = text_buffers(found)
+    texts = column.cast(pa.string()).fill_null("")
+    offsets, signs = text_buffers(texts)
     if (signs[offsets[0] : offsets[-1]] == 0).any():
         raise NeedsRowReader
-    return found
+    return texts
 
 
 def blank(texts: pa.DictionaryArray) -> NDArray[np.bool_]:
@@ -51,13 +344,13 @@ def stripped(block: Block, name: str | None) -> pa.DictionaryArray:
         return pa.DictionaryArray.from_arrays(
             pa.nulls(len(block.lines), pa.int32()), pa.array([], pa.string())
         )
-    found = block.columns[name].dictionary_encode()
-    if not len(_bordered_oddly(found.dictionary)):
-        return found
+    texts = block.columns[name].dictionary_encode()
+    if not len(_bordered_oddly(texts.dictionary)):
+        return texts
     numbers: dict[str, int] = {}
-    bare = (text.strip() for text in found.dictionary.to_pylist())
+    bare = (text.strip() for text in texts.dictionary.to_pylist())
     mapping = [numbers.setdefault(text, len(numbers)) if text else NONE for text in bare]
-    codes = np.array(mapping, np.int32)[found.indices.to_numpy()]
+    codes = np.array(mapping, np.int32)[texts.indices.to_numpy()]
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(numbers, pa.string()))
 
 

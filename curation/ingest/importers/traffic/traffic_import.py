@@ -1,51 +1,69 @@
-"""Traffic: raw logged queries, with the time, segment, session and count that the log knows of them.
+"""Traffic: raw logged queries are read, cleaned and stored, with time, segment, session and count.
 
-A log may have tens of millions of rows, so it is held by columns (`ingest.importers.traffic.clean_log`). An
-import is known by the file's content and how its fields were understood and cleaned; a second import of the
-same changes nothing.
+A log may have tens of millions of rows, so it is held by columns: each distinct text is cleaned and kept
+once, a row is a few numbers. It is cleaned before any of it reaches the database (`traffic.cleaning`), and
+of a session only a keyed hash is stored. An import is known by the file's content and how its fields were
+understood and cleaned; a second import of the same changes nothing.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, digest, file_digest
-from curation.ingest.importers.traffic.clean_log import LogCounts, clean_log
+from curation.core.text import canonical_json, digest, file_digest, join_words, pluralize
+from curation.ingest.import_outcome import (
+    MAX_NAMES,
+    ImportOutcome,
+    earlier_imports,
+    fields_used,
+    personal_data,
+    replaced,
+)
+from curation.ingest.importers.personal_data import Redacted, redact
 from curation.ingest.importers.traffic.cleaning import (
+    UNKNOWN_TIME,
     CleaningRules,
+    clean_rows,
+    clean_texts,
+    count_personal,
 )
 from curation.ingest.importers.traffic.known_rows import KNOWN, KNOWN_ROWS, refuse_grown_log
-from curation.ingest.importers.traffic.session_keys import keep_session_key, session_key
-from curation.ingest.readers.columns import file_fields
-from curation.ingest.readers.fields import TrafficFields
+from curation.ingest.importers.traffic.log_columns import Terms, read_log
+from curation.ingest.importers.traffic.stored_rows import (
+    LogCounts,
+    append_traffic,
+    keyed,
+    session_key,
+    store_import,
+)
+from curation.ingest.readers.fields import TrafficFields, file_fields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.numeric_dates import check_date_order
 from curation.ingest.readers.records import Records
-from curation.store import COMMAND_LINE, Cursor, Store, append_batches, append_rows, record_event, utc_now
+from curation.ingest.readers.times import NO_TIME, check_date_order
+from curation.store import COMMAND_LINE, Cursor, Store
 
 BATCH = 1_000_000  # rows that are written together
-LARGEST_TRAFFIC = 10**18
-"""Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
-
 _DELETE_KNOWN = f"DELETE FROM traffic WHERE (import_id, line) IN ({KNOWN_ROWS})"  # noqa: S608  from above
-_METADATA = "--metadata-field"
+_METADATA = "--map metadata"
 _SESSIONS = next(field.usual for field in file_fields(TrafficFields) if field.name == "session")
 _NEWER_FIELDS = ("metadata", "date_order")
 """They are in an import's id only where they are used: older imports keep theirs."""
 _COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
+DATE_ORDER = "Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy."
 
 
 class FilesRead(NamedTuple):
-    """Of a log's files, how many were read now, how many before, and how many of those are not there now.
+    """How many files of a log were read now, how many before, and how many of the latter are not there now.
 
     same: the name of a file whose content was read already → the name that it was read by.
     """
@@ -92,6 +110,50 @@ class TrafficImport:
     replaced: dict[str, int] = field(default_factory=dict)
     files: FilesRead | None = None
 
+    @property
+    def outcome(self) -> ImportOutcome:
+        """What the import did, in figures and sentences."""
+        sentence = (
+            "Imported the log." if self.is_new else "Nothing changed: the project has this log already."
+        )
+        figures = {"queries asked": self.traffic, "rows": self.rows, "distinct queries": self.queries}
+        figures |= {"sessions": self.sessions, "segments": self.segments}
+        remarks = [fields_used(self.fields), *self._file_remarks()]
+        if self.first and self.last:
+            remarks.append(f"From {self.first:%d %b %Y %H:%M} to {self.last:%d %b %Y %H:%M} UTC.")
+        remarks += [
+            *self._time_remarks(),
+            *personal_data(self.personal, "rows", "not stored"),
+            *replaced(self.replaced),
+        ]
+        return ImportOutcome(self.is_new, sentence, "rows", figures, self.left_out, remarks)
+
+    def _file_remarks(self) -> Iterator[str]:
+        if self.files:
+            before = f"; {self.files.known:,} were read before" if self.files.known else ""
+            yield f"{pluralize(self.files.read, 'file was', 'files were')} read{before}."
+            if self.files.gone:
+                yield (
+                    f"{pluralize(self.files.gone, 'file is', 'files are')} no longer there; the rows stay."
+                )
+            if self.files.same:
+                names = join_words(
+                    [f"{name} (the same as {first})" for name, first in self.files.same.items()], MAX_NAMES
+                )
+                yield f"Not read again, for this content was read by another name: {names}."
+
+    def _time_remarks(self) -> Iterator[str]:
+        if self.fields.time and self.unknown_times:
+            example = f", such as {self.unreadable_time}" if self.unreadable_time else ""
+            yield (
+                f"{pluralize(self.unknown_times, 'row has', 'rows have')} no time that could be "
+                f"read{example}."
+            )
+            if self.unreadable_time and self.fields.date_order is None:
+                yield DATE_ORDER
+        if self.same_source:
+            yield f"Note: {earlier_imports(self.same_source)} as well."
+
 
 def import_traffic(
     store: Store,
@@ -107,10 +169,10 @@ def import_traffic(
     Raises
     ------
     InputError: the file cannot be read, has no column of queries, counts that are not whole numbers from 1
-        to `LARGEST_COUNT`, dates that the order which is said does not allow, or nothing that is left after
+        to `LARGEST_COUNT`, dates that the stated order does not allow, or nothing that is left after
         cleaning; an unknown order; or ids of people or sessions were asked for as a further field.
     RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`; or the log is an earlier one
-        that has grown, of which rows cannot be known one by one.
+        that has grown, and its rows cannot be known one by one.
     """
     rules = rules or CleaningRules()
     check_date_order(fields.date_order if fields else None)
@@ -138,13 +200,13 @@ def resolved_fields(records: Records, asked: TrafficFields) -> TrafficFields:
     if asked.query is None and "action_name" in records.columns:
         records.problems.stop(
             "is a log of events (it has the field action_name), which repeats a query for each of its clicks",
-            "Import the log of queries (ubi_queries) instead, or insist with --query-field.",
+            "Import the log of queries (ubi_queries) instead, or insist with --map query=COLUMN.",
         )
     used = records.resolve(asked)
     if people := {name for name in asked.metadata if name in (used.session, *_SESSIONS)}:
         records.refuse_columns(
             f"{_METADATA} names {', '.join(map(repr, sorted(people)))}, which tells people apart: of that "
-            "goldgrade keeps a keyed hash alone (--session-field)"
+            "goldgrade keeps a keyed hash alone (--map session)"
         )
     return replace(used, metadata=tuple(sorted(set(used.metadata))))
 
@@ -156,32 +218,12 @@ def _import_id(
     del names["columns"]  # what else the file has
     cleaning = asdict(rules)
     if not rules.known_rows:
-        del cleaning["known_rows"]  # ids are those of older imports
+        del cleaning["known_rows"]  # older imports keep their ids
     return digest("traffic", file_digest(path), format, layout.encoding, layout.columns, names, cleaning)
 
 
 def _is_held(cursor: Cursor, import_id: str) -> bool:
     return bool(cursor.execute("SELECT 1 FROM traffic_imports WHERE import_id = ?", [import_id]).fetchall())
-
-
-def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: LogCounts, key: str) -> int:
-    """Append clean rows, and return their number.
-
-    Raises
-    ------
-    RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`; or meanwhile the project got
-        another key of sessions.
-    """
-    held = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
-    total = int(held) + counts.traffic
-    if total > LARGEST_TRAFFIC:
-        raise RefusedError(
-            f"With this log the counts would sum to {total:,}; at most {LARGEST_TRAFFIC:,} can be added up. "
-            "Nothing was imported: see whether --count-field names the right field, or divide its counts."
-        )
-    if counts.sessions:
-        keep_session_key(cursor, key)
-    return append_batches(cursor, "traffic", batches)
 
 
 def _store(
@@ -200,18 +242,6 @@ def _store(
         rows -= known
         counts = counts._replace(left_out=counts.left_out + Counter({KNOWN: known}))
     store_import(cursor, import_id, source, rows, counts, author)
-
-
-def store_import(
-    cursor: Cursor, import_id: str, source: str, rows: int, counts: LogCounts, author: str
-) -> None:
-    """Store what an import took and left out, with a line in the audit trail."""
-    values = [import_id, source, rows, canonical_json(counts.left_out), utc_now()]
-    cursor.execute("INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)", values)
-    kinds = sorted(counts.personal.items())
-    append_rows(cursor, "traffic_personal_data", kinds, ("kind", "rows"), import_id=import_id)
-    detail = {"rows": rows, "personal data": counts.personal, "left_out": counts.left_out}
-    record_event(cursor, "import traffic", {"source": source, "import": import_id, **detail}, author)
 
 
 def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
@@ -236,3 +266,73 @@ def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficF
     return TrafficImport(
         import_id, fields=fields, personal=dict(personal), left_out=dict(left_out[0][0]), **counted
     )
+
+
+def clean_log(
+    records: Records, fields: TrafficFields, import_id: str, rules: CleaningRules, key: str, after: int = 0
+) -> tuple[pa.Table, LogCounts]:
+    """Read a log, whose lines come after so many others, and make the columns to store.
+
+    Raises
+    ------
+    InputError: as `read_log` says; or it has times, and none can be read.
+    """
+    log = read_log(records, fields)
+    if log.unreadable_time and (log.times == UNKNOWN_TIME).all():
+        problem = f"no time in {fields.time!r} could be read, such as {log.unreadable_time}"
+        records.problems.stop(problem, f"{NO_TIME} {DATE_ORDER}")
+    texts = clean_texts(log.texts.texts, rules)
+    keep, left_out = clean_rows(log.texts.rows, log.sessions.rows, log.times, log.counts, texts, rules)
+    segments, in_segments = _redacted(log.segments, redact)
+    metadata, in_metadata = _redacted(log.metadata, _redacted_fields)
+    times = log.times[keep]
+    identity = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(times), np.int8)), pa.array([import_id]))
+    table = {
+        "import_id": identity,
+        "line": pa.array(log.lines[keep] + after),
+        "text": log.texts.column(keep, texts.texts),
+        "normalised": log.texts.column(keep, texts.normalised),
+        "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
+        "segment": log.segments.column(keep, segments),
+        "session": log.sessions.column(
+            keep, pa.array(keyed(log.sessions, key), pa.string(), size=len(log.sessions.texts))
+        ),
+        "count": pa.array(log.counts[keep]),
+    }
+    if len(log.metadata.texts):
+        table["metadata"] = log.metadata.column(keep, metadata)
+    personal = count_personal(
+        [(log.texts.rows, texts.personal), (log.segments.rows, in_segments), (log.metadata.rows, in_metadata)]
+    )
+    empty = Counter({"empty query": log.empty})
+    counts = LogCounts(
+        lines=int(log.lines[-1]) if len(log.lines) else 0,
+        traffic=log.traffic,
+        sessions=len(log.sessions.texts),
+        personal=Counter(personal),
+        left_out=empty + Counter(left_out),
+        replaced=Counter(records.replaced),
+        unreadable_times=(log.unreadable_time,) if log.unreadable_time else (),
+    )
+    return pa.table(table), counts
+
+
+def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> tuple[pa.StringArray, dict[str, list[int]]]:
+    """What is stored for each text, and kind of personal data → numbers of those that held it."""
+    personal: dict[str, list[int]] = {}
+
+    def texts() -> Iterator[str]:
+        for number, term in enumerate(terms):
+            redacted = change(term)
+            for kind in redacted.kinds:
+                personal.setdefault(kind, []).append(number)
+            yield redacted.text
+
+    return pa.array(texts(), pa.string(), size=len(terms.texts)), personal
+
+
+def _redacted_fields(fields: str) -> Redacted:
+    known = json.loads(fields) if fields else {}  # '' means no row
+    redacted = {name: redact(value) for name, value in known.items()}
+    text = canonical_json({name: value.text for name, value in redacted.items()})
+    return Redacted(text, sum((value.kinds for value in redacted.values()), Counter()))

@@ -1,42 +1,53 @@
 """Stored answers: what a model answered once is kept in the project, and is never paid again.
 
 A call is known by the hash of the model's name, the prompt and the text that it was asked about. Refusals and
-malformed answers are kept, too, because they may have been paid: a refusal is final, and of one call `FORMS`
-answers may be malformed, over all runs. So many rejections, one a run, are final as well. What was never
-answered is asked again by the next run.
+malformed answers are kept, too, because they may have been paid: a refusal is final, and of one call
+`MAX_MALFORMED` answers may be malformed, over all runs. So many rejections, one a run, are final as well.
+What was never answered is asked again by the next run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import islice
 from math import ceil
 from threading import Event, Semaphore
 from typing import Any, NamedTuple
 
 from curation.core.progress import Progress, silent
-from curation.core.text import digest
+from curation.core.text import canonical_json, digest
 from curation.core.web import Patience
-from curation.queries.coverage.language_model.chat import ModelReply, chat
-from curation.queries.coverage.language_model.endpoint import ModelEndpoint, TokenPrices
-from curation.queries.coverage.language_model.prompts import MalformedAnswerError, ModelPrompt
-from curation.store import Cursor, Store, append, fetch, utc_now
+from curation.queries.coverage.language_model.chat import (
+    MalformedAnswerError,
+    ModelEndpoint,
+    ModelReply,
+    TokenPrices,
+    chat,
+    price_of,
+    prompt_hash,
+)
+from curation.store import Cursor, Document, Store, append_rows, utc_now
 
-FORMS = 3
+MAX_MALFORMED = 3
 """Answers of one call that may be malformed, or rejections of it."""
-IN_A_ROW = 5
+MAX_FAILURES_IN_A_ROW = 5
 """Calls without an answer, one after the other, that end the work."""
 PARALLEL = 4
 """Calls that are under way at once."""
+MAX_TEXT_LENGTH = 12_000
+"""Characters of a document that are sent."""
 CHARACTERS = 4
 """Characters of a token, roughly: to say before what a call will read."""
 REFUSED = "the language model refused"
 MALFORMED = "the language model gave no answer of the form asked for"
 NOT_ASKED = "not asked yet"
+_COLUMNS = (
+    *("call_id", "attempt", "model", "prompt_hash"),
+    *("kind", "text", "tokens_read", "tokens_written"),
+)
 Check = Callable[[str], object]
 """Reads an answer; raises a `MalformedAnswerError` where it is not of the form asked for."""
 _Replies = dict[str, list[ModelReply]]
@@ -44,33 +55,28 @@ _Coming = Future[list[ModelReply]]
 
 
 class ModelCall(NamedTuple):
-    """One call: a prompt with the material that it is about, which is JSON."""
+    """One call: the words of a prompt (`chat.load_prompt`), and the material that it is about, as JSON."""
 
     model: str
-    prompt: ModelPrompt
+    prompt: str
     material: Any
 
     @property
     def call_id(self) -> str:
-        return digest("model call", self.model, self.prompt.prompt_hash, self.material)
+        return digest("model call", self.model, prompt_hash(self.prompt), self.material)
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        return self.prompt.messages(self.material)
+        """The chat that asks. The material is sent as JSON, so it cannot pass for instructions."""
+        return [
+            {"role": "system", "content": self.prompt},
+            {"role": "user", "content": canonical_json(self.material)},
+        ]
 
-
-class StoredAnswer(NamedTuple):
-    """A row of `model_answers`; see the schema."""
-
-    call_id: str
-    attempt: int
-    model: str
-    prompt_hash: str
-    kind: str
-    text: str
-    tokens_read: int | None
-    tokens_written: int | None
-    answered_at: datetime
+    @property
+    def characters(self) -> int:
+        """What the model reads."""
+        return sum(len(message["content"]) for message in self.messages)
 
 
 class ModelWork(NamedTuple):
@@ -117,12 +123,10 @@ class ModelSpending:
 
 
 class KnownAnswers:
-    """What the project has of some calls: the answers, and why there is none for good."""
+    """What the project has of some calls: the answers, and why some calls will never have one."""
 
-    def __init__(self, rows: Iterable[StoredAnswer]) -> None:
-        self.rows: dict[str, list[StoredAnswer]] = {}
-        for row in rows:
-            self.rows.setdefault(row.call_id, []).append(row)
+    def __init__(self, replies: _Replies) -> None:
+        self._replies = replies
 
     def answer(self, call: ModelCall) -> str | None:
         """The call's answer, if the project has one of the form asked for."""
@@ -136,7 +140,7 @@ class KnownAnswers:
             return None
         if last.kind == "refusal":
             return REFUSED
-        if last.attempt + 1 < FORMS:
+        if self.attempts(call) < MAX_MALFORMED:
             return None
         return f"{MALFORMED}: {last.text}" if last.kind == "malformed" else last.text
 
@@ -145,20 +149,24 @@ class KnownAnswers:
         return self.answer(call) is None and self.why_not(call) is None
 
     def attempts(self, call: ModelCall) -> int:
-        return len(self.rows.get(call.call_id, ()))
+        return len(self._replies.get(call.call_id, ()))
 
-    def _last(self, call: ModelCall) -> StoredAnswer | None:
-        rows = self.rows.get(call.call_id)
-        return rows[-1] if rows else None
+    def _last(self, call: ModelCall) -> ModelReply | None:
+        replies = self._replies.get(call.call_id)
+        return replies[-1] if replies else None
 
 
 def read_answers(cursor: Cursor, calls: Sequence[ModelCall]) -> KnownAnswers:
     """What the project has of these calls."""
-    sql = """
-        SELECT call_id, attempt, model, prompt_hash, kind, text, tokens_read, tokens_written, answered_at
-        FROM model_answers WHERE call_id IN (SELECT unnest(?::TEXT[])) ORDER BY call_id, attempt
-    """
-    return KnownAnswers(fetch(cursor, StoredAnswer, sql, [sorted({call.call_id for call in calls})]))
+    rows = cursor.execute(
+        "SELECT call_id, kind, text, tokens_read, tokens_written FROM model_answers "
+        "WHERE call_id IN (SELECT unnest(?::TEXT[])) ORDER BY call_id, attempt",
+        [sorted({call.call_id for call in calls})],
+    ).fetchall()
+    replies: _Replies = {}
+    for call_id, *reply in rows:
+        replies.setdefault(call_id, []).append(ModelReply(*reply))
+    return KnownAnswers(replies)
 
 
 def plan_calls(store: Store, calls: Sequence[ModelCall], prices: TokenPrices | None = None) -> ModelWork:
@@ -167,10 +175,8 @@ def plan_calls(store: Store, calls: Sequence[ModelCall], prices: TokenPrices | N
         known = read_answers(cursor, calls)
     different = {call.call_id: call for call in calls}.values()
     missing = [call for call in different if known.is_open(call)]
-    characters = sum(len(message["content"]) for call in missing for message in call.messages)
-    tokens = ceil(characters / CHARACTERS)
-    price = tokens * prices.read / 1e6 if prices else None
-    return ModelWork(len(missing), len(different) - len(missing), tokens, price)
+    tokens = ceil(sum(call.characters for call in missing) / CHARACTERS)
+    return ModelWork(len(missing), len(different) - len(missing), tokens, price_of(prices, tokens))
 
 
 class Asking(NamedTuple):
@@ -210,16 +216,11 @@ def ask(
 def add_spending(model_spending: ModelSpending, other: ModelSpending) -> ModelSpending:
     """Both together."""
     priced = [spent.price for spent in (model_spending, other) if spent.price is not None]
+    names = ("calls", "answered", "stored", "requests", "tokens_read", "tokens_written", "uncounted")
     return ModelSpending(
-        model_spending.calls + other.calls,
-        model_spending.answered + other.answered,
-        model_spending.stored + other.stored,
-        model_spending.requests + other.requests,
-        model_spending.tokens_read + other.tokens_read,
-        model_spending.tokens_written + other.tokens_written,
-        model_spending.uncounted + other.uncounted,
-        sum(priced) if priced else None,
-        dict(sorted((Counter(model_spending.left_out) + Counter(other.left_out)).items())),
+        **{name: getattr(model_spending, name) + getattr(other, name) for name in names},
+        price=sum(priced) if priced else None,
+        left_out=dict(sorted((Counter(model_spending.left_out) + Counter(other.left_out)).items())),
     )
 
 
@@ -236,7 +237,7 @@ def _ask_all(
     A call is sent only when what came of all but `parallel` earlier ones is stored. So a process that is
     killed loses the answers to so many calls at most.
     """
-    found: _Replies = {}
+    replies_of: _Replies = {}
     stop = Event()
     allowed = None if asking.most_calls is None else Semaphore(asking.most_calls)
     waiting: dict[_Coming, ModelCall] = {}
@@ -253,18 +254,18 @@ def _ask_all(
                 if not waiting:
                     break
                 came = _store_finished(store, waiting, known)
-                found |= came
+                replies_of |= came
                 for replies in came.values():
                     failed = failed + 1 if replies[-1].kind in ("none", "rejected") else 0
-                    if failed >= IN_A_ROW or replies[-1].ends_work:
+                    if failed >= MAX_FAILURES_IN_A_ROW or replies[-1].ends_work:
                         stop.set()
-                progress("language model", len(found), len(due))
+                progress("language model", len(replies_of), len(due))
         finally:
             stop.set()
             pool.shutdown(wait=True)
             if waiting:
                 _store_finished(store, waiting, known)
-    return found
+    return replies_of
 
 
 def _store_finished(store: Store, waiting: dict[_Coming, ModelCall], known: KnownAnswers) -> _Replies:
@@ -275,26 +276,21 @@ def _store_finished(store: Store, waiting: dict[_Coming, ModelCall], known: Know
     RefusedError: a call says that no call can succeed; what the others said is stored.
     """
     finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
-    ended = [(waiting.pop(one), one) for one in list(waiting) if one in finished]
-    came = [(call, one.result()) for call, one in ended if one.exception() is None]
+    ended = [(waiting.pop(future), future) for future in list(waiting) if future in finished]
+    came = [(call, future.result()) for call, future in ended if future.exception() is None]
     _store(store, came, known)
-    for _, one in ended:
-        if (error := one.exception()) is not None:
+    for _, future in ended:
+        if (error := future.exception()) is not None:
             raise error
     return {call.call_id: replies for call, replies in came}
 
 
 def _until_of_form(
-    call: ModelCall,
-    before: int,
-    check: Check,
-    asking: Asking,
-    stop: Event,
-    allowed: Semaphore | None,
+    call: ModelCall, before: int, check: Check, asking: Asking, stop: Event, allowed: Semaphore | None
 ) -> list[ModelReply]:
     """The replies to one call: until one has the form asked for, is a refusal, or none comes."""
     replies: list[ModelReply] = []
-    for _ in range(before, FORMS):
+    for _ in range(before, MAX_MALFORMED):
         reply = chat(asking.endpoint, call.messages, asking.patience, stop, allowed)
         if reply.kind == "answer":
             try:
@@ -309,38 +305,18 @@ def _until_of_form(
 
 def _store(store: Store, came: Sequence[tuple[ModelCall, Sequence[ModelReply]]], known: KnownAnswers) -> None:
     """Store the replies that may have been paid, unless another process has asked the same meanwhile."""
-    rows = {call.call_id: _rows(call, replies, known.attempts(call)) for call, replies in came}
-    if not any(rows.values()):
+    paid = [(call, [reply for reply in replies if reply.kind != "none"]) for call, replies in came]
+    if not any(replies for _, replies in paid):
         return
     with store.transaction(appends=True) as cursor:
         now = read_answers(cursor, [call for call, _ in came])
-        kept = [
-            row
-            for call, _ in came
-            for row in rows[call.call_id]
+        rows = [
+            (call.call_id, attempt, call.model, prompt_hash(call.prompt), *reply[:4])
+            for call, replies in paid
             if now.attempts(call) == known.attempts(call)
+            for attempt, reply in enumerate(replies, known.attempts(call))
         ]
-        if kept:
-            columns = zip(*kept, strict=True)
-            append(cursor, "model_answers", dict(zip(StoredAnswer._fields, map(list, columns), strict=True)))
-
-
-def _rows(call: ModelCall, replies: Sequence[ModelReply], before: int) -> list[StoredAnswer]:
-    kept = [reply for reply in replies if reply.kind != "none"]
-    return [
-        StoredAnswer(
-            call.call_id,
-            before + place,
-            call.model,
-            call.prompt.prompt_hash,
-            reply.kind,
-            reply.text,
-            reply.read,
-            reply.written,
-            utc_now(),
-        )
-        for place, reply in enumerate(kept)
-    ]
+        append_rows(cursor, "model_answers", rows, _COLUMNS, answered_at=utc_now())
 
 
 def _spent(
@@ -368,6 +344,11 @@ def _spent(
         uncounted=sum(
             reply.kind not in ("none", "rejected") and None in (reply.read, reply.written) for reply in came
         ),
-        price=(read * prices.read + written * prices.written) / 1e6 if prices else None,
+        price=price_of(prices, read, written),
         left_out=dict(sorted(left_out.items())),
     )
+
+
+def shown_document(document: Document) -> dict[str, str]:
+    """What a model gets of a document."""
+    return {"title": document.title, "text": document.body[:MAX_TEXT_LENGTH]}

@@ -25,14 +25,13 @@ from typing import Any, NamedTuple
 
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import digest, normalise_query
+from curation.core.reports.page import Table
+from curation.core.text import digest, left_out_sentences, normalise_query, pluralize
 from curation.people.annotators import require_author
-from curation.queries.coverage.coverage_map import match_texts
-from curation.queries.coverage.entity_linking import EntityMatch
-from curation.queries.coverage.find_gaps import CoverageGap
+from curation.queries.coverage.coverage_map import EntityMatch, match_texts
 from curation.queries.coverage.language_model.answers import (
-    IN_A_ROW,
     MALFORMED,
+    MAX_FAILURES_IN_A_ROW,
     REFUSED,
     Asking,
     Check,
@@ -42,8 +41,9 @@ from curation.queries.coverage.language_model.answers import (
     ask,
     read_answers,
 )
-from curation.queries.coverage.language_model.candidates import (
-    ALIKE,
+from curation.queries.coverage.language_model.chat import is_rejection, load_prompt, prompt_hash
+from curation.queries.coverage.language_model.writing_calls import (
+    NO_DOCUMENT,
     VERIFY,
     WRITE,
     QueryAim,
@@ -52,18 +52,8 @@ from curation.queries.coverage.language_model.candidates import (
     read_candidates,
     read_check,
     verification_call,
-    why_refused,
 )
-from curation.queries.coverage.language_model.chat import is_rejection
-from curation.queries.coverage.language_model.judged_share import (
-    NOTHING_DRAWN,
-    JudgedShare,
-    draw_queries,
-    withhold,
-)
-from curation.queries.coverage.language_model.prompts import load_prompt
 from curation.queries.coverage.language_model.writing_plan import (
-    NO_DOCUMENT,
     TRIES,
     WritingInputs,
     WritingRequest,
@@ -72,13 +62,19 @@ from curation.queries.coverage.language_model.writing_plan import (
     read_inputs,
 )
 from curation.queries.coverage.measures import Tertiles, alignment
+from curation.queries.coverage.report import CoverageGap
 from curation.queries.coverage.stored_map import write_texts
+from curation.queries.coverage.writing.checks import ALIKE, why_refused
 from curation.queries.coverage.writing.coverage_queries import (
     GAP,
+    NOTHING_DRAWN,
     CoverageQuery,
+    JudgedShare,
     QueryOrigin,
     add_coverage_query,
     coverage_queries,
+    draw_queries,
+    withhold,
 )
 from curation.store import COMMAND_LINE, Store
 
@@ -119,6 +115,32 @@ class SyntheticQueries:
     ended: str | None = None
     spent: ModelSpending = field(default_factory=ModelSpending)
 
+    @property
+    def sentences(self) -> list[str]:
+        """What is left to write for, how many people judge, why it ended, and what was left out."""
+        gaps = (
+            f"Regions to write for: {self.gaps:,} before, {self.gaps_left:,} now, counting queries withheld."
+        )
+        ended = f"Ended before all were written: {self.ended}. The same command goes on."
+        following = (
+            "Next: goldgrade pool and goldgrade round open take those in force with all other queries."
+        )
+        return [
+            gaps,
+            *([*self.drawn.sentences, following] if self.written else []),
+            *([ended] if self.ended else []),
+            *left_out_sentences({**self.refused, **self.left_out}),
+        ]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The queries."""
+        rows = tuple(
+            (row.query_id, row.text, row.cluster, row.document_id, row.style) for row in self.written
+        )
+        caption = f"{pluralize(len(rows), 'query', 'queries')} by {self.model}"
+        return (Table(caption, ("id", "query", "region", "document", "style"), rows),)
+
 
 class RankedCandidate(NamedTuple):
     """A candidate with the gaps that it is about, and J with its document; sorts by what it adds."""
@@ -144,7 +166,7 @@ def write_queries(
 
     Raises
     ------
-    InputError: the number of queries or candidates, or the share, is out of its range.
+    InputError: the number of queries, or the share, is out of its range.
     RefusedError: the actor is no lead, there is no map in force, or the endpoint takes no such call.
     """
     check_request(request)
@@ -154,9 +176,9 @@ def write_queries(
     try:
         session.run(progress)
     finally:
-        if session.found.written:
-            session.found.drawn = draw_queries(store, request.share, request.seed, actor)
-    return session.found
+        if session.report.written:
+            session.report.drawn = draw_queries(store, request.share, request.seed, actor)
+    return session.report
 
 
 class _Session:
@@ -176,17 +198,17 @@ class _Session:
         self._done: set[str] = set()
         self._rejected = 0  # requests, one after the other
         model, map_id = asking.endpoint.model, inputs.map.map_id
-        self.found = SyntheticQueries(model, map_id, len(inputs.gaps), len(inputs.gaps))
+        self.report = SyntheticQueries(model, map_id, len(inputs.gaps), len(inputs.gaps))
 
     def run(self, progress: Progress) -> None:
         """Write until there are enough queries, no gap is left, or the work ends."""
         for gap in self._inputs.gaps:
             # none may be missing any more: queries for other gaps can be about it, too
             while self._missing[gap.number] and self._fill(gap):
-                progress("synthetic queries", len(self.found.written), self._request.queries)
-                if len(self.found.written) >= self._request.queries:
+                progress("synthetic queries", len(self.report.written), self._request.queries)
+                if len(self.report.written) >= self._request.queries:
                     return
-            if self.found.ended:
+            if self.report.ended:
                 return
 
     def _fill(self, gap: CoverageGap) -> bool:
@@ -196,23 +218,23 @@ class _Session:
         for _ in range(TRIES):
             if self._write_for(list(islice(fresh, self._request.candidates))):
                 return True
-            if self.found.ended:
+            if self.report.ended:
                 return False
-        self.found.left_out[GIVEN_UP] += 1
+        self.report.left_out[GIVEN_UP] += 1
         return False
 
     def _write_for(self, aims: Sequence[QueryAim]) -> bool:
-        """Whether a query was written for one of the documents, each of which has a candidate."""
-        answers = self._ask([candidates_call(aim, self.found.model) for aim in aims], read_candidates)
-        if self.found.ended:
+        """Ask for a candidate for each of the documents; returns whether one became a query."""
+        answers = self._ask([candidates_call(aim, self.report.model) for aim in aims], read_candidates)
+        if self.report.ended:
             return False
         ranked = self._ranked(aims, answers)
-        for place, candidate in enumerate(ranked, 1):
+        for tried, candidate in enumerate(ranked, 1):
             quote = self._quote(candidate)
-            if self.found.ended:
+            if self.report.ended:
                 return False
             if quote and self._store_query(candidate, quote):
-                self.found.refused += Counter({NOT_NEEDED: len(ranked) - place})
+                self.report.refused += Counter({NOT_NEEDED: len(ranked) - tried})
                 return True
         return False
 
@@ -221,17 +243,17 @@ class _Session:
         kept = []
         for aim, answer in zip(aims, answers, strict=True):
             texts = [] if answer is None else read_candidates(answer)
-            reason = why_refused(texts[0], aim, self._queries) if texts else NO_CANDIDATE
+            reason = why_refused(texts[0], aim.document, aim.style, self._queries) if texts else NO_CANDIDATE
             if reason is None:
                 kept.append((texts[0], aim))
             else:
                 self._refuse(aim, reason)
-        found = self._inputs.map
+        coverage_map = self._inputs.map
         normalised = [normalise_query(text) for text, _ in kept]
-        matches, ranked = match_texts(self._store, normalised, found, self._request.embedding), []
+        matches, ranked = match_texts(self._store, normalised, coverage_map, self._request.embedding), []
         for (text, aim), match in zip(kept, matches, strict=True):
-            clusters = found.clusters_of_query(match)
-            of_document = found.clusters_of(found.of_documents[aim.document.document_id])
+            clusters = coverage_map.clusters_of_query(match)
+            of_document = coverage_map.clusters_of(coverage_map.of_documents[aim.document.document_id])
             aligned = alignment(clusters, [of_document]) or 0.0
             gaps = tuple(sorted(clusters & self._missing.keys()))
             weight = sum(self._weights[number] for number in gaps)
@@ -244,31 +266,31 @@ class _Session:
         return sorted(ranked)
 
     def _quote(self, candidate: RankedCandidate) -> str | None:
-        """The passage that answers, as the document has it and by itself; None where there is none."""
+        """The passage that answers, as the document has it and by itself; None without one."""
         shown, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
-            [answer] = self._ask([verification_call(candidate.text, shown, self.found.model)], read_check)
-            if self.found.ended:
+            [answer] = self._ask([verification_call(candidate.text, shown, self.report.model)], read_check)
+            if self.report.ended:
                 return None
             check = answer and read_check(answer)
             if not check or not is_shown(check, shown):
                 self._refuse(candidate.aim, reason if check else UNCHECKED)
                 return None
-            quote = quote or check.quote
+            quote = quote or check[1]
             shown = NO_DOCUMENT._replace(body=quote)
         return quote
 
     def _refuse(self, aim: QueryAim, reason: str) -> None:
         """Count a candidate that is not taken; its document is not asked about again in this run."""
-        self.found.refused[reason] += 1
+        self.report.refused[reason] += 1
         self._done.add(aim.document.document_id)
 
     def _ask(self, calls: Sequence[ModelCall], check: Check) -> list[str | None]:
-        """The calls' answers, stored before or asked for now; None where there is none."""
-        most, requests = self._asking.most_calls, self.found.spent.requests
+        """The calls' answers, stored before or asked for now; None without one."""
+        most, requests = self._asking.most_calls, self.report.spent.requests
         left = None if most is None else max(0, most - requests)
         spent = ask(self._store, calls, check, self._asking._replace(most_calls=left))
-        self.found.spent = add_spending(self.found.spent, spent)
+        self.report.spent = add_spending(self.report.spent, spent)
         with self._store.reading() as cursor:
             known = read_answers(cursor, calls)
         left_out = spent.left_out
@@ -277,18 +299,18 @@ class _Session:
         unanswered = any(
             not is_rejection(reason) and not reason.startswith((REFUSED, MALFORMED)) for reason in left_out
         )
-        if unanswered or self._rejected >= IN_A_ROW:
-            self.found.ended = ENDED_BY_LIMIT if spent.requests == left else ENDED_BY_ENDPOINT
+        if unanswered or self._rejected >= MAX_FAILURES_IN_A_ROW:
+            self.report.ended = ENDED_BY_LIMIT if spent.requests == left else ENDED_BY_ENDPOINT
         return [known.answer(call) for call in calls]
 
     def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
         """Store a query, withheld until it is drawn; False where the project has its text."""
-        request, found, aim = self._request, self._inputs.map, candidate.aim
+        request, coverage_map, aim = self._request, self._inputs.map, candidate.aim
         cluster = aim.cluster if aim.cluster in candidate.regions else candidate.regions[0]
         detail = {
             "alignment": round(candidate.alignment, 6),
             "candidates": request.candidates,
-            "prompts": {name: load_prompt(name).prompt_hash for name in (WRITE, VERIFY)},
+            "prompts": {name: prompt_hash(load_prompt(name)) for name in (WRITE, VERIFY)},
             "quote": quote,
             "regions": list(candidate.regions),
             "seed": request.seed,
@@ -297,8 +319,8 @@ class _Session:
         document = aim.document
         origin = QueryOrigin(
             purpose=GAP,
-            writer=self.found.model,
-            map_id=found.map_id,
+            writer=self.report.model,
+            map_id=coverage_map.map_id,
             cluster=cluster,
             document_id=document.document_id,
             content_hash=document.content_hash,
@@ -309,15 +331,15 @@ class _Session:
             with self._store.transaction() as cursor:
                 query = add_coverage_query(cursor, candidate.text, origin, "synthetic", self._actor)
                 withhold(cursor, query.query_id, request.share, request.seed, self._actor)
-                write_texts(cursor, found.map_id, {query.normalised: candidate.match})
+                write_texts(cursor, coverage_map.map_id, {query.normalised: candidate.match})
                 [row] = [row for row in coverage_queries(cursor) if row.query_id == query.query_id]
         except RefusedError:  # a text of the traffic
             self._refuse(aim, ALIKE)
             return False
-        self.found.written.append(row)
+        self.report.written.append(row)
         self._queries.append(query)
         self._done.add(document.document_id)
         self._thirds[THIRDS.part(candidate.alignment)] += 1
         self._missing -= Counter(candidate.regions)
-        self.found.gaps_left = len(self._missing)
+        self.report.gaps_left = len(self._missing)
         return True

@@ -1,4 +1,4 @@
-"""Aims: for which gaps, documents and styles a model is asked to write queries, and what that would send.
+"""What a model is asked to write: for which gaps, documents and styles, and what that sends.
 
 Gaps come by searches × documents, the documents of each in an order by seed, and each document has a style by
 seed. So a run that goes on asks the same, and pays only for what was not answered.
@@ -13,33 +13,32 @@ from itertools import islice
 from math import ceil
 from typing import NamedTuple
 
-from curation.core.errors import refuse_problems
+from curation.core.errors import InputError
 from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
-from curation.core.text import amount, seeded
-from curation.queries.coverage.asked import match_asked
+from curation.core.text import pluralize, seeded
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.find_gaps import CoverageGap, gaps_of
-from curation.queries.coverage.language_model.answers import CHARACTERS, ModelCall
-from curation.queries.coverage.language_model.candidates import QueryAim, candidates_call, verification_call
-from curation.queries.coverage.language_model.endpoint import TokenPrices
-from curation.queries.coverage.language_model.judged_share import check_share
-from curation.queries.coverage.report import of_clusters
-from curation.queries.coverage.stored_map import map_in_force, read_map
-from curation.queries.coverage.writing.coverage_queries import coverage_queries
-from curation.queries.coverage.writing.styles import STYLES, QueryStyle
-from curation.store import (
-    Document,
-    Query,
-    Store,
-    fetch,
+from curation.queries.coverage.language_model.answers import CHARACTERS
+from curation.queries.coverage.language_model.chat import TokenPrices, price_of
+from curation.queries.coverage.language_model.writing_calls import (
+    NO_DOCUMENT,
+    QueryAim,
+    candidates_call,
+    verification_call,
 )
+from curation.queries.coverage.report import CoverageGap, gaps_of, of_clusters
+from curation.queries.coverage.stored_map import map_in_force, match_asked, read_map
+from curation.queries.coverage.writing.checks import STYLES, QueryStyle
+from curation.queries.coverage.writing.coverage_queries import check_share, coverage_queries
+from curation.store import Query, Store, fetch
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 
-NO_DOCUMENT = Document("", "", "", "")
 TRIES = 3
 """Times that candidates are written for one query of a gap, each for a document of its own."""
-MOST_CANDIDATES = 20
+CANDIDATES = 5
+"""B, candidates of each step, each for a document of its own. More find a better one, at the price of more
+calls.
+"""
 
 
 class WritingRequest(NamedTuple):
@@ -49,7 +48,6 @@ class WritingRequest(NamedTuple):
     ----------
     share: of the queries that people judge, above 0.
     seed: of documents, styles and the share.
-    candidates: B, of each step, and so many documents.
     embedding: the model of the coverage map.
     fill: for regions of 1 to 4 queries instead of gaps, each to five, the largest first.
     """
@@ -57,7 +55,7 @@ class WritingRequest(NamedTuple):
     queries: int
     share: float
     seed: int = 0
-    candidates: int = 5
+    candidates: int = CANDIDATES
     embedding: str = DEFAULT_MODEL
     fill: bool = False
 
@@ -81,6 +79,18 @@ class WritingWork(NamedTuple):
     most_tokens: int
     least_price: float | None
     most_price: float | None
+
+    @property
+    def sentence(self) -> str:
+        """What would be sent, for people."""
+        price = ""
+        if self.least_price is not None and self.most_price is not None:
+            price = f", {self.least_price:.4f} to {self.most_price:.4f} by the prices set"
+        return (
+            f"{pluralize(self.queries, 'query', 'queries')} for {pluralize(self.gaps, 'region')}. "
+            f"{self.least_calls:,} to {pluralize(self.most_calls, 'call')}, which read about "
+            f"{self.least_tokens:,} to {self.most_tokens:,} tokens{price}."
+        )
 
 
 class WritingInputs(NamedTuple):
@@ -112,13 +122,13 @@ def plan_writing(
     """
     check_request(request)
     inputs = read_inputs(store, request, progress)
-    quoted = [_characters(verification_call("", NO_DOCUMENT, model))]
+    quoted = [verification_call("", NO_DOCUMENT, model).characters]
     least, most, left = [], [], request.queries
     for gap in inputs.gaps:
         count = min(gap.missing, left)
         aims = list(islice(aims_of(inputs, gap, request.seed), TRIES * request.candidates * count))
-        first = [_characters(candidates_call(aim, model)) for aim in aims]
-        second = [_characters(verification_call("", aim.document, model)) for aim in aims]
+        first = [candidates_call(aim, model).characters for aim in aims]
+        second = [verification_call("", aim.document, model).characters for aim in aims]
         if count:
             least += first[: request.candidates + count - 1] + second[:count] + quoted * len(second[:count])
         most += first + second + second
@@ -131,21 +141,17 @@ def plan_writing(
         most_calls=len(most),
         least_tokens=least_tokens,
         most_tokens=most_tokens,
-        least_price=prices and least_tokens * prices.read / 1e6,
-        most_price=prices and most_tokens * prices.read / 1e6,
+        least_price=price_of(prices, least_tokens),
+        most_price=price_of(prices, most_tokens),
     )
 
 
 def check_request(request: WritingRequest) -> None:
-    """Raise an InputError unless numbers and share are in their ranges."""
-    problems = []
+    """Raise an InputError unless number and share are in their ranges."""
     if request.queries < 1:
-        problems.append(
-            f"{amount(request.queries, 'query was', 'queries were')} asked for; expected 1 or more."
+        raise InputError(
+            f"{pluralize(request.queries, 'query was', 'queries were')} asked for; expected 1 or more."
         )
-    if not 1 <= request.candidates <= MOST_CANDIDATES:
-        problems.append(f"{amount(request.candidates, 'candidate')} a step; expected 1 to {MOST_CANDIDATES}.")
-    refuse_problems(problems)
     check_share(request.share)
 
 
@@ -157,10 +163,10 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
     RefusedError: there is no map of the corpus in force, or it is of another model than the request's.
     """
     with store.reading() as cursor:
-        found = read_map(cursor, map_in_force(cursor))
-    asked = match_asked(store, found, request.embedding, progress)
+        coverage_map = read_map(cursor, map_in_force(cursor))
+    asked = match_asked(store, coverage_map, request.embedding, progress)
     with store.reading() as cursor:
-        written = [row for row in coverage_queries(cursor) if row.map_id == found.map_id]
+        written = [row for row in coverage_queries(cursor) if row.map_id == coverage_map.map_id]
         hidden = set(cursor.execute("SELECT query_id FROM withheld_queries").fetchall())
         corpus = current_corpus(cursor)
         queries = fetch(
@@ -171,14 +177,14 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
     withheld = Counter(row.cluster for row in written if (row.query_id,) in hidden)
     counted = [
         cluster._replace(queries=cluster.queries + withheld[cluster.number])
-        for cluster in of_clusters(found, asked)
+        for cluster in of_clusters(coverage_map, asked)
     ]
     done = set() if request.fill else {row.cluster for row in written}
     return WritingInputs(
         store=store,
         corpus=corpus,
-        map=found,
-        gaps=[gap for gap in gaps_of(found, counted, request.fill) if gap.number not in done],
+        map=coverage_map,
+        gaps=[gap for gap in gaps_of(coverage_map, counted, request.fill) if gap.number not in done],
         queries=queries,
         written_for=frozenset(row.document_id for row in written),
         alignments=[json.loads(row.detail).get("alignment") for row in written],
@@ -190,15 +196,11 @@ def aims_of(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[Quer
     free = [name for name in gap.documents if name not in inputs.written_for]
     for document_id in seeded(free, seed, lambda name: ["synthetic", gap.number, name]):
         [document] = StoredDocuments(inputs.store, inputs.corpus.part([document_id]).hashes)
-        held = {inputs.map.entities[place].name for place in inputs.map.of_documents[document_id]}
-        about = tuple(name for name in gap.entities if name in held)
+        names = {inputs.map.entities[entity].name for entity in inputs.map.of_documents[document_id]}
+        about = tuple(name for name in gap.entities if name in names)
         style = _style(document_id, seed)
         yield QueryAim(gap.number, about or gap.entities, document, style)
 
 
 def _style(document_id: str, seed: int) -> QueryStyle:
     return STYLES[seeded(STYLES, seed, lambda name: ["style", document_id, name])[0]]
-
-
-def _characters(call: ModelCall) -> int:
-    return sum(len(message["content"]) for message in call.messages)

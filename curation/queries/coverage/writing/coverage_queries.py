@@ -2,25 +2,55 @@
 
 A query is one of the project's like any other: it is pooled, judged and evaluated. Its source says who wrote
 it, 'written' for people and 'synthetic' for models. The rows here add writer, document, cluster and style.
+
+A query that a language model wrote is withheld until it is drawn. Those that are drawn are in force, and
+the document that each was written for is a candidate. The share that people judge is of all synthetic
+queries of the project, rounded up. It can be raised and not lowered, so what was drawn once stays. The
+order of drawing is random by seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from math import ceil
 from typing import Any, Literal, NamedTuple
 
 from curation.core.errors import InputError
-from curation.core.text import canonical_json, digest
-from curation.ingest.importers.written_query import add_query
-from curation.queries.coverage.writing.styles import STYLES
-from curation.store import Cursor, Query, append_rows, fetch, record_event, utc_now
+from curation.core.reports.page import Table
+from curation.core.statistics.estimate import Estimate, share_estimate
+from curation.core.text import canonical_json, digest, pluralize, seeded
+from curation.guides.guide import current_guide
+from curation.ingest.importers.queries import add_query
+from curation.people.annotators import require_author
+from curation.queries.coverage.writing.checks import STYLES
+from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, fetch, record_event, utc_now
 
 GAP, UNANSWERABLE = "gap", "unanswerable"
 PURPOSES = (GAP, UNANSWERABLE)
 ORIGIN = "origin"
 """The system that proposes the document that a query was written for."""
 WrittenBy = Literal["written", "synthetic"]
+
+_LATEST = """
+    SELECT query_id, revision, drawn, share FROM synthetic_draws
+    WHERE query_id NOT IN (SELECT query_id FROM retired_queries)
+    QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY revision DESC) = 1 ORDER BY query_id
+"""
+_ORIGINS = """
+    WITH graded AS (
+        SELECT c.query_id, count(j.grade) AS votes, count(*) FILTER (j.grade >= $relevant) AS good
+        FROM coverage_queries c
+        JOIN counted_judgments j ON j.query_id = c.query_id AND j.document_id = c.document_id
+        GROUP BY c.query_id)
+    SELECT c.writer, count(*) FILTER (w.query_id IS NULL), count(w.query_id),
+           count(*) FILTER (w.query_id IS NULL AND g.votes > 0),
+           count(*) FILTER (w.query_id IS NULL AND 2 * g.good > g.votes)
+    FROM coverage_queries c JOIN queries q USING (query_id)
+    LEFT JOIN withheld_queries w USING (query_id) LEFT JOIN graded g USING (query_id)
+    WHERE q.source = 'synthetic' AND c.query_id NOT IN (SELECT query_id FROM retired_queries)
+    GROUP BY c.writer ORDER BY c.writer
+"""
 
 
 class QueryOrigin(NamedTuple):
@@ -84,8 +114,7 @@ def add_coverage_query(
     query = add_query(cursor, text, source=source)
     row: Sequence[Any] = [*origin[:-1], canonical_json(origin.detail), utc_now()]
     cursor.execute(
-        "INSERT INTO coverage_queries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [query.query_id, *row],
+        "INSERT INTO coverage_queries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [query.query_id, *row]
     )
     detail = {"query": query.query_id, **origin._asdict()}
     record_event(cursor, "coverage query", detail, actor or origin.writer)
@@ -93,7 +122,7 @@ def add_coverage_query(
 
 
 def propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
-    """The document that each query was written for becomes a candidate to judge, if it is none yet.
+    """The document that each query was written for becomes a candidate to judge, unless it is one already.
 
     An unanswerable query was written for no document, so that it is not taken for pooled.
     """
@@ -118,3 +147,116 @@ def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:
         FROM coverage_queries c JOIN queries q USING (query_id) ORDER BY c.rowid
     """
     return fetch(cursor, CoverageQuery, sql)
+
+
+class JudgedShare(NamedTuple):
+    """Synthetic queries, and how many of them people judge.
+
+    Attributes
+    ----------
+    share: that was asked for last; None if there are no queries.
+    queries: all that models wrote and nobody retired.
+    drawn: those in force.
+    added: of these, drawn by this call.
+    """
+
+    share: float | None
+    queries: int
+    drawn: int
+    added: int = 0
+
+    @property
+    def sentences(self) -> list[str]:
+        """How many were drawn now, and how many people judge."""
+        of = pluralize(self.queries, "synthetic query", "synthetic queries")
+        new = [f"{pluralize(self.added, 'query', 'queries')} drawn."] if self.added else []
+        return [*new, f"People judge {self.drawn:,} of {of}; the rest are not shown to them."]
+
+
+NOTHING_DRAWN = JudgedShare(None, 0, 0)
+
+
+class JudgedOrigins(NamedTuple):
+    """What people said of the documents that synthetic queries in force were written for.
+
+    Attributes
+    ----------
+    model: that wrote them.
+    queries, withheld: in force, and not.
+    judged: queries whose document has a grade of people.
+    relevant: of these, with more than half of the grades from the relevant one on.
+    share: of relevant ones.
+    """
+
+    model: str
+    queries: int
+    withheld: int
+    judged: int
+    relevant: int
+    share: Estimate
+
+
+def check_share(share: float) -> None:
+    """Raise an InputError unless people judge some of the queries."""
+    if not 0 < share <= 1:
+        raise InputError(
+            f"The share of queries that people judge is {share:g}; expected a number above 0, 1 at most. "
+            "Queries of a language model that nobody judges test nothing."
+        )
+
+
+def withhold(cursor: Cursor, query_id: str, share: float, seed: int, author: str) -> None:
+    """Withhold a query that was just written; part of another's transaction."""
+    _append(cursor, [(query_id, 0, False)], share, seed, author)
+
+
+def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LINE) -> JudgedShare:
+    """Draw queries until people judge this share of all that models wrote.
+
+    Raises
+    ------
+    InputError: the share is not above 0, or above 1.
+    RefusedError: the author is no lead.
+    """
+    check_share(share)
+    with store.transaction(appends=True) as cursor:
+        require_author(cursor, author, "lead")
+        rows = cursor.execute(_LATEST).fetchall()
+        waiting = [(query_id, revision) for query_id, revision, drawn, _ in rows if not drawn]
+        needed = max(0, ceil(round(share * len(rows), 9)) - (len(rows) - len(waiting)))
+        new = sorted(seeded(waiting, seed, lambda row: ["judged share", row[0]])[:needed])
+        if new:
+            propose_origins(cursor, [query_id for query_id, _ in new])
+            _append(
+                cursor, [(query_id, revision + 1, True) for query_id, revision in new], share, seed, author
+            )
+            detail = {"share": share, "seed": seed, "queries": [query_id for query_id, _ in new]}
+            record_event(cursor, "draw synthetic queries", detail, author)
+    return JudgedShare(share, len(rows), len(rows) - len(waiting) + len(new), len(new))
+
+
+def judged_origins(store: Store) -> list[JudgedOrigins]:
+    """What people said of each model's queries, by model; a relevant grade is the second of the scale or
+    more.
+    """
+    with store.reading() as cursor:
+        relevant = current_guide(cursor).values[1]
+        rows = cursor.execute(_ORIGINS, {"relevant": relevant}).fetchall()
+    return [
+        JudgedOrigins(model, queries, withheld, judged, good, share_estimate(good, judged))
+        for model, queries, withheld, judged, good in rows
+    ]
+
+
+def origins_table(origins: Sequence[JudgedOrigins]) -> Table:
+    """Each model's queries, and how people judged the documents that these were written for."""
+    columns = ("model", "in force", "withheld", "document judged", "relevant", "share relevant, 95 %")
+    rows = tuple((*origin[:5], origin.share.interval(2)) for origin in origins)
+    return Table("Synthetic queries, and the documents that they were written for", columns, rows)
+
+
+def _append(
+    cursor: Cursor, rows: Sequence[tuple[str, int, bool]], share: float, seed: int, author: str
+) -> None:
+    asked = {"share": share, "seed": seed, "author": author, "drawn_at": utc_now()}
+    append_rows(cursor, "synthetic_draws", rows, ("query_id", "revision", "drawn"), **asked)

@@ -1,4 +1,4 @@
-"""Query-writing tasks: which documents of which regions people are asked to write queries for.
+"""Query-writing tasks: which documents people write queries for, region by region.
 
 Tasks go to the gaps in the order of searches × documents, one each before any gets a second; those that are
 open or written from earlier batches count. Or they fill regions of few queries, the largest first. Tasks for
@@ -11,35 +11,35 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.core.text import amount, digest, seeded
-from curation.ingest.importers.left.reading import bring_texts
+from curation.core.reports.page import Table
+from curation.core.text import digest, left_out_sentences, pluralize, seeded
+from curation.ingest.importers.external_corpus import bring_texts
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
-from curation.queries.coverage.find_gaps import gaps_of
-from curation.queries.coverage.measures import ENOUGH
-from curation.queries.coverage.state import CoverageState, read_state
+from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.measures import MIN_FOR_SCC
+from curation.queries.coverage.report import CoverageState, gaps_of, read_state
 from curation.queries.coverage.stored_map import map_in_force
+from curation.queries.coverage.writing.checks import draw_styles
 from curation.queries.coverage.writing.coverage_queries import GAP, PURPOSES
-from curation.queries.coverage.writing.styles import draw_styles
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 from curation.store.documents import snapshot_versions
-from curation.store.retry import write_if_unchanged
+from curation.store.planned_writes import write_if_unchanged
 
 BUSY = "Coverage kept changing meanwhile, and nobody was asked. Try again."
-MOST_AT_ONCE = 1_000
+MAX_AT_ONCE = 1_000
 """Queries of one batch."""
 NO_DOCUMENT = "queries for which no region has a document left that nobody was asked about"
-FILLED = f"queries that no region of few queries lacks to {ENOUGH}, or has a document for"
-
-
-class PlannedTask(NamedTuple):
-    """A task before it has a writer."""
-
-    cluster: int
-    document_id: str
+FILLED = f"queries that no region of few queries lacks to {MIN_FOR_SCC}, or has a document for"
+_COUNTED = """count(*) FILTER (outcome IS NULL), count(*) FILTER (outcome = 'written'),
+              count(*) FILTER (outcome = 'passed')"""
+_FROM = (
+    """writing_tasks t JOIN writing_batches b USING (batch_id) LEFT JOIN writing_endings USING (task_id)"""
+)
 
 
 class _BatchInputs(NamedTuple):
@@ -56,12 +56,6 @@ class _BatchInputs(NamedTuple):
     batches: int
     taken: list[str]
     asked: dict[int, int]
-
-
-class _Batch(NamedTuple):
-    batch_id: str
-    inputs: _BatchInputs
-    tasks: list[PlannedTask]
 
 
 @dataclass(frozen=True)
@@ -81,6 +75,13 @@ class OpenedTasks:
     regions: int
     of_writers: dict[str, int]
     left_out: dict[str, int]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was opened for whom, and what was left out."""
+        people = ", ".join(f"{name} {count:,}" for name, count in self.of_writers.items())
+        tasks = f"{pluralize(self.tasks, 'query-writing task')} in {pluralize(self.regions, 'region')}"
+        return [f"Opened {tasks}: {people}.", *left_out_sentences(self.left_out)]
 
 
 def open_tasks(
@@ -125,28 +126,37 @@ def open_tasks(
             require_role(person, *JUDGING)
         return _read(cursor, kind, fill)
 
-    def plan(inputs: _BatchInputs) -> _Batch:
-        batch_id = digest("writing batch", inputs.batches, inputs.state.map.map_id, asked)
+    def plan(inputs: _BatchInputs) -> tuple[str, CoverageMap, dict[str, int]]:
+        covered = inputs.state.map
         tasks = _plan(inputs, queries, seed, kind, region, fill)
-        bring_texts(store, (task.document_id for task in tasks))
-        return _Batch(batch_id, inputs, tasks)
+        bring_texts(store, tasks)
+        return digest("writing batch", inputs.batches, covered.map_id, asked), covered, tasks
 
-    def write(cursor: Cursor, batch: _Batch) -> None:
-        map_id = batch.inputs.state.map.map_id
-        row: list[Any] = [batch.batch_id, kind, map_id, queries, list(writers), seed, author, utc_now()]
+    def write(cursor: Cursor, planned: tuple[str, CoverageMap, dict[str, int]]) -> None:
+        batch_id, covered, tasks = planned
+        row: list[Any] = [batch_id, kind, covered.map_id, queries, list(writers), seed, author, utc_now()]
         cursor.execute("INSERT INTO writing_batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-        _append(cursor, batch, writers, draw_styles(len(batch.tasks), seed))
-        detail = {"batch": batch.batch_id, "tasks": len(batch.tasks), **asked}
-        record_event(cursor, "writing tasks", detail, author)
+        versions = snapshot_versions(cursor, covered.snapshot_id, list(tasks))
+        rows = [
+            (task_id_of(batch_id, at), at, writers[at % len(writers)], cluster, name, versions[name], style)
+            for at, ((name, cluster), style) in enumerate(
+                zip(tasks.items(), draw_styles(len(tasks), seed), strict=True)
+            )
+        ]
+        names = ("task_id", "position", "writer", "cluster", "document_id", "content_hash", "style")
+        append_rows(cursor, "writing_tasks", rows, names, batch_id=batch_id)
+        record_event(cursor, "writing tasks", {"batch": batch_id, "tasks": len(tasks), **asked}, author)
 
-    opened = write_if_unchanged(store, fingerprint=_fingerprint, read=read, plan=plan, write=write, busy=BUSY)
-    count = len(opened.tasks)
+    batch_id, _, tasks = write_if_unchanged(
+        store, fingerprint=_fingerprint, read=read, plan=plan, write=write, busy=BUSY
+    )
+    count = len(tasks)
     return OpenedTasks(
-        batch_id=opened.batch_id,
+        batch_id=batch_id,
         kind=kind,
         tasks=count,
-        regions=len({task.cluster for task in opened.tasks}),
-        of_writers=dict(Counter(writers[place % len(writers)] for place in range(count))),
+        regions=len(set(tasks.values())),
+        of_writers=dict(Counter(writers[index % len(writers)] for index in range(count))),
         left_out={FILLED if fill else NO_DOCUMENT: queries - count} if count < queries else {},
     )
 
@@ -175,9 +185,9 @@ def documents_taken(cursor: Cursor, kind: str) -> list[str]:
 
 def _check(queries: int, writers: Sequence[str], kind: str) -> None:
     problems = []
-    if not 1 <= queries <= MOST_AT_ONCE:
+    if not 1 <= queries <= MAX_AT_ONCE:
         problems.append(
-            f"{amount(queries, 'query was', 'queries were')} asked for; expected 1 to {MOST_AT_ONCE:,}."
+            f"{pluralize(queries, 'query was', 'queries were')} asked for; expected 1 to {MAX_AT_ONCE:,}."
         )
     if not writers:
         problems.append("Nobody is named to write; expected one person or more.")
@@ -209,15 +219,16 @@ def _read(cursor: Cursor, kind: str, fill: bool) -> _BatchInputs:
 
 def _plan(
     inputs: _BatchInputs, queries: int, seed: int, kind: str, region: int | None, fill: bool
-) -> list[PlannedTask]:
+) -> dict[str, int]:
+    """Document → the number of its region."""
     state = inputs.state
     if state.unmatched and region is None:
         raise RefusedError(
-            f"{amount(len(state.unmatched), 'query was', 'queries were')} added since coverage was measured. "
-            "Measure it again first, so that no task is for a region that has a query by now."
+            f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added since coverage was "
+            "measured. Measure it again first, so that no task is for a region that has a query by now."
         )
     if fill:
-        planned = _fill(inputs, seed)[:queries]
+        planned = dict(list(_fill(inputs, seed).items())[:queries])
     else:
         regions = _regions(state, kind) if region is None else [_require_region(state, region)]
         if not regions:
@@ -232,27 +243,26 @@ def _plan(
     return planned
 
 
-def _fill(inputs: _BatchInputs, seed: int) -> list[PlannedTask]:
+def _fill(inputs: _BatchInputs, seed: int) -> dict[str, int]:
     """Tasks for the regions of few queries, region after region: what each lacks besides its open tasks."""
     gaps = gaps_of(inputs.state.map, inputs.state.clusters, fill=True)
     if not gaps:
-        raise RefusedError(f"No region has 1 to {ENOUGH - 1} queries: there is none to fill.")
-    planned: dict[str, PlannedTask] = {}
+        raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so nothing is to be filled.")
+    planned: dict[str, int] = {}
     for gap in gaps:
         left = documents_left(gap.documents, [*inputs.taken, *planned], gap.number, seed, GAP)
         missing = max(0, gap.missing - inputs.asked.get(gap.number, 0))
-        planned |= {document: PlannedTask(gap.number, document) for document in left[:missing]}
-    return list(planned.values())
+        planned |= dict.fromkeys(left[:missing], gap.number)
+    return planned
 
 
 def _regions(state: CoverageState, kind: str) -> list[int]:
-    if kind == GAP:
-        return [gap.number for gap in state.gaps]
-    regions = [cluster for cluster in state.clusters if cluster.is_region]
-    return [
-        cluster.number
-        for cluster in sorted(regions, key=lambda one: (-(one.searches or 0) * one.documents, -one.documents))
+    """The regions without a query, or for unanswerable queries all, by searches × documents."""
+    regions = [
+        region for region in state.clusters if region.is_region and not (kind == GAP and region.queries)
     ]
+    regions.sort(key=lambda region: (-(region.searches or 0) * region.documents, -region.documents))
+    return [region.number for region in regions]
 
 
 def _require_region(state: CoverageState, region: int) -> int:
@@ -272,7 +282,7 @@ def _asked_for(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[
     return dict(cursor.execute(sql, [map_id, kind, open_only]).fetchall())
 
 
-def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queries: int) -> list[PlannedTask]:
+def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queries: int) -> dict[str, int]:
     """Tasks for the regions that have fewer than others, of equal ones in this order, while documents last.
 
     Parameters
@@ -283,30 +293,52 @@ def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queri
     left = {number: list(documents) for number, documents in free.items()}
     waiting = [(asked.get(number, 0), rank, number) for rank, number in enumerate(left) if left[number]]
     heapify(waiting)
-    planned: dict[str, PlannedTask] = {}  # by document: one can be in several regions
+    planned: dict[str, int] = {}  # a document can be in several regions
     while waiting and len(planned) < queries:
         count, rank, number = heappop(waiting)
         document_id = left[number].pop(0)
         count += document_id not in planned
-        planned.setdefault(document_id, PlannedTask(number, document_id))
+        planned.setdefault(document_id, number)
         if left[number]:
             heappush(waiting, (count, rank, number))
-    return list(planned.values())
+    return planned
 
 
-def _append(cursor: Cursor, batch: _Batch, writers: Sequence[str], styles: Sequence[str]) -> None:
-    id_, documents = batch.batch_id, [task.document_id for task in batch.tasks]
-    versions = snapshot_versions(cursor, batch.inputs.state.map.snapshot_id, documents)
-    rows = [
-        (
-            task_id_of(id_, place),
-            place,
-            writers[place % len(writers)],
-            *task,
-            versions[task.document_id],
-            style,
-        )
-        for place, (task, style) in enumerate(zip(batch.tasks, styles, strict=True))
-    ]
-    names = ("task_id", "position", "writer", *PlannedTask._fields, "content_hash", "style")
-    append_rows(cursor, "writing_tasks", rows, names, batch_id=id_)
+class BatchProgress(NamedTuple):
+    """A batch of query-writing tasks and one writer's part of it."""
+
+    batch_id: str
+    kind: str
+    seed: int
+    author: str
+    opened_at: datetime
+    writer: str
+    open: int
+    written: int
+    passed: int
+
+
+def batch_table(progresses: Sequence[BatchProgress]) -> Table:
+    """The batches of tasks, and how far each writer is."""
+    columns = ("Opened (UTC)", "For", "Writer", "To write", "Written", "Passed on")
+    rows = (
+        (progress.opened_at, progress.kind, progress.writer, progress.open, progress.written, progress.passed)
+        for progress in progresses
+    )
+    return Table("Query-writing tasks", columns, tuple(rows))
+
+
+def batches(cursor: Cursor) -> list[BatchProgress]:
+    """Each writer's part of each batch, the newest batch first."""
+    sql = f"""
+        SELECT b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer, {_COUNTED} FROM {_FROM}
+        GROUP BY b.rowid, b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer
+        ORDER BY b.rowid DESC, t.writer
+    """  # noqa: S608  texts from above
+    return fetch(cursor, BatchProgress, sql)
+
+
+def tasks_of_clusters(cursor: Cursor, map_id: str) -> dict[int, tuple[int, ...]]:
+    """Number of a cluster of a map → its tasks that are open, written and passed on, of both kinds."""
+    sql = f"SELECT t.cluster, {_COUNTED} FROM {_FROM} WHERE b.map_id = ? GROUP BY t.cluster"  # noqa: S608
+    return {number: tuple(counts) for number, *counts in cursor.execute(sql, [map_id]).fetchall()}

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.text import normalise_query
-from curation.ingest.importers.redaction.patterns import RULES, looks_random
-from curation.ingest.importers.redaction.personal_data import _WORTH_A_LOOK, is_plain, redact
+from curation.ingest.importers.personal_data import _WORTH_A_LOOK, RULES, is_plain, looks_random, redact
 from tests.support import examples
 
 FOUND = {
@@ -111,8 +110,8 @@ def test_part_numbers_versions_prices_and_dates_stay_as_they_are(text):
 
 
 def test_kinds_are_counted_and_national_ids_told_apart():
-    found = redact("a@b.com, c@d.org and 219-09-9998")
-    assert found.kinds == {"email": 2, "national id: US SSN": 1}
+    redacted = redact("a@b.com, c@d.org and 219-09-9998")
+    assert redacted.kinds == {"email": 2, "national id: US SSN": 1}
 
 
 @pytest.mark.parametrize(
@@ -146,6 +145,7 @@ PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=40))
 @settings(max_examples=examples(400))
 def test_nothing_that_a_rule_finds_is_left_and_a_second_time_changes_nothing(text):

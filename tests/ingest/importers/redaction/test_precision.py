@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from curation.ingest.importers.redaction.personal_data import redact
+from curation.ingest.importers.personal_data import redact
 from tests.support import ROOT
 from tests.support.growth import grows_linearly
 
@@ -56,6 +56,7 @@ def test_the_documented_figures_are_those_of_these_texts() -> None:
     assert [one for one in rows if one not in page] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hard", "times"),
     [

@@ -5,19 +5,16 @@ from __future__ import annotations
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.importers.queries import active_queries, query_id_of
+from curation.ingest.importers.queries import query_id_of
 from curation.ingest.importers.query_import import import_queries
-from curation.labeling.judgments.imported import import_judgments
+from curation.labeling.imported import import_judgments
+from tests.support.projects import all_rows, rows_of
 
 MAIL = "ann.lee@example.org"
+TEXTS = "SELECT text FROM queries ORDER BY text"
 
 
-def _active(store):
-    with store.reading() as cursor:
-        return active_queries(cursor)
-
-
-def test_personal_data_in_queries_needs_and_other_fields_is_replaced_and_counted(store, write, contents):
+def test_personal_data_in_queries_needs_and_other_fields_is_replaced_and_counted(store, write):
     row = {
         "_id": "7",
         "text": f"orders of {MAIL}",
@@ -26,12 +23,12 @@ def test_personal_data_in_queries_needs_and_other_fields_is_replaced_and_counted
     }
     result = import_queries(store, write("q.jsonl", [row, {"_id": "8", "text": "red shoes"}]))
     assert result.personal == {"email": 1, "phone": 1}
-    assert [query.text for query in _active(store)] == ["orders of [email]", "red shoes"]
-    assert MAIL not in repr(contents())
-    assert "901820" not in repr(contents())
+    assert rows_of(store, TEXTS) == [("orders of [email]",), ("red shoes",)]
+    assert MAIL not in repr(all_rows(store))
+    assert "901820" not in repr(all_rows(store))
 
 
-def test_personal_data_in_ids_names_and_numbers_of_fields_is_replaced_and_counted(store, write, contents):
+def test_personal_data_in_ids_names_and_numbers_of_fields_is_replaced_and_counted(store, write):
     rows = [
         {"_id": MAIL, "text": "red hats", "clicks": {MAIL: 2, "bob@example.org": 1}},
         {"_id": "4111111111111111", "text": "blue hats", "card": 4111111111111111, "seen": 12, "new": True},
@@ -39,13 +36,11 @@ def test_personal_data_in_ids_names_and_numbers_of_fields_is_replaced_and_counte
     path = write("q.jsonl", rows)
     result = import_queries(store, path)
     assert result.personal == {"card": 1, "email": 1}
-    with store.reading() as cursor:
-        kept = cursor.execute("SELECT query_id, metadata::TEXT FROM queries ORDER BY text").fetchall()
-    assert kept == [
+    assert rows_of(store, "SELECT query_id, metadata::TEXT FROM queries ORDER BY text") == [
         ("4111111111111111", '{"card":"[card]","new":true,"seen":12}'),
         (query_id_of("red hats"), r'{"clicks":"{\"[email]\":2,\"[email]\":1}"}'),
     ]
-    assert "example.org" not in repr(contents())
+    assert "example.org" not in repr(all_rows(store))
     assert import_queries(store, path).unchanged == 2
 
 
@@ -56,12 +51,12 @@ def test_a_query_of_nothing_but_personal_data_is_left_out_and_counted(store, wri
         import_queries(store, write("all.csv", f"query\n{MAIL}\n"))
 
 
-def test_judgments_find_a_query_by_the_text_that_held_personal_data(corpus, write, contents):
+def test_judgments_find_a_query_by_the_text_that_held_personal_data(corpus, write):
     import_queries(corpus, write("q.jsonl", [{"_id": "7", "text": f"orders of {MAIL}"}]))
     lines = ["query,document,annotator,grade", f"orders of {MAIL},d1,bob,2", f"bill for {MAIL},d2,bob,0"]
     graded = "\n".join([*lines, f"{MAIL},d3,bob,1", ""])
     result = import_judgments(corpus, write("j.csv", graded))
     assert result.judgments == 2
     assert result.left_out == {"query is nothing but personal data": 1}
-    assert sorted(query.text for query in _active(corpus)) == ["bill for [email]", "orders of [email]"]
-    assert MAIL not in repr(contents())
+    assert rows_of(corpus, TEXTS) == [("bill for [email]",), ("orders of [email]",)]
+    assert MAIL not in repr(all_rows(corpus))

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError
-from curation.ingest.importers.traffic import log
+from curation.ingest.importers.traffic import log_columns
 from curation.ingest.importers.traffic import traffic_import as traffic
 from curation.ingest.readers import blocks
 from curation.ingest.readers.blocks import NeedsRowReader
@@ -43,27 +43,25 @@ def told(found, records):
     return *columns, *numbers, found.empty, found.unreadable_time, records.replaced
 
 
-def by_row(path, layout, fields):
+def reading(read, path, layout, fields):
+    """The columns of a log, or the sentences of its refusal."""
     try:
         records = Records(path, layout)
-        return told(log.by_row(records, traffic.resolved_fields(records, fields)), records)
+        return told(read(records, traffic.resolved_fields(records, fields)), records)
     except InputError as error:
         return str(error)
 
 
-def by_either(path, layout, fields):
-    try:
-        records = Records(path, layout)
-        return told(log.read_log(records, traffic.resolved_fields(records, fields)), records)
-    except InputError as error:
-        return str(error)
+def assert_both_ways_alike(path, layout, fields):
+    by_row = reading(log_columns.by_row, path, layout, fields)
+    assert reading(log_columns.read_log, path, layout, fields) == by_row
 
 
 def is_by_column(path, layout=None, fields=TrafficFields("q")):
     """Whether the fast way takes the file to its end."""
     records = Records(path, layout)
     try:
-        log.by_block(records, fields)
+        log_columns.by_block(records, fields)
     except NeedsRowReader:
         return False
     return True
@@ -88,7 +86,7 @@ def test_any_text_is_read_alike(tmp_path, small_blocks, format, encoding, body, 
     path = tmp_path / f"t.{format}"
     path.write_bytes((header + body).encode(encoding, "replace"))
     layout, fields = FileLayout(encoding=encoding), TrafficFields("q", "t" if "t" in header else None)
-    assert by_either(path, layout, fields) == by_row(path, layout, fields)
+    assert_both_ways_alike(path, layout, fields)
 
 
 CELLS = {
@@ -117,6 +115,7 @@ CELLS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(*CELLS.values()), min_size=1, max_size=25),
@@ -134,7 +133,7 @@ def test_any_log_is_read_alike(tmp_path, small_blocks, rows, end, quote_all, pac
     path = tmp_path / ("t.csv.gz" if packed else "t.csv")
     path.write_bytes(gzip.compress(content) if packed else content)
     fields = replace(ALL, date_order=order)
-    assert by_either(path, None, fields) == by_row(path, None, fields)
+    assert_both_ways_alike(path, None, fields)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +143,7 @@ def test_any_log_is_read_alike(tmp_path, small_blocks, rows, end, quote_all, pac
         ("t.csv", 'q,t\r\n"a, b",1\r\nc,2', True),
         ("t.csv", 'q,t\n"two\nlines",1\n\n\nc,2\n', True),
         ("t.csv", 'q,t\na"b,1\n', True),
+        ("t.csv", "sep=;\nq;t\na;1\n", False),
         ("t.csv", "q\na\n\nb\n", True),
         ("t.tsv", 'q\tt\n"a\t1\n', True),
         ("t.csv", "q,t\na,1\nb\x00,2\n", False),
@@ -160,7 +160,7 @@ def test_only_what_makes_the_reference_complain_or_replace_is_left_to_it(write, 
     except InputError:
         return
     assert is_by_column(path) is fast
-    assert by_either(path, None, TrafficFields("q")) == by_row(path, None, TrafficFields("q"))
+    assert_both_ways_alike(path, None, TrafficFields("q"))
 
 
 PARQUET = {
@@ -187,7 +187,7 @@ def test_parquet_is_read_by_column_as_row_by_row(tmp_path, time, order):
     pq.write_table(pa.table(columns), path)
     fields = replace(ALL, date_order=order)
     assert is_by_column(path, None, fields)
-    assert by_either(path, None, fields) == by_row(path, None, fields)
+    assert_both_ways_alike(path, None, fields)
 
 
 @pytest.mark.parametrize("text", [pa.binary(), pa.large_binary(), pa.string_view(), pa.binary_view()])
@@ -200,7 +200,7 @@ def test_texts_of_any_form_and_times_beyond_the_calendar_are_read_alike(tmp_path
     pq.write_table(pa.table(columns), path)
     fields = TrafficFields("q", "t")
     assert is_by_column(path, None, fields)
-    assert by_either(path, None, fields) == by_row(path, None, fields)
+    assert_both_ways_alike(path, None, fields)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_parquet_with_other_values_is_left_to_the_reference(tmp_path, columns):
         "q", *("t" if "t" in columns else None, None, None, "n" if "n" in columns else None)
     )
     assert not is_by_column(path, None, fields)
-    assert by_either(path, None, fields) == by_row(path, None, fields)
+    assert_both_ways_alike(path, None, fields)
 
 
 def test_a_file_without_a_header_and_one_with_semicolons_are_read_by_column(write):
@@ -243,6 +243,7 @@ def test_times_of_every_usual_form_are_those_of_parse_time(drawn):
     assert parse_times(pa.array(texts, pa.string()))[0].tolist() == expected(texts)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(
     st.lists(
@@ -265,14 +266,14 @@ def test_times_of_any_form_are_those_of_parse_time(texts):
 
 
 def test_the_sum_of_many_large_counts_is_exact():
-    terms = log.Terms(pa.array(["a"]), np.zeros(0, np.int32))
-    counts = np.full(10_000_001, log.LARGEST_COUNT)
-    many = log.Log(terms, terms, terms, terms, counts, counts, counts, 0, None)
+    terms = log_columns.Terms(pa.array(["a"]), np.zeros(0, np.int32))
+    counts = np.full(10_000_001, log_columns.LARGEST_COUNT)
+    many = log_columns.Log(terms, terms, terms, terms, counts, counts, counts, 0, None)
     assert many.traffic == 10_000_001 * 10**12
 
 
 def test_further_fields_that_are_empty_everywhere_are_none(write):
     path = write("t.csv", "q,a\nx,\ny, \nz,1\n")
     records = Records(path)
-    found = log.read_log(records, TrafficFields("q", metadata=("a",)))
+    found = log_columns.read_log(records, TrafficFields("q", metadata=("a",)))
     assert Counter(texts_of(found.metadata)) == {None: 2, '{"a":"1"}': 1}

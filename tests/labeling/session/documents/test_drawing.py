@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from curation.guides.presentation_template import PresentationTemplate
+from curation.guides.guide import PresentationTemplate
 from curation.labeling.presentation.drawing import DrawnDocument, ReadDocument, draw
-from curation.labeling.presentation.elements import Element, Fact
 from curation.labeling.presentation.excerpts import Segment
+from curation.labeling.presentation.markup import Element, Fact
 from tests.support.drawn import below, outline
 
 ROWS = "".join(f"<tr><td>part {number}</td><td>weighs {number} grams</td></tr>" for number in range(100))
 TABLE = f"<table><thead><tr><th>part</th><th>weight</th></tr></thead><tbody>{ROWS}</tbody></table>"
-TALK = "<p>Nothing that anybody asked for is said here, again and again.</p>" * 30
+TALK = "<p>Nothing that anybody asked for stands here, again and again.</p>" * 30
 
 
 def shown(body: str, query: str, longest: int = 700, **template: Any) -> DrawnDocument:

@@ -1,7 +1,7 @@
-"""Hostile documents: what is drawn takes time in proportion to its length, and what is too large is said so.
+"""Hostile documents: drawing takes time in proportion to the length, and the screen says what is too large.
 
-Time is compared with that of a quarter of the text: what looks at each part once takes four times as long,
-what looks at the rest of the text from each part sixteen times.
+The time is compared with the time for a quarter of the text. Code that looks at each part once takes four
+times as long; code that looks at the rest of the text from each part takes sixteen times as long.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from curation.guides.presentation_template import PresentationTemplate
+from curation.guides.guide import PresentationTemplate
 from curation.labeling.presentation.drawing import DrawnDocument, ReadDocument, draw
-from curation.labeling.presentation.elements import Element, Node
 from curation.labeling.presentation.excerpts import Segment
-from curation.labeling.presentation.markup import LONGEST_HTML, LONGEST_MARKDOWN
+from curation.labeling.presentation.markup import MAX_HTML_LENGTH, MAX_MARKDOWN_LENGTH, Element, Node
 from tests.support.drawn import outline
 from tests.support.hostile import TEXTS, Hostile
 
@@ -79,8 +78,8 @@ def test_an_unclosed_comment_is_looked_for_once_and_what_follows_can_be_marked()
 @pytest.mark.parametrize(
     ("kind", "name", "body"),
     [
-        ("html", "HTML", "<p>red</p> " * (LONGEST_HTML // 10)),
-        ("markdown", "Markdown", "*red* " * LONGEST_MARKDOWN),
+        ("html", "HTML", "<p>red</p> " * (MAX_HTML_LENGTH // 10)),
+        ("markdown", "Markdown", "*red* " * MAX_MARKDOWN_LENGTH),
     ],
 )
 def test_a_document_that_is_too_large_to_be_drawn_is_shown_as_text_and_says_so(

@@ -9,10 +9,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.guides.presentation_template import PresentationTemplate
+from curation.guides.guide import PresentationTemplate
 from curation.labeling.presentation.drawing import DrawnDocument, ReadDocument, draw
-from curation.labeling.presentation.elements import ATTRIBUTES, NAMES, Element, Node
-from curation.labeling.presentation.markup import LONGEST_MARKDOWN, MOST_SIGNS, MOST_TAGS
+from curation.labeling.presentation.markup import (
+    ATTRIBUTES,
+    MAX_MARKDOWN_LENGTH,
+    MAX_SIGNS,
+    MAX_TAGS,
+    NAMES,
+    Element,
+    Node,
+)
 from tests.support import examples
 from tests.support.drawn import below, outline
 
@@ -143,21 +150,22 @@ def test_any_markup_becomes_elements_where_html_allows_them(parts: list[str]) ->
     look(drawn("".join(parts)).passage, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tag", ["<div>", "<b>", "<ul><li>", "<table><td>", "<blockquote>", "<a href=/x>", "<!--"]
 )
 def test_a_megabyte_of_tags_takes_bounded_time(tag: str) -> None:
-    for body in (tag * (1_000_000 // len(tag)), tag * (MOST_TAGS // tag.count("<") - 1)):
+    for body in (tag * (1_000_000 // len(tag)), tag * (MAX_TAGS // tag.count("<") - 1)):
         before = time.process_time()
         drawn(body, longest=700)
         assert time.process_time() - before < 3
 
 
 def test_markup_that_is_too_large_to_be_read_is_shown_as_text() -> None:
-    assert outline(drawn("<b>x" * (MOST_TAGS + 1), longest=9).passage).startswith("<b>x")
+    assert outline(drawn("<b>x" * (MAX_TAGS + 1), longest=9).passage).startswith("<b>x")
     table = "|a" * 300 + "\n" + "|-" * 300 + "\n"
-    long = "*x*" + " word" * (LONGEST_MARKDOWN // 5)
-    for body in (long, "![" * (MOST_SIGNS // 2 + 1), "*x*\n" * (MOST_SIGNS // 3 + 1), table + "|\n" * 40):
+    long = "*x*" + " word" * (MAX_MARKDOWN_LENGTH // 5)
+    for body in (long, "![" * (MAX_SIGNS // 2 + 1), "*x*\n" * (MAX_SIGNS // 3 + 1), table + "|\n" * 40):
         assert outline(drawn(body, "markdown", longest=3).passage) == body[:3].strip()
     assert outline(drawn(table + "|\n" * 3, "markdown", longest=3).passage).startswith("table")
 

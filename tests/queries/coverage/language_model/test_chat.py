@@ -16,9 +16,9 @@ import pytest
 from curation.core.errors import InputError, RefusedError
 from curation.core.web import NOT_REACHED, TIMED_OUT, Patience
 from curation.queries.coverage.language_model.answers import (
-    FORMS,
-    IN_A_ROW,
     MALFORMED,
+    MAX_FAILURES_IN_A_ROW,
+    MAX_MALFORMED,
     NOT_ASKED,
     REFUSED,
     ModelCall,
@@ -27,16 +27,25 @@ from curation.queries.coverage.language_model.answers import (
     plan_calls,
     read_answers,
 )
-from curation.queries.coverage.language_model.chat import FAILED, LARGEST, RATE_LIMIT, REJECTED, chat
-from curation.queries.coverage.language_model.endpoint import TokenPrices, find_endpoint, prices_set
-from curation.queries.coverage.language_model.prompts import MalformedAnswerError, ModelPrompt, read_object
+from curation.queries.coverage.language_model.chat import (
+    FAILED,
+    MAX_ANSWER_BYTES,
+    RATE_LIMIT,
+    REJECTED,
+    MalformedAnswerError,
+    chat,
+    find_endpoint,
+    prices_set,
+    read_object,
+)
 from curation.store import Store
-from tests.support.language_model import KEY, MODEL, QUICK, Fault, ServedModel, completion, model
+from tests.support.http_server import HttpAnswer
+from tests.support.language_model import KEY, MODEL, QUICK, ServedModel, completion, model
 from tests.support.projects import rows_of
 
 __all__ = ["model"]
 
-PROMPT = ModelPrompt("test", "Say ok.")
+PROMPT = "Say ok."
 
 
 def calls(count: int) -> list[ModelCall]:
@@ -65,7 +74,7 @@ def ok(model: ServedModel) -> None:
 
 def test_an_answer_is_paid_once(store: Store, model: ServedModel) -> None:
     of = calls(6)
-    before = plan_calls(store, of, TokenPrices(1.0, 2.0))
+    before = plan_calls(store, of, (1.0, 2.0))
     assert (before.calls, before.stored) == (6, 0)
     assert before.price == before.tokens / 1e6 > 0
     first = asked(store, model, of, parallel=3)
@@ -80,7 +89,7 @@ def test_another_model_prompt_or_text_is_another_call(store: Store, model: Serve
     asked(store, model, calls(1))
     others = [
         ModelCall("another model", PROMPT, {"text": "text 0"}),
-        ModelCall(MODEL, PROMPT._replace(words="Say OK."), {"text": "text 0"}),
+        ModelCall(MODEL, "Say OK.", {"text": "text 0"}),
         ModelCall(MODEL, PROMPT, {"text": "text 0 "}),
     ]
     assert plan_calls(store, [*calls(1), *others])[:2] == (3, 1)
@@ -90,7 +99,7 @@ def test_another_model_prompt_or_text_is_another_call(store: Store, model: Serve
 def test_what_may_pass_is_asked_again_within_the_bounds(
     store: Store, model: ServedModel, status: int
 ) -> None:
-    busy = Fault(status, "{}", (("Retry-After", "0"),))
+    busy = HttpAnswer(status, "{}", {"Retry-After": "0"})
     model.faults = [busy] * (QUICK.attempts - 1)
     found = asked(store, model, calls(1))
     assert (found.answered, found.requests) == (1, QUICK.attempts)
@@ -101,19 +110,12 @@ def test_what_may_pass_is_asked_again_within_the_bounds(
     assert asked(store, model, calls(2)).answered == 2  # the next run goes on
 
 
-def test_a_model_that_says_nothing_is_waited_for_so_long_and_no_longer(model: ServedModel) -> None:
-    model.faults = ["silence", "silence"]
-    patience = Patience(seconds=0.05, attempts=2, first_wait=0.001)
-    reply = chat(find_endpoint(model.environment), PROMPT.messages({}), patience, Event())
-    assert (reply.kind, reply.text, reply.requests) == ("none", TIMED_OUT, 2)
-
-
 @pytest.mark.parametrize(("status", "part"), [(200, "headers"), (400, "headers"), (200, "body")])
 def test_an_answer_that_comes_drop_by_drop_is_waited_for_no_longer(
     model: ServedModel, status: int, part: str
 ) -> None:
     """A limit of 2 seconds took 15."""
-    model.faults = [Fault(status, " " * 10_000, drips=part)]
+    model.faults = [HttpAnswer(status, " " * 10_000, drips=part)]
     began = monotonic()
     reply = chat(find_endpoint(model.environment), [], Patience(0.1, attempts=1), Event())
     assert monotonic() - began < 2  # the server drips for three
@@ -121,7 +123,7 @@ def test_an_answer_that_comes_drop_by_drop_is_waited_for_no_longer(
 
 
 def test_a_refusal_that_comes_drop_by_drop_is_told_without_its_words(model: ServedModel) -> None:
-    model.faults = [Fault(401, " " * 10_000, drips="body")]
+    model.faults = [HttpAnswer(401, " " * 10_000, drips="body")]
     began = monotonic()
     with pytest.raises(RefusedError, match=r"answered HTTP 401\. Check"):
         chat(find_endpoint(model.environment), [], Patience(0.1, attempts=1), Event())
@@ -129,7 +131,7 @@ def test_a_refusal_that_comes_drop_by_drop_is_told_without_its_words(model: Serv
 
 
 def test_an_answer_of_more_bytes_than_any_has_is_none(model: ServedModel) -> None:
-    model.faults = [Fault(200, json.dumps(completion("x" * LARGEST)))]
+    model.faults = [HttpAnswer(200, json.dumps(completion("x" * MAX_ANSWER_BYTES)))]
     reply = chat(find_endpoint(model.environment), [], Patience(5, attempts=1), Event())
     assert reply.kind == "malformed"
 
@@ -139,10 +141,10 @@ def test_an_endpoint_that_is_not_there_ends_the_work_after_a_few_calls(
 ) -> None:
     gone = {**model.environment, "GOLDGRADE_LLM_URL": "http://127.0.0.1:9/v1"}
     asking = model.asking()._replace(endpoint=find_endpoint(gone))
-    found = ask(store, calls(3 * IN_A_ROW), check, asking)
+    found = ask(store, calls(3 * MAX_FAILURES_IN_A_ROW), check, asking)
     assert found.answered == 0
-    assert found.left_out[NOT_REACHED] <= IN_A_ROW + asking.parallel
-    assert sum(found.left_out.values()) == 3 * IN_A_ROW
+    assert found.left_out[NOT_REACHED] <= MAX_FAILURES_IN_A_ROW + asking.parallel
+    assert sum(found.left_out.values()) == 3 * MAX_FAILURES_IN_A_ROW
 
 
 @pytest.mark.parametrize("as_date", [False, True])
@@ -150,7 +152,7 @@ def test_a_long_retry_after_ends_the_work_and_the_next_run_goes_on(
     store: Store, model: ServedModel, as_date: bool
 ) -> None:
     when = format_datetime(datetime.now(UTC) + timedelta(hours=1)) if as_date else "3600"
-    model.faults = [Fault(429, "{}", (("Retry-After", when),))]
+    model.faults = [HttpAnswer(429, "{}", {"Retry-After": when})]
     found = asked(store, model, calls(9))
     assert found.left_out[RATE_LIMIT] == 1
     assert found.answered < 9
@@ -164,22 +166,22 @@ def test_answers_without_the_form_asked_for_are_bounded_over_all_runs(
 ) -> None:
     model.answer = lambda prompt, material: "I would rather talk about the weather."
     found = asked(store, model, calls(1))
-    assert (found.requests, found.left_out) == (FORMS, {f"{MALFORMED}: an answer that is no JSON object": 1})
-    assert found.tokens_read == 100 * FORMS
+    assert (found.requests, found.left_out) == (
+        MAX_MALFORMED,
+        {f"{MALFORMED}: an answer that is no JSON object": 1},
+    )
+    assert found.tokens_read == 100 * MAX_MALFORMED
     assert asked(store, model, calls(1)).requests == 0
     assert rows_of(store, "SELECT DISTINCT kind, text FROM model_answers") == [
         ("malformed", "an answer that is no JSON object")
     ]
 
 
-MISSHAPEN: list[Fault | dict[str, Any]] = [
-    Fault(body="<html>gateway</html>"),
-    Fault(body='{"choices": []}'),
-    Fault(body='{"choices": [{"message": null}]}'),
-    Fault(body="[" * 100_000),
-    Fault(body=""),
+MISSHAPEN: list[HttpAnswer | dict[str, Any]] = [
+    HttpAnswer(body="<html>gateway</html>"),
+    HttpAnswer(body='{"choices": []}'),
+    HttpAnswer(body="[" * 100_000),
     completion(None),
-    completion("  "),
     completion('{"ok": tr', finish="length"),
     completion('{"no": 1}'),
     completion("[1, 2]"),
@@ -188,7 +190,7 @@ MISSHAPEN: list[Fault | dict[str, Any]] = [
 
 @pytest.mark.parametrize("fault", MISSHAPEN, ids=range(len(MISSHAPEN)))
 def test_a_misshapen_answer_is_asked_for_again(
-    store: Store, model: ServedModel, fault: Fault | dict[str, Any]
+    store: Store, model: ServedModel, fault: HttpAnswer | dict[str, Any]
 ) -> None:
     model.faults = [fault]
     found = asked(store, model, calls(1))
@@ -204,8 +206,8 @@ def test_a_refusal_is_final_and_counted(store: Store, model: ServedModel, refusa
 
 
 def test_a_rejected_call_is_left_out_and_in_the_end_given_up(store: Store, model: ServedModel) -> None:
-    for run in range(FORMS):
-        model.faults = [Fault(400, '{"error": {"message": "too long"}}')]
+    for run in range(MAX_MALFORMED):
+        model.faults = [HttpAnswer(400, '{"error": {"message": "too long"}}')]
         found = asked(store, model, calls(1))
         assert (found.requests, found.left_out) == (1, {REJECTED.format(400): 1}), run
     assert asked(store, model, calls(1)).requests == 0
@@ -217,7 +219,7 @@ def test_a_wrong_key_address_or_model_is_refused_at_once(
 ) -> None:
     said = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}."}})
     asked(store, model, calls(2))
-    model.faults = [Fault(status, said, (("Location", model.url + "/elsewhere/chat/completions"),))] * 9
+    model.faults = [HttpAnswer(status, said, {"Location": model.url + "/elsewhere/chat/completions"})] * 9
     with pytest.raises(
         RefusedError, match=rf"HTTP {status} \(Incorrect API key provided: \[key\]\)"
     ) as raised:
@@ -236,7 +238,7 @@ def test_a_limit_on_calls_is_kept_and_what_is_left_is_counted(store: Store, mode
 def test_what_is_asked_again_counts_towards_the_limit_of_requests(
     store: Store, model: ServedModel, parallel: int
 ) -> None:
-    model.faults = [Fault(503)] * 2
+    model.faults = [HttpAnswer(503)] * 2
     found = asked(store, model, calls(5), most_calls=4, parallel=parallel)
     assert (model.sent, found.requests) == (4, 4)
     assert found.answered + sum(found.left_out.values()) == 5

@@ -12,25 +12,10 @@ import pytest
 
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.queries import active_queries
-from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.queries.coverage.language_model.candidates import (
-    ALIKE,
-    COPIED,
-    NO_SENSE,
-    OTHER_STYLE,
-    PERSONAL,
-    AnswerCheck,
-    QueryAim,
-    is_shown,
-    read_candidates,
-    read_check,
-    why_refused,
-)
-from curation.queries.coverage.language_model.endpoint import TokenPrices
-from curation.queries.coverage.language_model.judged_share import draw_queries, judged_origins
-from curation.queries.coverage.language_model.prompts import MalformedAnswerError, load_prompt
+from curation.pooling.request import PoolRequest
+from curation.queries.coverage.language_model.chat import MalformedAnswerError, load_prompt, prompt_hash
 from curation.queries.coverage.language_model.writing import (
     ELSEWHERE,
     ENDED_BY_ENDPOINT,
@@ -43,16 +28,29 @@ from curation.queries.coverage.language_model.writing import (
     SyntheticQueries,
     write_queries,
 )
+from curation.queries.coverage.language_model.writing_calls import is_shown, read_candidates, read_check
 from curation.queries.coverage.language_model.writing_plan import WritingRequest, plan_writing
 from curation.queries.coverage.report import find_coverage
-from curation.queries.coverage.writing.coverage_queries import ORIGIN
-from curation.queries.coverage.writing.styles import STYLES
+from curation.queries.coverage.writing.checks import (
+    ALIKE,
+    COPIED,
+    NO_SENSE,
+    OTHER_STYLE,
+    PERSONAL,
+    STYLES,
+    why_refused,
+)
+from curation.queries.coverage.writing.coverage_queries import ORIGIN, draw_queries, judged_origins
 from curation.store import Document, Query, Store
 from tests.support.command_line import invoke
 from tests.support.coverage_project import COARSE, TOPICS, measured, put_vectors
-from tests.support.language_model import MODEL, Fault, ServedModel, completion, model
+from tests.support.http_server import HttpAnswer
+from tests.support.language_model import MODEL, ServedModel, model
+from tests.support.logged import log
 from tests.support.pool_project import judge
 from tests.support.projects import PASSWORD, built_once, rows_of
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["model"]
 
@@ -86,9 +84,9 @@ def writes(proposes: Proposes = own, answered: bool = True, quote: str | None = 
 
     def answer(prompt: str, material: Any) -> str:
         text = material["document"]["text"]
-        if prompt == load_prompt("answerable").words:
+        if prompt == load_prompt("answerable"):
             return json.dumps({"answered": answered, "quote": text.rstrip(".") if quote is None else quote})
-        assert prompt == load_prompt("queries").words
+        assert prompt == load_prompt("queries")
         [topic] = [topic for topic in TOPICS if topic in text]
         wording = WORDINGS[material["style"].partition(", ")[0]]
         return json.dumps({"queries": proposes(topic, wording)})
@@ -121,7 +119,7 @@ def test_every_gap_gets_a_query_with_all_that_decided_it(project: Store, model: 
     for row in found.written:
         detail = json.loads(row.detail)
         assert set(detail["prompts"].values()) == {
-            load_prompt(n).prompt_hash for n in ("queries", "answerable")
+            prompt_hash(load_prompt(n)) for n in ("queries", "answerable")
         }
         assert (detail["share"], detail["seed"], detail["candidates"]) == (0.5, 3, 3)
         assert row.cluster in detail["regions"]
@@ -142,10 +140,9 @@ def test_the_share_that_people_judge_is_in_force_and_pooled_and_the_rest_withhel
     assert (report.synthetic, report.queries) == (1, 4)
     assert report.without_synthetic is not None
     assert report.without_synthetic.zqc == 2
-    shown = invoke(["--project", str(project.path), "coverage", "--seed", "3", "--resolution", "1"]).stdout
-    assert "4 queries, 1 of them synthetic" in shown
-    assert "without synthetic" in shown
-    build_pool(project, ["bm25"], 3, 0, 0)
+    assert "4 queries, 1 of them synthetic" in "".join(report.details)
+    assert report.tables[0].rows[-1][0] == "regions, without synthetic queries"
+    build_pool(project, PoolRequest(["bm25"], 3, 0, 0))
     pooled = {
         row[0] for row in rows_of(project, "SELECT query_id FROM candidate_sources WHERE system = 'bm25'")
     }
@@ -192,10 +189,8 @@ def test_regions_of_few_queries_are_filled_to_five_the_largest_first(
     assert all(0 <= one <= 1 for one in alignments)
 
 
-def test_gaps_come_by_traffic(project: Store, model: ServedModel, tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text("query,count\nmoon,9\nship,1\n")
-    import_traffic(project, log)
+def test_gaps_come_by_traffic(project: Store, model: ServedModel) -> None:
+    log(project, [("moon", 9), ("ship", 1)])
     found = written(project, model, queries=1)
     assert ["moon" in row.text for row in found.written] == [True]
 
@@ -216,7 +211,7 @@ def test_a_quote_that_is_no_answer_by_itself_is_none(project: Store, model: Serv
     """The document answers, and a word of it is quoted: the third call has the word alone."""
 
     def answer(prompt: str, material: Any) -> str:
-        if prompt == load_prompt("answerable").words:
+        if prompt == load_prompt("answerable"):
             text = material["document"]["text"]
             return json.dumps({"answered": " " in text, "quote": text.split()[0]})
         return str(writes()(prompt, material))
@@ -228,19 +223,13 @@ def test_a_quote_that_is_no_answer_by_itself_is_none(project: Store, model: Serv
     assert written(project, model).spent.requests == 0  # each answer is kept
 
 
-def test_a_document_that_the_model_refuses_is_passed_over(project: Store, model: ServedModel) -> None:
-    model.faults = [completion(None, refusal="no")]
-    found = written(project, model, queries=1)
-    assert (len(found.written), found.refused[NO_CANDIDATE]) == (1, 1)
-
-
 def test_a_document_that_the_endpoint_rejects_is_passed_over_and_five_rejections_end_the_work(
     project: Store, model: ServedModel
 ) -> None:
-    model.faults = [Fault(400, "{}")]
+    model.faults = [HttpAnswer(400, "{}")]
     found = written(project, model, queries=1)
     assert (len(found.written), found.refused[NO_CANDIDATE], found.ended) == (1, 1, None)
-    model.faults, sent = [Fault(400, "{}")] * 50, model.sent
+    model.faults, sent = [HttpAnswer(400, "{}")] * 50, model.sent
     assert written(project, model).ended == ENDED_BY_ENDPOINT
     assert model.sent - sent < 5 + 5
 
@@ -248,7 +237,7 @@ def test_a_document_that_the_endpoint_rejects_is_passed_over_and_five_rejections
 def test_a_limit_of_calls_ends_the_work_and_the_next_run_pays_only_for_the_rest(
     project: Store, model: ServedModel
 ) -> None:
-    model.faults = [Fault(503, "{}"), Fault(503, "{}")]  # asked again, and counted
+    model.faults = [HttpAnswer(503, "{}"), HttpAnswer(503, "{}")]  # asked again, and counted
     first = written(project, model, most_calls=9)
     assert (len(first.written), first.ended, model.sent) == (1, ENDED_BY_LIMIT, 9)
     assert first.drawn.drawn == 1  # people judge half of what there is, rounded up
@@ -260,19 +249,19 @@ def test_an_endpoint_that_fails_ends_the_work_and_keeps_what_was_written(
     project: Store, model: ServedModel
 ) -> None:
     model.answer = writes()
-    busy = Fault(429, "{}", (("Retry-After", "3600"),))
+    busy = HttpAnswer(429, "{}", {"Retry-After": "3600"})
     first = written(project, model, queries=1)
     model.faults = [busy]
     second = written(project, model)
     assert (len(first.written), len(second.written), second.ended) == (1, 0, ENDED_BY_ENDPOINT)
-    model.faults = [Fault(401, "{}")]
+    model.faults = [HttpAnswer(401, "{}")]
     with pytest.raises(RefusedError, match="HTTP 401"):
         written(project, model)
     assert len(written(project, model).written) == 1
 
 
 def test_a_plan_sends_nothing_and_bounds_what_is_sent(project: Store, model: ServedModel) -> None:
-    work = plan_writing(project, REQUEST, MODEL, TokenPrices(1e6, 1e6))
+    work = plan_writing(project, REQUEST, MODEL, (1e6, 1e6))
     assert model.sent == 0
     assert (work.queries, work.gaps, work.least_calls, work.most_calls) == (2, 2, 2 * 5, 2 * 6 * 3)
     assert work.least_price == work.least_tokens < work.most_tokens
@@ -282,12 +271,7 @@ def test_a_plan_sends_nothing_and_bounds_what_is_sent(project: Store, model: Ser
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
-    [
-        ({"share": 0.0}, "share"),
-        ({"share": 1.5}, "share"),
-        ({"queries": 0}, "queries"),
-        ({"candidates": 0}, "cand"),
-    ],
+    [({"share": 0.0}, "share"), ({"share": 1.5}, "share"), ({"queries": 0}, "queries")],
 )
 def test_a_request_out_of_range_is_refused_before_anything_is_sent(
     project: Store, model: ServedModel, changes: dict[str, Any], problem: str
@@ -314,15 +298,12 @@ def test_people_say_how_many_of_the_queries_fit_their_document(
     judge(project, tmp_path, {(one.query_id, one.document_id): 2, (other.query_id, other.document_id): 0})
     [origins] = judged_origins(project)
     assert origins[:5] == (MODEL, 2, 0, 2, 1)
-    assert origins.interval is not None
-    assert origins.interval[0] < 0.5 < origins.interval[1]
-    assert judged_origins(project, 3)[0].relevant == 0
-    with pytest.raises(InputError, match="relevant grade is one of 1, 2, 3; found 0"):
-        judged_origins(project, 0)
+    assert origins.share.has_interval
+    assert (origins.share.low or 0) < 0.5 < (origins.share.high or 0)
 
 
 STYLE = STYLES["medium generic"]
-AIM = QueryAim(0, ("tea",), Document("d", "h", "Green tea", "It is steamed, not dried in the sun."), STYLE)
+TEA = Document("d", "h", "Green tea", "It is steamed, not dried in the sun.")
 
 
 @pytest.mark.parametrize(
@@ -342,18 +323,18 @@ AIM = QueryAim(0, ("tea",), Document("d", "h", "Green tea", "It is steamed, not 
 )
 def test_a_candidate_is_refused_for_what_people_are_warned_of(text: str, reason: str | None) -> None:
     known = [Query("q", "black tea brewing time", "black tea brewing time", "written")]
-    assert why_refused(text, AIM, known) == reason
+    assert why_refused(text, TEA, STYLE, known) == reason
 
 
 def test_a_quote_must_be_in_the_document_word_for_word() -> None:
-    assert is_shown(AnswerCheck(True, "“Steamed, not  dried”"), AIM.document)
-    assert is_shown(AnswerCheck(True, "green tea"), AIM.document)
-    assert not is_shown(AnswerCheck(True, "steamed and dried"), AIM.document)
-    assert not is_shown(AnswerCheck(True, "tea It is"), AIM.document)  # across title and text
-    assert not is_shown(AnswerCheck(True, ""), AIM.document)
-    long = AIM.document._replace(body="tea " * 99)
-    assert not is_shown(AnswerCheck(True, long.body), long)  # a quote of everything says nothing
-    assert not is_shown(AnswerCheck(False, "steamed"), AIM.document)
+    assert is_shown((True, "“Steamed, not  dried”"), TEA)
+    assert is_shown((True, "green tea"), TEA)
+    assert not is_shown((True, "steamed and dried"), TEA)
+    assert not is_shown((True, "tea It is"), TEA)  # across title and text
+    assert not is_shown((True, ""), TEA)
+    long = TEA._replace(body="tea " * 99)
+    assert not is_shown((True, long.body), long)  # a quote of everything says nothing
+    assert not is_shown((False, "steamed"), TEA)
 
 
 def test_candidates_come_once_each_and_answers_have_a_form() -> None:
@@ -368,21 +349,20 @@ def test_candidates_come_once_each_and_answers_have_a_form() -> None:
 
 
 def test_the_commands_send_only_with_the_option_and_tell_what_came_of_it(
-    project: Store, model: ServedModel
+    project: Store, model: ServedModel, goldgrade: Any
 ) -> None:
-    command = ["--project", str(project.path), "coverage", "synthetic"]
-    ask = [*command, "write", "--share", "0.5", "--seed", "3", "--candidates", "3"]
-    shown = invoke(ask)
-    assert (shown.exit_code, model.sent) == (0, 0)
-    assert "2 queries for 2 regions. 10 to 36 calls" in shown.stdout
-    assert "Nothing was sent: give --send to send it." in shown.stdout
-    done = invoke([*ask, "--send"])
-    assert model.sent == 10
-    assert "10 requests sent" in done.stderr
+    asked = ("coverage", "write", "--queries", "20", "--share", "0.5", "--seed", "3")
+    shown = goldgrade(*asked)
+    assert model.sent == 0
+    assert "2 queries for 2 regions. 14 to 36 calls" in shown
+    assert "Nothing was sent: give --send to send it." in shown
+    done = invoke(["--project", str(project.path), *asked, "--send"])
+    assert f"{model.sent} requests sent" in done.stderr
     assert "People judge 1 of 2 synthetic queries" in done.stdout
-    shown = invoke([*command, "judge", "--share", "1"])
-    assert "1 query drawn. People judge 2 of 2" in shown.stdout
-    models = json.loads(invoke([*command, "show", "--json"]).stdout)["models"]
-    assert [(row["model"], row["queries"], row["judged"], row["interval"]) for row in models] == [
+    shown = goldgrade("coverage", "write", "--share", "1")
+    assert "1 query drawn." in shown
+    assert "People judge 2 of 2" in shown
+    models = json.loads(goldgrade("coverage", "write", "--json"))["models"]
+    assert [(row["model"], row["queries"], row["judged"], row["share"]["value"]) for row in models] == [
         (MODEL, 2, 0, None)
     ]

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from curation.queries.coverage.writing.checks import alike_queries, check_text, copied_phrases, shares_words
-from curation.queries.coverage.writing.styles import STYLES, has_names, reads_as_query
+from curation.queries.coverage.writing.checks import (
+    STYLES,
+    alike_queries,
+    check_text,
+    copied_phrases,
+    has_names,
+    reads_as_query,
+    shares_words,
+)
 from curation.store import Query
 
 TITLE = "Green tea"
@@ -16,20 +23,18 @@ def queries(*texts: str) -> list[Query]:
     return [Query(f"q{n}", text, text.casefold(), "imported") for n, text in enumerate(texts)]
 
 
-def test_three_words_in_a_row_of_the_text_are_copied_and_two_are_not() -> None:
-    assert copied_phrases("who is the harbour pilot boards THE man", TITLE, BODY) == [
-        "the harbour pilot boards THE"
-    ]
-    assert copied_phrases("a harbour pilot in Rotterdam", TITLE, BODY) == []
-
-
-def test_a_whole_title_of_two_words_is_copied() -> None:
-    assert copied_phrases("best green tea shop", TITLE, BODY) == ["green tea"]
-    assert copied_phrases("tea that is green", TITLE, BODY) == []
-
-
-def test_stop_words_alone_are_no_phrase() -> None:
-    assert copied_phrases("which is in a ship", TITLE, BODY) == []
+@pytest.mark.parametrize(
+    ("text", "copied"),
+    [
+        ("who is the harbour pilot boards THE man", ["the harbour pilot boards THE"]),
+        ("a harbour pilot in Rotterdam", []),  # two words in a row
+        ("best green tea shop", ["green tea"]),  # the whole title
+        ("tea that is green", []),
+        ("which is in a ship", []),  # stop words alone
+    ],
+)
+def test_three_words_in_a_row_or_the_whole_title_are_copied(text: str, copied: list[str]) -> None:
+    assert copied_phrases(text, TITLE, BODY) == copied
 
 
 def test_a_phrase_of_a_script_without_spaces_is_copied_as_it_is_written() -> None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.ingest.importers.queries import active_queries
-from curation.queries.coverage.find_gaps import find_gaps
+from curation.queries.coverage.report import find_gaps
 from curation.queries.coverage.stored_map import cluster_names, map_in_force, read_map, rename_cluster
+from curation.queries.coverage.writing.checks import STYLES, draw_styles
 from curation.queries.coverage.writing.coverage_queries import (
     QueryOrigin,
     add_coverage_query,
     coverage_queries,
 )
-from curation.queries.coverage.writing.styles import STYLES, draw_styles
 from curation.store import Store
-from tests.support.command_line import invoke
 from tests.support.coverage_project import measured
 from tests.support.projects import add_names, built_once, rows_of
 
@@ -30,6 +30,7 @@ def origin(store: Store, writer: str = "anna") -> QueryOrigin:
     return QueryOrigin("gap", writer, map_id, 1, "ship0", "hash", "short names", {"warnings": []})
 
 
+@pytest.mark.slow
 def test_a_query_of_a_person_and_one_of_a_model_are_told_apart_by_their_source(project: Store) -> None:
     by_person, by_model = origin(project), origin(project, "some-model")
     with project.transaction() as cursor:
@@ -102,8 +103,7 @@ def test_a_name_that_says_nothing_or_is_taken_is_refused(project: Store) -> None
         rename_cluster(project, 99, "Boats")
 
 
-def test_the_command_renames_a_cluster_and_the_gaps_have_its_name(project: Store) -> None:
-    command = ["--project", str(project.path), "coverage"]
+def test_the_command_renames_a_cluster_and_the_gaps_have_its_name(project: Store, goldgrade: Any) -> None:
     number = str(find_gaps(project)[0].number)
-    assert "is called 'Ships'" in invoke([*command, "rename", number, "Ships"]).stdout
-    assert json.loads(invoke([*command, "gaps", "--json"]).stdout)["gaps"][0]["name"] == "Ships"
+    assert "is called 'Ships'" in goldgrade("coverage", "--rename", f"{number}=Ships")
+    assert json.loads(goldgrade("coverage", "--gaps", "--json"))["gaps"][0]["name"] == "Ships"

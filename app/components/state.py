@@ -1,0 +1,141 @@
+"""How a project stands, as HTML: stages of its workflow, answers a day, three figures, who is at work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from html import escape
+
+from curation.agreement.gate import GateCheck
+from curation.core.text import decimal, percent, pluralize
+from curation.labeling.rounds.pace import AnnotatorWork
+from curation.operations.workflow.project_workflow import WorkflowState
+from curation.operations.workflow.stage import WORDS, State
+
+TEAM = 12
+"""Most people in the strip that shows who is at work."""
+
+MARKS = {"not begun": "", "at work": "…", "done": "✓", "needs attention": "!"}
+
+
+def daily_answers(answers: Mapping[date, int]) -> str:
+    """HTML: a bar for each of the last days, today last."""
+    if not any(answers.values()):
+        return '<p class="gs-quiet">Nobody has answered yet.</p>'
+    most = max(answers.values())
+    bars = "".join(
+        f'<i style="height:{100 * count / most:.0f}%" title="{day:%d %b}: {count:,}"></i>'
+        for day, count in answers.items()
+    )
+    words = f"Answers a day, up to {most:,}; today {[*answers.values()][-1]:,}"
+    return (
+        f'<div class="gs-days" role="img" aria-label="{words}">{bars}</div><p class="gs-quiet">{words}.</p>'
+    )
+
+
+def interval(check: GateCheck) -> str:
+    """HTML: ordinal alpha with its 95 % interval on a line from 0 to 1, and what the gate demands."""
+    if check.value is None or check.low is None or check.high is None:
+        return f'<p class="gs-quiet">Ordinal alpha: {escape(check.why or "not known yet")}.</p>'
+    low, value, high, wanted = (_place(one) for one in (check.low, check.value, check.high, check.wanted))
+    words = (
+        f"Ordinal alpha {decimal(check.value)}, 95 % from {decimal(check.low)} to {decimal(check.high)}, on "
+        f"{pluralize(check.n, 'pair')}; the gate asks that the lower end reach {check.wanted:g}"
+    )
+    return (
+        f'<div class="gs-alpha" role="img" aria-label="{words}"><i style="left:{low:.1f}%;'
+        f'width:{max(1.0, high - low):.1f}%"></i><u style="left:{wanted:.1f}%"></u>'
+        f'<b style="left:{value:.1f}%"></b></div><p class="gs-quiet">{words}.</p>'
+    )
+
+
+def three_figures(workflow_state: WorkflowState, alpha: GateCheck | None, waiting: bool = False) -> str:
+    """HTML: how much is judged, alpha, and disputes; `waiting`: alpha is being computed."""
+    grades, rounds = workflow_state.grades, workflow_state.rounds
+    judged, of = f"{grades.judged:,}", "pairs judged"
+    below = f"{pluralize(grades.graded, 'query', 'queries')} with a grade"
+    if rounds.open:
+        judged, of = percent(rounds.share), "of open rounds judged"
+        below = f"{rounds.answered:,} of {rounds.answered + rounds.left:,} answers · {below}"
+    drawn = '<div class="gs-alpha"></div><p class="gs-quiet">Ordinal alpha is being computed…</p>'
+    if not waiting:
+        drawn = interval(alpha) if alpha else '<p class="gs-quiet">Not enough data yet</p>'
+    decided = f"{grades.decided:,} decided so far"
+    awaited = f" · {grades.awaited:,} with another opinion asked" if grades.awaited else ""
+    return (
+        f'<div class="gs-figures">{_tile(judged, of, f"<p>{escape(below)}</p>")}'
+        f"{_tile(decimal(alpha.value if alpha else None), 'ordinal alpha', drawn)}"
+        f"{_tile(f'{grades.disputed:,}', 'disputed pairs', f'<p>{decided}{awaited}</p>')}</div>"
+    )
+
+
+def _tile(figure: str, words: str, below: str) -> str:
+    return f"<div><b>{escape(figure)}</b> <strong>{escape(words)}</strong>{below}</div>"
+
+
+def team(work: Sequence[AnnotatorWork], now: datetime) -> str:
+    """HTML: who answered in the open rounds, the last one first: since when, pace and mix of grades."""
+    seen = sorted((who for who in work if who.answered), key=lambda who: who.answered[-1], reverse=True)
+    highest = max((grade for who in seen for grade in who.grades), default=0)
+    people = "".join(_person(who, now, highest) for who in seen[:TEAM])
+    more = f"<li>and {len(seen) - TEAM:,} more</li>" if len(seen) > TEAM else ""
+    if not seen:
+        return ""
+    legend = f"Bars: the mix of grades, from 0 (pale) to {highest} (full)." if highest else ""
+    return (
+        f'<ul class="gs-team" aria-label="Who is at work">{people}{more}</ul><p class="gs-quiet">{legend}</p>'
+    )
+
+
+def _person(work: AnnotatorWork, now: datetime, highest: int) -> str:
+    ago = now - work.answered[-1]
+    here = " class='gs-here'" if ago < timedelta(minutes=10) else ""
+    hourly = "" if work.hourly is None else f"{work.hourly:,.0f} an hour"
+    if work.too_fast:
+        hourly = "faster than anyone reads"
+    line = " · ".join(filter(None, [_ago(ago), hourly]))
+    whole = sum(work.grades.values())
+    mix = sorted(work.grades.items())
+    words = ", ".join(
+        f"{'cannot tell' if grade < 0 else f'grade {grade}'} {percent(count / whole)}" for grade, count in mix
+    )
+    bars = "".join(
+        f'<i style="flex-grow:{count};opacity:{0.2 + 0.8 * max(grade, 0) / max(highest, 1):.2f}"></i>'
+        for grade, count in mix
+        if grade >= 0
+    )
+    return (
+        f'<li{here}><b dir="auto">{escape(work.annotator)}</b><span>{line}</span>'
+        f'<span class="gs-mix" role="img" title="{words}" aria-label="{words}">{bars}</span></li>'
+    )
+
+
+def _ago(ago: timedelta) -> str:
+    minutes = int(ago.total_seconds() // 60)
+    if minutes < 1:
+        return "now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    return f"{minutes // 60} h ago" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days ago"
+
+
+def _place(value: float) -> float:
+    return 100 * min(1.0, max(0.0, value))
+
+
+def stage_row(
+    name: str, state: State, line: str, mark: str, *, said: str = "", figures: str = "", is_next: bool = False
+) -> str:
+    """One row, as HTML.
+
+    Parameters
+    ----------
+    mark: where the state has none of its own, such as the number of the stage.
+    said: the state in other words. figures: HTML below the sentence.
+    """
+    return (
+        f'<section class="gs-step gs-is-{state.replace(" ", "-")}{" gs-next" if is_next else ""}">'
+        f'<span class="gs-mark" aria-hidden="true">{MARKS[state] or escape(mark)}</span>'
+        f"<h2>{escape(name)}<small>{escape(said or WORDS.get(state, state))}</small></h2>"
+        f'<div><p dir="auto">{escape(line)}</p>{figures}</div></section>'
+    )

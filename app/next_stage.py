@@ -1,0 +1,44 @@
+"""Links into a project's workflow: to where a stage is done, and on an empty page to what comes first."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.app_page import LEADS
+from app.components.links import SHOWN, is_offered
+from curation.operations.jobs.figures import figures_of
+from curation.operations.workflow.project_workflow import build_stages, read_state
+from curation.operations.workflow.stage import Action
+from curation.store import Annotator, Store
+
+
+def stage_link(action: Action) -> None:
+    """A link to the part of a page where a stage is done; nothing where the navigation has no such page."""
+    if st.session_state.get(SHOWN) == action.page:  # a link to it would not choose its part
+        st.button(action.label, on_click=ui.choose_parts, args=(action.parameters,))
+    elif is_offered(action.page):
+        page = st.Page(_nothing, title=action.label, url_path=action.page)
+        st.page_link(page, label=ui.plain(action.label), query_params=dict(action.parameters))
+
+
+def missing_stage(store: Store, annotator: Annotator, needed: str) -> None:
+    """On a page with nothing to show: a link to the first stage of the workflow that is missing, for leads.
+
+    Parameters
+    ----------
+    needed: the stage that the page needs; later ones do not count as missing.
+    """
+    if annotator.role not in LEADS:
+        return
+    stages = build_stages(figures_of(store).now(read_state))
+    last = [stage.name for stage in stages].index(needed)
+    stage = next((stage for stage in stages[: last + 1] if stage.state != "done"), None)
+    if stage is not None:
+        with st.container(key="first-stage"):
+            ui.quiet(f"Next: {stage.name}. {stage.line}")
+            stage_link(stage.action)
+
+
+def _nothing() -> None:
+    """Streamlit recognises a page of the navigation by its address alone."""

@@ -1,0 +1,200 @@
+"""Agreement: the verdict, where disagreement comes from, a round's checks, and annotators' consistency."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from app import ui
+from app.app_page import LEADS, QUALITY, REVIEWERS, AppPage
+from app.context import project_store
+from app.next_stage import missing_stage
+from curation.agreement.disagreement_sources import NAMED, DisagreementSources, GuideLine, QueryShare
+from curation.agreement.report import (
+    AgreementReport,
+    agreement_report,
+    not_checked,
+    other_findings,
+    verdict_of,
+)
+from curation.agreement.report_sections import GRADES, QUERIES, agreement_page, feedback_section, layers
+from curation.agreement.round_findings import (
+    CHECKS,
+    FALSE_ROUNDS,
+    RoundQuality,
+    not_checked_table,
+    round_quality,
+)
+from curation.agreement.signals import DURING_ROUND, annotator_details
+from curation.core.reports.page import QueryName, Section
+from curation.core.text import percent, pluralize
+from curation.labeling.rounds.control_items import control_item_table
+from curation.labeling.rounds.pilot import PilotReport, pilot_report
+from curation.labeling.rounds.rounds import list_rounds
+from curation.labeling.rounds.status import RoundStatus, round_status, spacing_table
+from curation.operations.jobs.figures import DataState, Figures, figures_of
+from curation.people.seal_access import withheld
+from curation.store import Annotator, Store
+
+ALL = "All rounds"
+
+
+def show(annotator: Annotator) -> None:
+    store = project_store()
+    with store.reading() as cursor:
+        names = [item.name for item in reversed(list_rounds(cursor))]
+    if not names:
+        st.info("Nothing is judged yet. Once two people have judged the same pairs, their agreement is here.")
+        missing_stage(store, annotator, "round")
+        return
+    chosen = st.selectbox("Judgments of", [ALL, *names], width=320, key="round", bind="query-params")
+    round_name = None if chosen == ALL else chosen
+    figures = figures_of(store)
+    of = figures.state()
+    with st.spinner("Computing the verdict…"):
+        report, quality = figures.figure(of, first_look, round_name)
+    ui.as_of(of)
+    if unknown := not_checked(report):
+        ui.sentences("\n".join(unknown))
+    verdict = verdict_of(report.between)
+    ui.verdict(verdict.figure, verdict.state.capitalize(), verdict.sentence)
+    if not report.between.units:
+        missing_stage(store, annotator, "round")
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in other_findings(report)))
+    if quality is not None and annotator.role in LEADS:
+        worth_a_look(quality)
+    with st.spinner("Computing where it comes from…"):
+        shown = figures.figure(of, computed, round_name)
+    for section in [*shown.origins, shown.feedback]:
+        ui.heading(section.heading)
+        if section.heading == QUERIES:
+            ui.sentences(section.sentence)
+            _pairs(shown.sources.queries if shown.sources else ())
+        else:
+            ui.section(section)
+        if section.heading == GRADES:
+            _met(shown.sources.lines if shown.sources else ())
+    if round_name is not None and annotator.role in LEADS:
+        blind_items(figures, of, round_name)
+    with st.expander("All coefficients and their data"):
+        for section in shown.coefficients:
+            ui.heading(section.heading)
+            ui.section(section)
+    if shown.page is not None:
+        st.download_button(
+            "Download this page", shown.page, "agreement.html", "text/html", icon=":material/download:"
+        )
+
+
+PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, group=QUALITY)
+
+
+def _met(lines: tuple[GuideLine, ...]) -> None:
+    """The pairs of a cell of the confusion table."""
+    cells = {f"{line.lower} and {line.upper}: {pluralize(line.pairs, 'pair')}": line for line in lines}
+    chosen = st.pills("Pairs that got both grades", sorted(cells), key="cell") if cells else None
+    if chosen in cells:
+        line = cells[chosen]
+        rows = [(QueryName(*pair), pair[2]) for pair in line.named]
+        ui.table(f"{len(rows):,} of {pluralize(line.pairs, 'pair')}", ["Query", "Document"], rows, words=True)
+        if len(rows) < min(line.pairs, NAMED):
+            ui.quiet("The others are of parts that a release seals: they are not named.")
+
+
+def _pairs(queries: tuple[QueryShare, ...]) -> None:
+    """The pairs of each query on which grades differ, and who said what."""
+    for query in queries:
+        ui.said(
+            QueryName(query.text, query.query_id),
+            f"{percent(query.disagreement, 1)} of the disagreement, {query.disputed:,} of {query.units:,} "
+            "pairs differ",
+        )
+        with st.expander("Pairs on which grades differ"):
+            rows = [
+                (
+                    QueryName(document_id, query.query_id, document_id),
+                    ", ".join(f"{name}: {_grade(grade)}" for name, grade in opinions),
+                )
+                for document_id, opinions in query.opinions
+            ]
+            ui.table("Largest difference first", ["Document", "Who said what"], rows, words=True)
+
+
+def _grade(grade: int | None) -> str:
+    return "cannot tell" if grade is None else str(grade)
+
+
+def worth_a_look(round_quality: RoundQuality) -> None:
+    """What to look at in a round, and what could not be checked."""
+    ui.heading("Worth a look")
+    for annotator, finding in round_quality.findings:
+        who = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
+        st.warning(ui.plain(f"{who}{finding.sentence}"), icon=":material/visibility:")
+    ui.quiet(round_quality.conclusion)
+    with st.expander("What was checked, and what could not be"):
+        ui.tables(not_checked_table(round_quality))
+        labels = CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
+        ui.sentences("\n".join(f"{name.capitalize()}: {label}." for name, label in labels.items()))
+        ui.sentences(
+            f"If nothing is wrong in a round, a signal of a person appears in at most "
+            f"{percent(FALSE_ROUNDS)} of cases, for one look and independent answers."
+        )
+
+
+def blind_items(figures: Figures, of: DataState, name: str) -> None:
+    """What a pilot, blind duplicates and control items of a round say."""
+    status = figures.figure(of, round_status, name)
+    if status.kind == "pilot":
+        _pilot(figures.figure(of, pilot_report, name))
+    _duplicates(status)
+    if status.control_items:
+        ui.heading("Control items")
+        ui.tables(control_item_table(status.control_items))
+
+
+def _pilot(report: PilotReport) -> None:
+    """Where on the scale annotators differ."""
+    ui.heading("What the pilot shows")
+    ui.tables(*report.tables)
+    ui.sentences(withheld(report.sealed))
+
+
+def _duplicates(status: RoundStatus) -> None:
+    """How far apart the two showings of blind duplicates are."""
+    apart = status.spacing
+    if not apart.duplicates:
+        return
+    ui.heading("Blind duplicates")
+    ui.tables(spacing_table(apart.distances, apart.hours))
+    ui.quiet(
+        f"{apart.duplicates:,} planted, {apart.judged:,} answered both times, {apart.another_day:,} of these "
+        "on another day."
+    )
+
+
+class Shown(NamedTuple):
+    """What the page shows of one state of the project below the first look."""
+
+    origins: list[Section]
+    coefficients: list[Section]
+    sources: DisagreementSources | None
+    feedback: Section
+    page: str | None
+
+
+def first_look(store: Store, round_name: str | None) -> tuple[AgreementReport, RoundQuality | None]:
+    """The report without details: an eighth of the work, so the verdict waits for nothing else."""
+    report = agreement_report(store, round_name)
+    return report, round_quality(store, round_name, report) if round_name else None
+
+
+def computed(store: Store, round_name: str | None) -> Shown:
+    """The whole report."""
+    report, people = agreement_report(store, round_name, details=True), annotator_details(store, round_name)
+    return Shown(
+        *layers(report),
+        report.details.sources if report.details else None,
+        feedback_section(people),
+        agreement_page(report, people) if report.between.units else None,
+    )

@@ -1,1 +1,0 @@
-"""The page Answers: write reference answers, decide where they differ, and open the tasks."""

@@ -1,1 +1,0 @@
-"""The page People: who works on the project, what they may do, how they sign in, and their practice."""

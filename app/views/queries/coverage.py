@@ -1,0 +1,233 @@
+"""Coverage: measuring it, the regions that no query tests, and people who write queries for them.
+
+The state of coverage is kept in memory until anything is appended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from app import ui
+from app.components.forms import Form
+from app.next_stage import missing_stage
+from app.page_context import PageContext, submit
+from app.views.queries import region
+from app.views.queries.region import show_map
+from curation.core.errors import RefusedError
+from curation.core.reports.page import QueryName
+from curation.core.text import percent, pluralize
+from curation.people.annotators import able_to_judge, usual_names
+from curation.pooling.pool import embedding_forecast
+from curation.queries.coverage.report import CoverageState, read_state, state_fingerprint
+from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, coverage_queries
+from curation.queries.coverage.writing.tasks import (
+    MAX_AT_ONCE,
+    OpenedTasks,
+    batch_table,
+    batches,
+    open_tasks,
+    tasks_of_clusters,
+)
+from curation.queries.requests import CoverageRequest
+from curation.queries.unanswerable import UnanswerableCheck, written_unanswerable
+from curation.store import Store
+
+KEPT = 4
+"""States that are kept."""
+MEASURING = "coverage"
+"""The kind of job that measures."""
+SHOWN = 25
+FILL = "Few: regions of 1 to 4 queries, up to 5"
+KINDS = {"Gaps: regions without a query": GAP, FILL: GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
+COLUMNS = ["Region", "Name", "Documents", "Searches", "To write", "Written"]
+QUERIES_SHOWN = 100
+SOURCES = {"written": "person", "synthetic": "model"}
+VERDICTS = {
+    "not pooled": "not pooled yet",
+    "not judged": "nobody has said yet",
+    "confirmed": "the corpus does not answer it",
+    "answered": "the corpus answers it",
+    "undecided": "people disagree",
+}
+
+
+def kept_state(store: Store) -> CoverageState | None:
+    """The state of coverage; None if there is no map of the corpus in force."""
+    with store.reading() as cursor:
+        fingerprint = state_fingerprint(cursor)
+    return _state(store, (str(store.path), fingerprint))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Reading the coverage map…")
+def _state(_store: Store, state: tuple[str, str]) -> CoverageState | None:
+    try:
+        with _store.reading() as cursor:
+            return read_state(cursor)
+    except RefusedError:
+        return None
+
+
+def show_gaps(context: PageContext, state: CoverageState) -> None:
+    _figures(state)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _gaps(context, state)
+    with right:
+        ui.heading("Ask for queries")
+        _open(context, state)
+        ui.heading("Measure")
+        show_measuring(context, state)
+    region.show(context, state)
+
+
+def _figures(state: CoverageState) -> None:
+    regions = state.regions
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Regions with a query", percent(regions.msc), width="content")
+        st.metric("Regions without", f"{regions.zqc:,} of {regions.clusters:,}", width="content")
+        st.metric("Documents in regions with 5 queries", percent(regions.scc), width="content")
+        st.metric("Searches in regions with a query", percent(regions.msc_by_traffic), width="content")
+    small = len(state.clusters) - regions.clusters
+    ui.quiet(
+        f"{pluralize(regions.documents, 'document')} in {pluralize(regions.clusters, 'region')}; "
+        f"{pluralize(small, 'cluster')} with fewer than {state.map.parameters['least_documents']:,} "
+        f"documents are not counted. {pluralize(regions.queries, 'query is', 'queries are')} about a region, "
+        f"{len(state.nowhere):,} about nothing that the corpus has."
+    )
+    ui.sentences(state.reach.sentence)
+    ui.folded([replace(state.reach, sentence="")])
+
+
+def _gaps(context: PageContext, state: CoverageState) -> None:
+    if not state.gaps:
+        st.info("Every region has a query.")
+        return
+    with context.store.reading() as cursor:
+        tasks = tasks_of_clusters(cursor, state.map.map_id)
+    rows = [
+        (
+            gap.number,
+            gap.name,
+            len(gap.documents),
+            None if gap.searches is None else round(gap.searches),
+            *tasks.get(gap.number, (0, 0))[:2],
+        )
+        for gap in state.gaps[:SHOWN]
+    ]
+    order = "searches × documents" if state.gaps[0].searches is not None else "documents"
+    more = f"the first {SHOWN} of {len(state.gaps):,}, " if len(state.gaps) > SHOWN else ""
+    ui.table(f"Regions without a query, {more}by {order}", COLUMNS, rows, words=True)
+
+
+def _open(context: PageContext, state: CoverageState) -> None:
+    with context.store.reading() as cursor:
+        people = able_to_judge(cursor)
+    form = context.acts.form("writing tasks")
+    with st.form("writing tasks"):
+        kind = st.selectbox("For", list(KINDS))
+        queries = st.number_input("Queries", 1, MAX_AT_ONCE, min(12, max(1, len(state.gaps))))
+        writers = st.multiselect("Writers", [person.name for person in people], default=usual_names(people))
+        seed = st.number_input("Seed of documents and styles", value=0, step=1)
+        asked = submit("Open the tasks", "open tasks", form, state.map.map_id)
+    result: OpenedTasks | None = form.result
+    if asked:
+        store, by = context.store, context.annotator.name
+        asked_for = (int(queries), writers, int(seed), KINDS[kind], by)
+        context.acts.do(form, lambda: open_tasks(store, *asked_for, fill=kind == FILL))
+    elif result is not None:
+        opened, *others = result.sentences
+        ui.confirmation(f"{opened} The tasks are on the page Write.")
+        ui.sentences("\n".join(others))
+
+
+def show_measuring(context: PageContext, state: CoverageState | None) -> None:
+    """Measure with the settings of the map in force, or others."""
+    settings = state.map.parameters if state else {}
+    if state and state.unmatched:
+        st.warning(
+            f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added since coverage was "
+            "measured. Measure again to see what is covered now.",
+            icon=":material/update:",
+        )
+    usual = CoverageRequest()
+    start = CoverageRequest(
+        seed=int(settings.get("seed", usual.seed)), model=str(settings.get("model", usual.model))
+    )
+    form = Form(CoverageRequest, start)
+    with st.form("measure", width=520):
+        form.ask("seed")
+        with context.store.reading() as cursor:
+            forecast = None if state else embedding_forecast(cursor)
+        if forecast is not None:
+            ui.quiet(f"This first embeds the corpus: {forecast}.")
+        asked = context.submit("Measure again" if state else "Measure coverage", MEASURING)
+    context.ending(MEASURING)
+    if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
+        ui.quiet("A language model took part in the current map. Measuring here makes one without.")
+    if asked:
+        context.start(MEASURING, form.request())
+
+
+def show_written(context: PageContext, state: CoverageState) -> None:
+    with context.store.reading() as cursor:
+        tasks, queries = batches(cursor), coverage_queries(cursor)
+        checks = written_unanswerable(cursor)
+    if not tasks and not queries:
+        st.info("Nobody was asked for queries yet. Open tasks under Gaps.")
+        return
+    ui.tables(batch_table(tasks))
+    names = {cluster.number: cluster.name for cluster in state.map.clusters}
+    rows = [
+        (
+            QueryName(query.text, query.query_id),
+            f"{query.writer} ({SOURCES[query.source]})",
+            names.get(query.cluster, "") if query.map_id == state.map.map_id else "of another map",
+            query.document_id,
+            query.style,
+        )
+        for query in reversed(queries)
+    ]
+    if not rows:
+        ui.quiet("Nobody has written a query yet.")
+        return
+    more = f", the last {QUERIES_SHOWN} of {len(rows):,}" if len(rows) > QUERIES_SHOWN else ""
+    ui.table(
+        f"Queries written{more}",
+        ["Query", "By", "Region", "Document", "Style"],
+        rows[:QUERIES_SHOWN],
+        words=True,
+    )
+    if checks:
+        ui.table(
+            "Written as unanswerable",
+            ["Query", "Candidates", "Answered: yes, partly, no", "So far"],
+            [_check(check) for check in checks],
+            words=True,
+        )
+    ui.quiet(
+        "Written queries are judged like others: build the pool again, then open a round. After "
+        "the last document of each query, people say whether the corpus answers the query."
+    )
+
+
+def _check(check: UnanswerableCheck) -> tuple[object, ...]:
+    answers = f"{check.yes}, {check.partly}, {check.no}"
+    return QueryName(check.text, check.query_id), check.candidates, answers, VERDICTS[check.verdict]
+
+
+def show(context: PageContext) -> None:
+    state = kept_state(context.store)
+    if state is None:
+        st.info(
+            "There is no coverage map of this corpus yet. Measuring makes one: it finds topics in the "
+            "documents and groups them by meaning. The first run reads the whole corpus and can take minutes."
+        )
+        missing_stage(context.store, context.annotator, "import")
+        show_measuring(context, None)
+        return
+    PARTS[ui.part("Part", PARTS, "of")](context, state)
+
+
+PARTS = {"Gaps": show_gaps, "Map": show_map, "Written": show_written}

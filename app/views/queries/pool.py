@@ -1,0 +1,104 @@
+"""Queries, pool: find the documents to be judged, and see what each system contributes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from app import ui
+from app.components.forms import Form
+from app.next_stage import missing_stage
+from app.page_context import PageContext
+from curation.core.errors import CurationError, RefusedError
+from curation.core.text import pluralize
+from curation.ingest.stored_runs import stored_runs
+from curation.labeling.consensus.consensus import read_relevance
+from curation.operations.jobs import Job
+from curation.pooling.contributions import Contributions, contribution_table, contributions
+from curation.pooling.pool import embedding_forecast
+from curation.pooling.random_negatives import notices
+from curation.pooling.request import SYSTEMS, PoolRequest
+from curation.pooling.stored_pool import last_pool
+from curation.pooling.systems import ENGINE_PREFIX
+from curation.retrieval import RUN_PREFIX
+from curation.retrieval.engines.template import stored_engines
+from curation.store import Cursor
+from curation.store.documents import is_held
+
+FIRST = PoolRequest(systems=("bm25",))
+"""What the form begins with: what takes seconds. The slow systems are added to it."""
+
+
+def show(context: PageContext) -> None:
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        _form(context)
+    with right:
+        context.ending("pool")
+        try:
+            brought = contributions(context.store, read_relevance(context.store))
+        except RefusedError:
+            st.info("No pool is built yet.")
+            missing_stage(context.store, context.annotator, "sample")
+        else:
+            _last(brought)
+            report = last_pool(context.store)
+            if report is not None:
+                ui.sentences("\n".join(report.sentences))
+
+
+def _form(context: PageContext) -> None:
+    with context.store.reading() as cursor:
+        runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
+        engines = [f"{ENGINE_PREFIX}{engine.name}" for engine in stored_engines(cursor)]
+        sent = [f"{name}: {_sent(cursor, name)}" for name in engines]
+        runs += engines
+        is_part = is_held(cursor)
+        forecast = None if is_part else embedding_forecast(cursor)
+    first = PoolRequest(systems=runs[:1]) if is_part else FIRST
+    form = Form(PoolRequest, first, offered={"systems": runs if is_part else [*SYSTEMS, *runs]})
+    with st.form("pool"):
+        form.ask("systems")
+        ui.sentences("\n".join(sent))
+        form.ask("depth", "random_negatives", "budget")
+        with st.expander("More options"):
+            form.rest()
+        if forecast is not None:
+            ui.quiet(f"Dense and hybrid first embed the corpus: {forecast}. bm25 takes seconds.")
+        asked = context.submit("Build the pool", "pool")
+    if asked:
+        context.start("pool", form.request())
+    last = context.jobs.get("pool")
+    if forecast is not None and last is not None and last.outcome == "done":
+        _add_dense(context, last)
+
+
+def _sent(cursor: Cursor, engine: str) -> str:
+    """What a pool sends to an engine, or why it cannot."""
+    try:
+        sentences = " ".join(notices(cursor, PoolRequest(systems=(engine,))))
+    except CurationError as error:
+        sentences = error.found.partition("\n")[0]
+    return sentences or "its lists of today are stored. It is not asked again."
+
+
+def _add_dense(context: PageContext, last: Job) -> None:
+    """Offer the last pool once more, with the systems that take long."""
+    request = last.parameters | {
+        "systems": list(dict.fromkeys([*last.parameters.get("systems", ()), *SYSTEMS]))
+    }
+    reason = context.problem("pool", request)
+    if st.button("Add dense and hybrid", key=f"add dense {context.after}", disabled=reason is not None):
+        context.start("pool", request)
+    ui.quiet(reason or "They find what shares no word with the query. People can judge meanwhile.")
+
+
+def _last(report: Contributions) -> None:
+    ui.tables(replace(contribution_table(report), words=True))
+    ui.sentences(
+        "Alone: found by no other system.\n"
+        f"{report.graded:,} of the systems' {pluralize(report.candidates, 'candidate')} have a grade; "
+        f"{report.relevant:,} "
+        f"are relevant: graded above the scale's lowest.\n{report.withheld}"
+    )

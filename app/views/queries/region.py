@@ -1,0 +1,197 @@
+"""Coverage, regions: the map of all of them, and one with its name, entities, documents, queries and a
+task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from app import ui
+from app.page_context import PageContext
+from curation.core.errors import CurationError
+from curation.core.reports.page import NumberCell, QueryName
+from curation.core.text import isolated, join_words
+from curation.evaluation.coverage_report import (
+    EvaluatedValues,
+    RegionGraph,
+    coverage_page,
+    map_sections,
+    region_graph_of,
+    stored_values,
+)
+from curation.evaluation.stored_evaluations import submitted_evaluations
+from curation.queries.coverage.report import CoverageState
+from curation.queries.coverage.stored_map import MAX_NAME_LENGTH, rename_cluster
+from curation.queries.coverage.writing.tasks import open_tasks
+from curation.store import Store
+from curation.store.documents import snapshot_titles
+
+KEPT = 4
+"""Graphs that are kept."""
+ENTITIES = 40
+DOCUMENTS = 12
+QUERIES = 30
+LINKED = "region"
+"""The parameter of the address that names a region."""
+NO_RUN = "no run"
+
+
+def show(
+    context: PageContext,
+    state: CoverageState,
+    results: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> None:
+    """Choose a region and show what is known of it.
+
+    Parameters
+    ----------
+    results: system → query id → value, where runs were evaluated.
+    """
+    regions = state.map.regions
+    if not regions:
+        return
+    ui.heading("One region")
+    linked = _linked(regions)
+    usual = state.gaps[0].number if state.gaps else regions[0]
+    first = usual if linked is None else linked
+    number = st.selectbox(
+        "Region",
+        regions,
+        regions.index(first),
+        format_func=lambda at: f"{at} {state.map.clusters[at].name}",
+        key=f"region of {first}",
+    )
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _documents(context, state, number)
+        _queries(state, number, results or {})
+    with right:
+        _entities(state, number)
+        _rename(context, state, number)
+        _write(context, number)
+
+
+def _linked(regions: Sequence[int]) -> int | None:
+    """The region that a click on the map asked for."""
+    asked = st.query_params.get(LINKED, "")
+    return int(asked) if asked.isdecimal() and int(asked) in regions else None
+
+
+def _entities(state: CoverageState, number: int) -> None:
+    places = state.map.clusters[number].entities
+    names = [isolated(state.map.entities[entity].name) for entity in places]
+    ui.sentences(f"What it is about, the most central first: {join_words(names, ENTITIES)}.")
+
+
+def _documents(context: PageContext, state: CoverageState, number: int) -> None:
+    ids = state.map.clusters[number].documents
+    with context.store.reading() as cursor:
+        titles = snapshot_titles(cursor, state.map.snapshot_id, ids[:DOCUMENTS])
+    rows = [(document_id, titles.get(document_id) or "Untitled") for document_id in ids[:DOCUMENTS]]
+    more = f", {DOCUMENTS} of {len(ids):,}" if len(ids) > DOCUMENTS else ""
+    ui.table(f"Documents{more}", ["Document", "Title"], rows, words=True)
+
+
+def _queries(state: CoverageState, number: int, results: Mapping[str, Mapping[str, float | None]]) -> None:
+    queries = state.queries.get(number, [])
+    if not queries:
+        ui.quiet("No query is about this region.")
+        return
+    rows: Sequence[Sequence[object]] = [
+        (
+            QueryName(query.text, query.query_id),
+            query.source,
+            *(NumberCell(values.get(query.query_id), 3) for values in results.values()),
+        )
+        for query in queries[:QUERIES]
+    ]
+    more = f", {QUERIES} of {len(queries):,}" if len(queries) > QUERIES else ""
+    ui.table(f"Queries{more}", ["Query", "Source", *results], rows, words=True)
+
+
+def _rename(context: PageContext, state: CoverageState, number: int) -> None:
+    form = context.acts.form("rename region")
+    with st.form("rename"):
+        name = st.text_input(
+            "Name of the region",
+            state.map.clusters[number].name,
+            max_chars=MAX_NAME_LENGTH,
+            key=f"name {number} {form.key}",
+        )
+        asked = st.form_submit_button("Rename", key=f"rename {number} {form.key}")
+    if asked:
+        store, by = context.store, context.annotator.name
+        context.acts.do(form, lambda: rename_cluster(store, number, name, by))
+
+
+def _write(context: PageContext, number: int) -> None:
+    form = context.acts.form("write for region")
+    if st.button("Write a query", key=f"write {number} {form.key}"):
+        store, by = context.store, context.annotator.name
+        context.acts.do(form, lambda: (number, open_tasks(store, 1, [by], 0, author=by, region=number)))
+    elif form.result and form.result[0] == number:
+        st.markdown("A task is open for you on the page [Write](/write).")
+
+
+def kept_graph(store: Store, state: CoverageState) -> RegionGraph:
+    """The regions and their places, which depend on the map alone."""
+    return _graph(state, (str(store.path), state.map.map_id))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Placing the regions…")
+def _graph(_state: CoverageState, key: tuple[str, str]) -> RegionGraph:
+    return region_graph_of(_state)
+
+
+def show_map(context: PageContext, state: CoverageState) -> None:
+    chosen = _chosen(context)
+    system = None
+    if chosen is not None:
+        system = st.selectbox("Coloured by", list(chosen.systems), width=320)
+    graph = kept_graph(context.store, state)
+    for section in map_sections(state, graph, chosen, system, _link):
+        ui.heading(section.heading)
+        ui.section(section)
+    show(context, state, chosen.systems if chosen else None)
+    st.download_button(
+        "Download the map",
+        lambda: coverage_page(context.store, chosen),
+        "coverage.html",
+        "text/html",
+        icon=":material/download:",
+    )
+
+
+def _link(number: int) -> str:
+    return f"?part=Coverage&of=Map&{LINKED}={number}"
+
+
+def _chosen(context: PageContext) -> EvaluatedValues | None:
+    """The evaluation that colours the map; evaluations of sealed parts have no results of single queries."""
+    with context.store.reading() as cursor:
+        listed = [
+            submitted_evaluation
+            for submitted_evaluation in submitted_evaluations(cursor, context.annotator)
+            if not submitted_evaluation.sealed
+        ]
+    if not listed:
+        ui.quiet("No run was evaluated on the page Evaluate yet, so the map has no results.")
+        return None
+    labels = {
+        evaluation.evaluation_id: f"{evaluation.made_at:%d %b %Y %H:%M} UTC: "
+        f"{', '.join(evaluation.systems)} on {evaluation.name}, {', '.join(evaluation.parts)}"
+        for evaluation in listed
+    }
+    chosen = st.selectbox(
+        "Results", [*labels, NO_RUN], format_func=lambda evaluation: labels.get(evaluation, evaluation)
+    )
+    if chosen == NO_RUN:
+        return None
+    try:
+        with context.store.reading() as cursor:
+            return stored_values(cursor, chosen, context.annotator)
+    except CurationError as error:
+        ui.problem(error)
+        return None

@@ -1,1 +1,0 @@
-"""The page of one query: its parts."""

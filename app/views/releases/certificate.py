@@ -1,0 +1,57 @@
+"""The certificate of a split: what a search across its parts found, and the kinds of queries by part."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.views.releases.bars import StackRow, stacks
+from curation.core.text import isolated
+from curation.splits.assignment import ALL, PartShare
+from curation.splits.certificate import Certificate, certificate_sections, findings
+
+MAX_LEVELS = 16
+"""Kinds of queries that have a bar; the certificate has all."""
+
+
+def show_certificate(certificate: Certificate) -> None:
+    """What a search across the parts found, in sentences."""
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(certificate)))
+
+
+def show_tables(certificate: Certificate) -> None:
+    """The certificate's sections."""
+    ui.folded(certificate_sections(certificate))
+
+
+def part_bars(certificate: Certificate, further: list[StackRow] | None = None) -> None:
+    """The queries of each part next to the fractions that were asked for."""
+    names, asked = _asked(certificate)
+    whole = [share.reached for share in certificate.shares if share.dimension == ALL]
+    rows = [StackRow("Queries", whole, f"{certificate.queries:,}"), *(further or [])]
+    stacks("Shares of the parts; lines show the target", names, rows, asked)
+
+
+def show_kinds(certificate: Certificate) -> None:
+    """Each kind of query by part, next to the fractions."""
+    names, asked = _asked(certificate)
+    levels: dict[tuple[str, str], dict[str, PartShare]] = {}
+    for share in certificate.shares:
+        if share.dimension != ALL:
+            levels.setdefault((share.dimension, share.level), {})[share.part] = share
+    if len(levels) < 2:
+        return
+    rows = []
+    for (dimension, level), by_part in levels.items():
+        counts = [by_part[name].reached for name in names]
+        rows.append(StackRow(f"{dimension}: {isolated(level)}", counts, f"{sum(counts):,}"))
+    with st.expander("Kinds of queries by part", expanded=len(rows) <= MAX_LEVELS):
+        stacks("Kinds of queries by part; lines show the target", names, rows[:MAX_LEVELS], asked)
+        if len(rows) > MAX_LEVELS:
+            ui.quiet(f"{len(rows) - MAX_LEVELS:,} more kinds are in the certificate.")
+
+
+def _asked(certificate: Certificate) -> tuple[list[str], list[float]]:
+    """The parts in their order, and their fractions."""
+    names = [share.part for share in certificate.shares if share.dimension == ALL]
+    return names, [certificate.parameters["parts"][name] for name in names]

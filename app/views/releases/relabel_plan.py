@@ -1,0 +1,127 @@
+"""Re-label, the plan: how much is judged again, and the round of the quarter."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.components.forms import Form
+from app.page_context import PageContext
+from curation.core.errors import NotFoundError
+from curation.core.operation import written
+from curation.ingest.stored_runs import stored_runs
+from curation.operations.jobs import problem as job_problem
+from curation.operations.jobs.figures import figures_of
+from curation.people.annotators import able_to_judge, usual_names
+from curation.pooling.request import SYSTEMS
+from curation.relabeling.calendar import DONE, OPEN, UNFINISHED, read_work
+from curation.relabeling.open_quarter import opening_problem
+from curation.relabeling.request import MAX_SHARE, MIN_SHARE, PlanRequest, QuarterRequest
+from curation.relabeling.sections import plan_pair_table, plan_query_table, plan_sentences, plan_tables
+from curation.relabeling.stored_plans import StoredPlan, show_plan
+from curation.retrieval import RUN_PREFIX
+from curation.store import Store
+
+SHOWN = 50
+"""Rows of each table; the command line has all."""
+KIND = "plan re-labeling"
+"""The kind of job that makes a plan."""
+STATES = {
+    OPEN: "is open as the round {}. Its progress is under Rounds.",
+    DONE: "was judged as the round {}: everything is answered. Its figures are under Report.",
+    UNFINISHED: "was closed as the round {} before everything was answered. Its figures are under Report.",
+}
+"""State of an opened plan → the end of the sentence about it."""
+OPENING = "relabel"
+"""The kind of job that opens a quarter."""
+
+
+def show(context: PageContext) -> None:
+    problem = job_problem(context.store, KIND)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        _form(context, problem)
+    plan = _newest(context.store)
+    if plan is None:
+        with right:
+            st.info("There is no plan yet. A plan changes nothing for annotators until it is opened.")
+        return
+    with left:
+        show_opening(context, plan)
+    with right:
+        _preview(plan)
+    _contents(plan)
+
+
+def _form(context: PageContext, problem: str | None) -> None:
+    form, asks = context.acts.form(KIND), Form(PlanRequest)
+    with st.form("plan"):
+        percent = st.slider("Share of the pairs (%)", round(100 * MIN_SHARE), round(100 * MAX_SHARE), 15)
+        asks.rest("fraction")
+        blocked = problem is not None or context.blocked(KIND) is not None
+        asked = st.form_submit_button("Plan", key=f"plan {form.key} {context.after}", disabled=blocked)
+    if problem is not None:
+        ui.quiet(f"No plan can be made now. {problem}")
+    context.ending(KIND)
+    if asked:
+        request = asks.request(fraction=percent / 100)
+        context.acts.do(form, lambda: context.begin(KIND, request))
+
+
+def _newest(store: Store) -> StoredPlan | None:
+    try:
+        return show_plan(store)
+    except NotFoundError:
+        return None
+
+
+def _preview(plan: StoredPlan) -> None:
+    report = plan.report
+    ui.heading(f"Plan of {plan.quarter}")
+    state = f"opened as the round {plan.round}" if plan.round else "not opened"
+    ui.quiet(f"Plan {plan.plan_id[:8]}, seed {report['seed']}, {state}.")
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Pairs", f"{report['pairs']:,} of {report['set_pairs']:,}", width="content")
+        st.metric("Judgments", f"{report['judgments']:,}", width="content")
+    ui.sentences("\n".join(plan_sentences(report)))
+    ui.tables(*plan_tables(report))
+
+
+def _contents(plan: StoredPlan) -> None:
+    with st.expander(f"All pairs of the plan ({len(plan.pairs):,})"):
+        ui.tables(plan_pair_table(plan, SHOWN))
+    if plan.queries:
+        with st.expander(f"Queries that leave or join ({len(plan.queries):,})"):
+            ui.tables(plan_query_table(plan, SHOWN))
+
+
+def show_opening(context: PageContext, plan: StoredPlan) -> None:
+    ui.heading("Open the round")
+    context.ending(OPENING)
+    if plan.round is not None:
+        with context.store.reading() as cursor:
+            (work,) = (work_row for work_row in read_work(cursor) if work_row.plan_id == plan.plan_id)
+        ui.quiet(f"The plan of {plan.quarter} {STATES[work.state].format(plan.round)}")
+        return
+    with context.store.reading() as cursor:
+        people = able_to_judge(cursor)
+        runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
+    usual = usual_names(people)
+    people_offered = [person.name for person in people]
+    start = QuarterRequest(tuple(usual), plan.plan_id, plan.quarter)
+    asks = Form(QuarterRequest, start, offered={"annotators": people_offered, "systems": [*SYSTEMS, *runs]})
+    asks.ask("annotators", "name")
+    with st.expander("More options"):
+        asks.rest()
+    request = asks.request()
+    problem = figures_of(context.store).now(opening_problem, plan.plan_id) or job_problem(
+        context.store, OPENING, written(request)
+    )
+    if problem is not None:
+        ui.quiet(f"It cannot be opened now. {problem}")
+    form = context.acts.form(OPENING)
+    blocked = problem is not None or context.blocked(OPENING) is not None
+    key = f"open quarter {form.key} {context.after}"
+    label = f"{'Preview' if request.dry_run else 'Open'} {plan.quarter}"
+    if st.button(label, type="primary", key=key, disabled=blocked):
+        context.acts.do(form, lambda: context.begin(OPENING, request))

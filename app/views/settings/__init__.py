@@ -1,0 +1,49 @@
+"""Settings: the labeling guide, backups, and the notices that go to a webhook."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.app_page import LEADS, SETTINGS, AppPage
+from app.components.forms import Form
+from app.page_context import PageContext, read_context
+from app.views.settings import backup, guide
+from curation.operations.backup_schedule import KIND
+from curation.operations.notices import NoticeKinds, read_kinds, send_test, set_kinds, webhook
+from curation.store import Annotator
+
+NOTICES = "notices"
+
+
+def show(annotator: Annotator) -> None:
+    context = read_context(annotator, [KIND])
+    PARTS[ui.part("Settings", PARTS, "part")](context)
+
+
+def show_notices(context: PageContext) -> None:
+    """What is sent to the webhook."""
+    has_webhook = webhook() is not None
+    ui.quiet(
+        "Notices go to the webhook. A notice holds only names of rounds and counts."
+        if has_webhook
+        else "No webhook is set up: see Operations in the manual."
+    )
+    form = context.acts.form(NOTICES)
+    with context.store.reading() as cursor:
+        asks = Form(NoticeKinds, read_kinds(cursor), form.key)
+    with st.form(f"notices {form.key}", border=False):
+        asks.rest()
+        with st.container(horizontal=True):
+            saved = st.form_submit_button("Save")
+            tested = has_webhook and st.form_submit_button("Send a test")
+    if saved:
+        context.acts.do(form, lambda: set_kinds(context.store, asks.request(), context.annotator.name))
+    if tested:
+        context.acts.do(form, send_test)
+    if isinstance(form.result, str):
+        ui.sentences(f"The test was not sent: {form.result}." if form.result else "The test was sent.")
+
+
+PARTS = {"Guide": guide.show, "Backup": backup.show, "Notices": show_notices}
+PAGE = AppPage(52, "Settings", "settings", LEADS, show, group=SETTINGS)

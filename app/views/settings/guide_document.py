@@ -1,0 +1,149 @@
+"""Guide, document: what annotators see of a document, chosen next to real ones that are drawn so."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts
+from app.context import image_hosts
+from app.views.settings.guide_editing import GuideEditor
+from app.views.settings.guide_publishing import ask_to_publish
+from curation.guides.guide import AS_BEFORE, PresentationTemplate, TemplateField, current_guide
+from curation.guides.guide_text import parse_guide, presented, with_presentation
+from curation.ingest.requests import MARKUPS
+from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.labeling.rounds.guide_in_force import guide_effects
+from curation.store import Document, Store
+from curation.store.documents import find_document, first_documents
+
+MAX_DOCUMENTS = 200
+"""Documents from whose fields one chooses, and among which the long and the short one are."""
+IMPORTED = ""
+SHOWN_AS = {"text": "Text", "link": "Link", "image": "Image"}
+
+
+def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
+    """The fields and their order, with a preview; without a draft the choice can be published here."""
+    with store.reading() as cursor:
+        guide, documents = current_guide(cursor), first_documents(cursor, MAX_DOCUMENTS)
+    if not documents:
+        st.info("Import a corpus. Then you choose here what annotators see of a document.")
+        return
+    if editor is not None and editor.valid:
+        guide = parse_guide(editor.valid)
+    template_before, names = guide.presentation, _names(documents)
+    before = template_before or PresentationTemplate(
+        fields=tuple(field for field in AS_BEFORE.fields if field.field in names)
+    )
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        template = _ask(before, names, guide.guide_hash)
+        changed = template != before
+        if not changed:
+            ui.quiet("This is how documents are shown now. What you change here is drawn at once.")
+        elif editor is not None:
+            ui.quiet("You have a draft of the guide: keep this in it, and publish both together.")
+            args = (lambda source: presented(source, template),)
+            st.button("Keep it in my draft", type="primary", on_click=editor.change, args=args)
+        else:
+            new = with_presentation(guide, template)
+            effects = guide_effects(store, new)
+            ui.sentences("\n".join(effects.sentences))
+            ask_to_publish(store, acts, new, effects, guide.guide_hash, "How documents are shown")
+    with right:
+        _preview(store, documents, template if changed else template_before)
+
+
+def _names(documents: Sequence[Document]) -> list[str]:
+    """The fields that documents have, the most frequent first."""
+    counter = Counter(
+        name
+        for document_read in documents
+        for name, value in json.loads(document_read.metadata).items()
+        if value
+    )
+    counter.update({"url": sum(bool(document.url) for document in documents)})
+    counter.update({"date": sum(bool(document.published) for document in documents)})
+    return [name for name, count in counter.most_common() if count]
+
+
+def _ask(template: PresentationTemplate, names: Sequence[str], version: str) -> PresentationTemplate:
+    titles = list(dict.fromkeys([IMPORTED, template.title or IMPORTED, *names]))
+    title = st.selectbox(
+        "Title",
+        titles,
+        index=titles.index(template.title or IMPORTED),
+        format_func=lambda name: name or "As imported",
+        key=f"title {version}",
+    )
+    body = st.segmented_control(
+        "The text is written in",
+        list(MARKUPS),
+        default=template.body,
+        required=True,
+        format_func=MARKUPS.__getitem__,
+        key=f"body {version}",
+    )
+    links = st.toggle("Links in the text can be followed", template.links, key=f"links {version}")
+    before = {field.field: field for field in template.fields}
+    key = f"fields {version}"
+    st.session_state.setdefault(key, list(before))
+    names = list(dict.fromkeys([*before, *names, *st.session_state[key]]))
+    chosen = st.multiselect("Below the title, in this order", names, key=key, max_selections=20)
+    fields = tuple(
+        _field(before.get(name) or TemplateField(field=name), index, key) for index, name in enumerate(chosen)
+    )
+    values: dict[str, Any] = {"title": title or None, "body": body, "fields": fields, "links": links}
+    return PresentationTemplate(**values)
+
+
+def _field(field: TemplateField, index: int, key: str) -> TemplateField:
+    name = field.field
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        label = st.text_input(
+            f"Label of {ui.plain(name)}",
+            field.name,
+            max_chars=40,
+            key=f"label {name} {key}",
+            placeholder="nothing",
+        )
+        drawn_as = st.selectbox(
+            f"{ui.plain(name)} is", list(SHOWN_AS), index=list(SHOWN_AS).index(field.drawn_as),
+            format_func=SHOWN_AS.__getitem__, key=f"as {name} {key}", width=110,
+        )  # fmt: skip
+        st.button(
+            "", icon=":material/arrow_upward:", help=f"Move {ui.plain(name)} up", disabled=not index,
+            key=f"up {name} {key}", on_click=_move_up, args=(key, index),
+        )  # fmt: skip
+    values = {"field": name, "label": None if label == name else label, "as": drawn_as}
+    return TemplateField.model_validate(values)
+
+
+def _move_up(key: str, index: int) -> None:
+    names = list(st.session_state[key])
+    names.insert(index - 1, names.pop(index))
+    st.session_state[key] = names
+
+
+def _preview(store: Store, documents: Sequence[Document], template: PresentationTemplate | None) -> None:
+    words = st.text_input("Find a document by its id or words", key="document to preview").strip()
+    by_length = sorted(documents, key=lambda document: len(document.body))
+    searched = None
+    if words:
+        with store.reading() as cursor:
+            searched = find_document(cursor, words)
+        if searched is None:
+            ui.quiet("No document has this id or these words.")
+    examples = (("Document", searched), ("Long document", by_length[-1]), ("Short document", by_length[0]))
+    for about, document in examples:
+        if document is not None:
+            drawn = draw(ReadDocument.of(document), words, template, image_hosts=image_hosts())
+            more = ", as it opens" if drawn.has_more else ""
+            ui.quiet(f"{about}{more}: {document.document_id}")
+            ui.document(drawn.title, drawn.passage, (drawn.published, drawn.url), drawn.facts)

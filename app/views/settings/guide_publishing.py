@@ -1,0 +1,124 @@
+"""Guide, publishing: what the next guide changes and means, and the form that puts it in force."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts
+from app.views.settings.guide_editing import GUIDE, GuideEditor
+from curation.core.similarity.text_blocks import word_blocks
+from curation.guides.difference import GradeChange, GuideDifference
+from curation.guides.guide import Grade, Guide
+from curation.guides.guide_text import guide_problems, parse_guide
+from curation.labeling.rounds.guide_in_force import KEEP, SWITCH, GuideEffects, guide_effects, put_in_force
+from curation.store import Store
+
+CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}
+
+
+def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
+    """What the draft changes and means, and a form that publishes it."""
+    if editor is None:
+        st.info("You have no draft. Write the next version under Edit; this page then shows what it changes.")
+        return
+    if guide_problems(editor.source):
+        st.info("Your draft is not complete yet. Edit shows what is missing.")
+        return
+    guide = parse_guide(editor.source)
+    effects = guide_effects(store, guide)
+    left, right = st.columns(2, gap="large")
+    with left:
+        ui.heading("What changes")
+        show_difference(effects.difference)
+    with right:
+        ui.heading("What it means")
+        if not effects.same_grades and effects.difference.before.values == guide.values:
+            same_grades = st.checkbox(
+                "The meaning of the grades is unchanged",
+                key=f"same grades {acts.form(GUIDE).key}",
+                help="Such as after typing errors. Labels stay fresh: this change asks for no new judgments.",
+            )
+            effects = guide_effects(store, guide, same_grades)
+        ui.sentences("\n".join(effects.sentences))
+        if not effects.difference.same:
+            ask_to_publish(store, acts, guide, effects, editor.draft.started_from)
+
+
+def ask_to_publish(
+    store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_from: str, why: str = ""
+) -> None:
+    """A form that puts the guide in force; `why` is a reason that it proposes."""
+    form = acts.form(GUIDE)
+    choice: str | None = None
+    if effects.rounds:
+        ui.tables(*effects.tables)
+        choices = [KEEP] if effects.cannot_switch else list(CHOICES)
+        choice = st.radio(
+            "Rounds under way",
+            choices,
+            format_func=CHOICES.__getitem__,
+            captions=[effects.describe(choice) for choice in choices],
+            key=f"open rounds {form.key}",
+        )
+    if effects.difference.before.guide_hash != started_from:
+        st.warning(
+            "Another guide was published since you began this draft. The changes below are against that one.",
+            icon=":material/sync_problem:",
+        )
+    with st.form(f"force {form.key}", border=False):
+        reason = st.text_input("Why", why, max_chars=500, placeholder="Such as: refurbished goods made clear")
+        asked = st.form_submit_button("Publish", type="primary")
+    if asked and not reason.strip():
+        st.error("Say why: the list of versions and the record show it.", icon=":material/error:")
+    elif asked:
+        seen = effects.difference.before.guide_hash
+        same = effects.same_grades
+        acts.do(
+            form,
+            lambda: "\n".join(
+                put_in_force(store, guide, acts.by, choice, reason, seen, same_grades=same).sentences
+            ),
+        )
+
+
+def show_difference(guide_difference: GuideDifference) -> None:
+    ui.sentences("\n".join(guide_difference.summary))
+    for changed_grade in guide_difference.changed_grades:
+        _changed_grade(changed_grade)
+    if any(guide_difference.body_changes) or guide_difference.before.title != guide_difference.after.title:
+        ui.heading("Title and text")
+        title = word_blocks(guide_difference.before.title.split(), guide_difference.after.title.split())
+        ui.text_difference(title, guide_difference.changed_body)
+
+
+def _changed_grade(grade_change: GradeChange) -> None:
+    sides = [_chip(grade) for grade in (grade_change.before, grade_change.after) if grade is not None]
+    shown = (
+        sides
+        if grade_change.kind == "changed" and {"name", "colour"} & set(grade_change.changed)
+        else sides[-1:]
+    )
+    arrow = " → "
+    st.html(f'<h3 class="gs-changed-grade">{arrow.join(shown)} <small>{grade_change.summary}</small></h3>')
+    old, new = (
+        grade.definition.split() if grade else [] for grade in (grade_change.before, grade_change.after)
+    )
+    if old != new:
+        ui.changed_words(word_blocks(old, new))
+    if "examples" in grade_change.changed and grade_change.before and grade_change.after:
+        before, after = _examples(grade_change.before), _examples(grade_change.after)
+        changes = [f"Example removed: {example}" for example in sorted(before - after)]
+        changes += [f"Example added: {example}" for example in sorted(after - before)]
+        ui.sentences("\n".join(changes))
+
+
+def _chip(grade: Grade) -> str:
+    colour = f'<i style="background:{grade.colour}"></i>'
+    return f'<span class="gs-grade">{colour}{grade.value} {escape(grade.name)}</span>'
+
+
+def _examples(grade: Grade) -> set[str]:
+    return {f"{example.query}: {example.document} ({example.why})" for example in grade.examples}

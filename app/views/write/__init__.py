@@ -1,0 +1,48 @@
+"""Write: queries for what no query asks yet, and reference answers, which reviewers decide."""
+
+from __future__ import annotations
+
+from app import ui
+from app.acts import Acts
+from app.app_page import JUDGE, LEADS, REVIEWERS, AppPage
+from app.context import project_store
+from app.views.write import answer_tasks, answers, deciding, queries
+from curation.labeling.written_answers.writing import has_answer_tasks
+from curation.people.annotators import JUDGING
+from curation.queries.coverage.writing.writing_queue import has_writing_tasks
+from curation.store import Annotator
+
+QUERIES, ANSWERS, DECIDE, TASKS = "Queries", "Answers", "Decide", "Tasks"
+PARTS = {QUERIES: queries.show, ANSWERS: answers.show, DECIDE: deciding.show, TASKS: answer_tasks.show}
+ABOUT = {
+    QUERIES: "Write queries that users would ask, for documents that no query finds yet.",
+    ANSWERS: "What a right answer to a query says: written by several people, each on their own.",
+    DECIDE: "The queries on which the written answers differ.",
+    TASKS: "Who writes reference answers, and for which queries.",
+}
+
+
+def show(annotator: Annotator) -> None:
+    parts = parts_of(annotator) or [QUERIES]
+    part = ui.part("Part", parts, "part") if len(parts) > 1 else parts[0]
+    ui.lead(ABOUT[part])
+    PARTS[part](project_store(), Acts(annotator))
+
+
+def parts_of(annotator: Annotator) -> list[str]:
+    """The parts with something to do for this person; all of them for leads."""
+    if annotator.role in LEADS:
+        return list(PARTS)
+    decides = annotator.role in REVIEWERS
+    with project_store().reading() as cursor:
+        parts = [QUERIES] if has_writing_tasks(cursor, annotator.name) else []
+        if has_answer_tasks(cursor, None if decides else annotator.name):
+            parts += [ANSWERS, DECIDE] if decides else [ANSWERS]
+    return parts
+
+
+def _is_listed(annotator: Annotator) -> bool:
+    return bool(parts_of(annotator))
+
+
+PAGE = AppPage(22, "Write", "write", JUDGING, show, group=JUDGE, listed=_is_listed)

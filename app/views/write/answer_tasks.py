@@ -1,0 +1,93 @@
+"""Write, answer tasks: leads open and close the tasks of reference answers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts
+from app.components.forms import Form
+from app.views.write.answers import joined
+from curation.core.reports.page import QueryName
+from curation.ingest.importers.query_tags import tags_for_people
+from curation.labeling.requests import AnswerTaskRequest
+from curation.labeling.written_answers.create_task import AnswerTaskOpened, open_answer_task
+from curation.labeling.written_answers.tasks import (
+    STATES,
+    AnswerTaskStatus,
+    answer_task_status,
+    list_answer_tasks,
+    set_answer_task,
+)
+from curation.people.annotators import able_to_judge, usual_names
+from curation.store import Store
+
+MAX_ROWS = 100
+LIFE = {
+    True: ("Reopen", "It comes back to its writers, with what is still open."),
+    False: ("Close", "Nobody is shown more of it. Queries with answers missing go to a reviewer."),
+}
+
+
+def show(store: Store, acts: Acts) -> None:
+    with store.reading() as cursor:
+        people = able_to_judge(cursor)
+        names = [task.name for task in reversed(list_answer_tasks(cursor))]
+        tags = tags_for_people(cursor)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        usual = usual_names(people)
+        _form(store, acts, [person.name for person in people], usual, tags)
+    with right:
+        if names:
+            _task(store, acts, names)
+        else:
+            st.info("No answer task is open yet.")
+
+
+def _form(store: Store, acts: Acts, names: list[str], usual: list[str], tags: list[str]) -> None:
+    form = acts.form("open answer task")
+    start = AnswerTaskRequest(writers=usual)
+    fields = Form(AnswerTaskRequest, start, form.key, {"writers": names, "tag": tags})
+    with st.form(f"task {form.key}"):
+        fields.ask("name", "writers", "overlap", "tag", "most", "show")
+        with st.expander("Number of documents, when answers agree, seed"):
+            fields.ask("documents", "bound", "seed")
+        fields.rest("queries")
+        asked = st.form_submit_button("Open the task", type="primary", key=f"open {form.key}")
+    if asked:
+        acts.do(form, lambda: open_answer_task(store, fields.request(), acts.by))
+
+
+def _task(store: Store, acts: Acts, names: list[str]) -> None:
+    name = st.selectbox("Answer task", names, width=320, key="task", bind="query-params")
+    opened: AnswerTaskOpened | None = acts.form("open answer task").result
+    if opened is not None and opened.task == name:
+        ui.sentences("\n".join(opened.sentences))
+    status = answer_task_status(store, name)
+    ui.show(status)
+    _life(store, acts, status)
+    _queries(status)
+
+
+def _life(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
+    form = acts.form("answer task")
+    word, says = LIFE[status.closed]
+    with st.popover(f"{word} this task", key=f"life {form.key} {status.task}"):
+        ui.quiet(says)
+        label = f"{word} “{ui.plain(status.task)}”"
+        sure = st.button(label, type="primary", key=f"sure {form.key} {status.task}")
+    if sure:
+        acts.do(form, lambda: set_answer_task(store, status.task, not status.closed, acts.by))
+
+
+def _queries(status: AnswerTaskStatus) -> None:
+    rows = [
+        (QueryName(query.query, query.query_id), STATES[query.how], joined(query.answers) or query.why)
+        for query in status.queries
+    ]
+    ui.table(
+        "Queries", ["Query", "State", "Reference answers, or why they differ"], rows[:MAX_ROWS], words=True
+    )
+    if len(rows) > MAX_ROWS:
+        ui.quiet(f"Not shown: {len(rows) - MAX_ROWS:,} more queries.")

@@ -1,0 +1,138 @@
+"""Write, queries: a document that no query asks for, a style, and a field for what a user would type."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts
+from app.components.widgets import Draft, keys
+from app.context import image_hosts, project_store
+from app.signin.current_user import sessions
+from curation.core.errors import CurationError
+from curation.core.reports.page import QueryName
+from curation.core.text import isolated
+from curation.guides.guide import current_guide
+from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
+from curation.queries.coverage.writing.writing_queue import (
+    WritingQueue,
+    WritingTask,
+    check_written,
+    pass_task,
+    write_task,
+    writing_queue,
+)
+from curation.store import Store
+
+MAX_OWN_QUERIES = 20
+FORM = "write task"
+_WARNED = "warned of"
+_SENT = "draft that was sent"
+ABOUT = {
+    "gap": "Imagine a user who wants this document. What would they type? They have not read it, so they "
+    "would hardly use its words.",
+    UNANSWERABLE: "What would a user of these documents ask for that the collection does not have? Write a "
+    "query for a topic next to these, which no document answers.",
+}
+
+
+def show(store: Store, acts: Acts) -> None:
+    with store.reading() as cursor:
+        queue = writing_queue(cursor, acts.by)
+    done = acts.form(FORM).result
+    if done:
+        ui.confirmation(done)
+    if queue.task is None:
+        _nothing(queue)
+    else:
+        ui.quiet(f"{queue.open:,} to write, {len(queue.written):,} written, {queue.passed:,} skipped.")
+        _task(queue.task, acts)
+    _written(queue)
+
+
+def _nothing(queue: WritingQueue) -> None:
+    if queue.waiting:
+        st.info(
+            f"The documents of {queue.waiting:,} tasks changed or left the collection. "
+            "These tasks come back if the documents do."
+        )
+    else:
+        st.info("You have no queries to write. A lead opens such tasks under Queries, Coverage.")
+
+
+def _task(task: WritingTask, acts: Acts) -> None:
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        document = task.document
+        with project_store().reading() as cursor:
+            template = current_guide(cursor).presentation
+        shown = draw(ReadDocument.of(document), "", template, longest=None, image_hosts=image_hosts())
+        ui.document(shown.title, shown.passage, (shown.url, shown.published), shown.facts)
+        ui.quiet(f"Topic of its region: {', '.join(map(isolated, task.entities))}.")
+    with right:
+        ui.heading("Write an unanswerable query" if task.kind == UNANSWERABLE else "Write a query")
+        ui.sentences(ABOUT[task.kind])
+        st.markdown(f"**Style: {ui.plain(task.style.length)}, {ui.plain(task.style.wording)}**")
+        _form(task, acts)
+
+
+def _form(task: WritingTask, acts: Acts) -> None:
+    form, name = acts.form(FORM), task.task_id[:12]
+    draft = f"goldgrade:{sessions().project}:{acts.by}:write:{task.task_id}"
+    warned = st.session_state.get(_WARNED, ("", "", []))
+    of_this = warned[0] == task.task_id
+    with st.form(f"write {name}", border=False):
+        with st.container(key="query"):
+            text = st.text_area("What would a user type?", height=90, max_chars=300, key=f"query {name}")
+        if of_this:
+            st.warning("\n\n".join(map(ui.plain, warned[2])), icon=":material/rule:")
+        label = "Save it as it is" if of_this else "Save the query"
+        asked = st.form_submit_button(f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {name}")
+    passed = st.button("Skip this document", key=f"pass {form.key} {name}")
+    if asked:
+        _save(task, acts, " ".join(text.split()), draft)
+    elif passed:
+        st.session_state[_SENT] = draft
+        acts.do(form, lambda: _pass(task, acts.by))
+    keys("query", name, draft=Draft(f"query-{name}", draft), sent=st.session_state.get(_SENT, ""))
+
+
+def _save(task: WritingTask, acts: Acts, text: str, draft: str) -> None:
+    """Store the query, unless there is something to warn of that the writer has not seen."""
+    store = project_store()
+    try:
+        sentences = check_written(store, task.task_id, text, acts.by).sentences
+    except CurationError as error:
+        ui.problem(error)
+        return
+    if sentences and st.session_state.get(_WARNED, ("", ""))[:2] != (task.task_id, text):
+        st.session_state[_WARNED] = task.task_id, text, sentences
+        st.rerun()
+    st.session_state[_SENT] = draft
+    acts.do(acts.form(FORM), lambda: _write(task, text, acts.by))
+
+
+def _write(task: WritingTask, text: str, writer: str) -> str:
+    write_task(project_store(), task.task_id, text, writer)
+    return f"Saved: {isolated(text)}"
+
+
+def _pass(task: WritingTask, writer: str) -> str:
+    more = pass_task(project_store(), task.task_id, writer)
+    return "Skipped." if more else "Skipped. Its region has no other document."
+
+
+def _written(queue: WritingQueue) -> None:
+    if not queue.written:
+        return
+    rows = [
+        (QueryName(query.text, query.query_id), query.purpose, query.document_id)
+        for query in queue.written[:MAX_OWN_QUERIES]
+    ]
+    more = (
+        ""
+        if len(queue.written) <= MAX_OWN_QUERIES
+        else f", the last {MAX_OWN_QUERIES} of {len(queue.written):,}"
+    )
+    ui.table(f"Queries that you wrote{more}", ["Query", "For", "Document"], rows, words=True)

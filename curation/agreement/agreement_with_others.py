@@ -1,0 +1,305 @@
+"""Agreement of each annotator with the others on the same pairs, and who is left out of the others.
+
+Somebody who grades by chance, always alike or upside down agrees with nobody, however consistent. So each
+annotator's weighted kappa with the others is set against the others' own among themselves, on the same pairs
+where two others graded enough of them. Unlike the share of equal grades, both fall where one grade is very
+common.
+
+A few bad annotators make good ones look biased and inconsistent with the others. So those who clearly agree
+with nobody, give one grade only, or grade much higher or lower are left out of the others, the worst first;
+everybody is compared again, until nobody else is conspicuous. Those left out are a minority always: of a
+majority nobody can say who is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.agreement.grades import MINIMUM_GRADES, Grades
+from curation.agreement.modal_grade import one_grade_p, shared_grades
+from curation.core.statistics.arrays import Floats, Ints, Mask
+from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
+from curation.core.statistics.multiple_tests import threshold
+from curation.core.statistics.p_values import mean_p
+from curation.core.text import pluralize
+
+SHARE_OF_OTHERS = 0.5
+"""An annotator agrees too little when their kappa is clearly below this share of the others' own."""
+FAR_OFF = 0.25
+"""Grades; an annotator with so large a bias is no yardstick for others."""
+LEVEL = 0.05
+"""The share of those left out of the others who are left out by chance, at most and on average."""
+AT_ONCE = 20
+"""One person of so many is left out in a step, so that a crowd takes few steps."""
+AGREEMENT, ONE_GRADE, BIAS = "agreement", "one grade", "bias"
+NO_VARIATION = "no variation: all gave one grade, so chance explains all"
+NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} pairs were graded by any two others, who could be compared"
+OTHERS_BY_CHANCE = "the others agree among themselves no better than chance"
+_NOTHING = 1e-12
+_Others = tuple[float, float, int]
+"""The others among themselves: mean squared distance of any two, kappa, and on how many pairs."""
+
+
+class OthersAgreement(NamedTuple):
+    """Weighted kappa (quadratic, by grade values) of an annotator with the others on the same pairs.
+
+    J. Cohen (1968), Weighted kappa, Psychological Bulletin 70; with several others it is the mean over them.
+
+    Attributes
+    ----------
+    pairs, queries: that others graded, too.
+    kappa: with a 95 % interval by bootstrap over queries; None if `undefined` says why.
+    others: kappa of the others among themselves, of any two of them; `others_pairs`: on how many pairs.
+    p: how probable so little agreement is, were kappa half of the others' and disagreement no more than
+        theirs (Student's t over queries).
+    """
+
+    annotator: str
+    pairs: int
+    queries: int
+    kappa: float | None = None
+    low: float | None = None
+    high: float | None = None
+    others: float | None = None
+    others_pairs: int = 0
+    p: float | None = None
+    undefined: str | None = None
+
+    @property
+    def follows(self) -> bool:
+        """Whether the grades follow the others' at least half as well as theirs do each other."""
+        return None not in (self.kappa, self.others) and _follows(self.kappa or 0.0, self.others or 0.0)
+
+
+class _Shared(NamedTuple):
+    """One person's grades against the others', in parallel, where there are others: sums of their grades."""
+
+    grade: Floats
+    query: Ints
+    number: Floats
+    mean: Floats
+    square: Floats
+
+    @property
+    def off(self) -> Floats:
+        """Mean squared distance from the others' grades."""
+        return self.grade**2 - 2 * self.grade * self.mean + self.square
+
+
+def left_out_of(grades: Grades) -> dict[str, str]:
+    """Whom the others are not compared with, by name, and why.
+
+    'agreement': agrees with the others clearly less than half as well as they do among themselves; 'one
+    grade': gives nearly always one grade where others give others; 'bias': grades much higher or lower.
+    """
+    graded = grades.graded_by_person
+    inside = np.ones(len(grades.names), dtype=bool)
+    left_out: dict[str, str] = {}
+    most = (len(np.unique(graded.people)) - 1) // 2
+    while len(left_out) < most:
+        standing_out = _standing_out(graded, inside)
+        if standing_out is None:
+            break
+        why, people = standing_out
+        step = people[: min(max(1, int(inside.sum()) // AT_ONCE), most - len(left_out))]
+        inside[step] = False
+        left_out |= {grades.names[person]: why for person in step}
+    return dict(sorted(left_out.items()))
+
+
+def uninformative_of(grades: Grades) -> frozenset[str]:
+    """Those whose grades say nothing about pairs, so that to repeat them is no consistency."""
+    return frozenset(name for name, why in left_out_of(grades).items() if why != BIAS)
+
+
+def agreement_with_others(
+    grades: Grades, left_out: Collection[str] = (), seed: int = 0
+) -> dict[str, OthersAgreement]:
+    """Everybody's agreement with the others who are not left out, by name."""
+    graded = grades.graded_by_person
+    totals = _Totals(graded, graded.without(left_out))
+    agreements = {}
+    for person, name in enumerate(grades.names):
+        shared = totals.shared(person)
+        agreements[name] = _agreement(name, shared, totals.others(person, shared), seed)
+    return agreements
+
+
+class _Totals:
+    """Sums of the grades inside the reference: by pair, and over all pairs, to take one person off."""
+
+    def __init__(self, graded: Grades, inside: Mask) -> None:
+        self.units, self.inside, self.rows_of = graded.units, inside, graded.rows_of
+        self.grades = graded.grades.astype(np.float64)
+        self.queries = graded.unit_queries[graded.units]
+        counted = inside[graded.people]
+        units, number = self.units[counted], int(self.units.max(initial=-1)) + 1
+        self.sums = np.stack(
+            [np.bincount(units, self.grades[counted] ** power, number) for power in range(3)]
+        ).astype(np.float64)
+        self.pairs = _two_others(self.sums)
+        self.whole = self.pairs.sum(axis=1)
+
+    def shared(self, person: int) -> _Shared:
+        """The person's grades, where somebody else inside graded the pair, too."""
+        rows = self.rows_of[person]
+        grade, others = self.grades[rows], self._without(person)
+        there = others[0] > 0
+        number, first, second = others[:, there]
+        query = self.queries[rows][there]
+        return _Shared(grade[there], query, number, first / number, second / number)
+
+    def others(self, person: int, shared: _Shared) -> _Others | None:
+        """The others on the person's pairs; where too few have two others, on all pairs."""
+        near = _two_others(
+            np.stack([shared.number, *(shared.number * x for x in (shared.mean, shared.square))])
+        )
+        sums = near.sum(axis=1)
+        if sums[0] < MINIMUM_GRADES:
+            units = self.units[self.rows_of[person]]
+            again = _two_others(self._without(person)).sum(axis=1)
+            sums = self.whole - self.pairs[:, units].sum(axis=1) + again
+        if sums[0] < MINIMUM_GRADES:
+            return None
+        pairs, distance, mean, square = sums
+        chance = 2 * (square / pairs - (mean / pairs) ** 2)
+        if chance <= _NOTHING:
+            return None
+        return float(distance / pairs), float(1 - distance / pairs / chance), round(pairs)
+
+    def _without(self, person: int) -> Floats:
+        rows = self.rows_of[person]
+        grade, others = self.grades[rows], self.sums[:, self.units[rows]]
+        if self.inside[person]:
+            others = others - np.stack([grade**power for power in range(3)])
+        without: Floats = others
+        return without
+
+
+def _two_others(sums: Floats) -> Floats:
+    """By pair, 0 without two grades: 1, the mean squared distance of any two, mean, and mean square."""
+    number, first, second = sums
+    two = number >= 2
+    n = np.where(two, number, 2)
+    columns = (np.ones(len(n)), 2 * (n * second - first**2) / (n * (n - 1)), first / n, second / n)
+    return np.stack([np.where(two, column, 0.0) for column in columns])
+
+
+def _compared(shared: _Shared, others: _Others | None) -> tuple[float, float | None] | None:
+    """Kappa and its p (None if the others agree with nobody either); None if grades do not vary."""
+    off, grade, mean = shared.off, shared.grade.mean(), shared.mean.mean()
+    chance = float((shared.grade**2).mean() - 2 * grade * mean + shared.square.mean())
+    if chance <= _NOTHING:
+        return None
+    distance = float(off.mean())
+    kappa = 1 - distance / chance
+    if others is None or others[1] <= 0:
+        return kappa, None
+    others_distance, others_kappa, _ = others
+    # What each pair adds to distance less its share of chance, to first order in the two means.
+    by_pair = shared.grade**2 + shared.square - 2 * (grade * shared.mean + shared.grade * mean - grade * mean)
+    excess = off - (1 - SHARE_OF_OTHERS * others_kappa) * by_pair
+    return kappa, max(_above(excess, shared.query), _above(off - others_distance, shared.query))
+
+
+def _above(values: Floats, query: Ints) -> float:
+    """How probable a mean so far above 0 is, were it 0 (Student's t over queries)."""
+    p = _mean_p(values, query)
+    return p / 2 if values.mean() > 0 else 1 - p / 2
+
+
+def _mean_p(values: Floats, query: Ints) -> float:
+    _, index = np.unique(query, return_inverse=True)
+    off = np.bincount(index, values - values.mean()) / len(values)
+    return mean_p(float(values.mean()), off.astype(np.float64))
+
+
+def _enough(shared: _Shared) -> bool:
+    return len(shared.grade) >= MINIMUM_GRADES and len(np.unique(shared.query)) >= MINIMUM_QUERIES
+
+
+def _standing_out(graded: Grades, inside: Mask) -> tuple[str, list[int]] | None:
+    """Who is to be left out next, the worst first, and why; None if nobody is conspicuous."""
+    totals = _Totals(graded, inside)
+    people = np.flatnonzero(inside).tolist()
+    everyone = {person: totals.shared(person) for person in people}
+    besides = {person: shared for person, shared in everyone.items() if _enough(shared)}
+    others = {person: totals.others(person, shared) for person, shared in besides.items()}
+    others_kappa = {person: other[1] if other is not None else np.inf for person, other in others.items()}
+    compared = {person: _compared(shared, others[person]) for person, shared in besides.items()}
+    agreeing = {person: (p, kappa) for person, (kappa, p) in _defined(compared) if p is not None}
+    following = {person for person, (kappa, _) in _defined(compared) if _follows(kappa, others_kappa[person])}
+    one_grade = {
+        person: (p := one_grade_p(*shared), p)
+        for person, shared in enumerate(shared_grades(graded, inside))
+        if person in besides and person not in following
+    }
+    far = {person: shared.grade - shared.mean for person, shared in besides.items()}
+    biased = {
+        person: (_mean_p(off, besides[person].query), -abs(off.mean()))
+        for person, off in far.items()
+        if abs(off.mean()) >= FAR_OFF
+    }
+    for why, looks in ((AGREEMENT, agreeing), (ONE_GRADE, one_grade), (BIAS, biased)):
+        ps = [p for p, _ in looks.values()]
+        line = threshold([*ps, *[1.0] * (len(besides) - len(ps))], LEVEL)
+        named = sorted((worst, person) for person, (p, worst) in looks.items() if p <= line)
+        if named:
+            return why, [person for _, person in named]
+    return None
+
+
+def _follows(kappa: float, others: float) -> bool:
+    return kappa > 0 and kappa >= SHARE_OF_OTHERS * others
+
+
+def _defined(
+    compared: Mapping[int, tuple[float, float | None] | None],
+) -> Iterator[tuple[int, tuple[float, float | None]]]:
+    return ((person, figures) for person, figures in compared.items() if figures is not None)
+
+
+def _agreement(name: str, shared: _Shared, others: _Others | None, seed: int) -> OthersAgreement:
+    pairs, queries = len(shared.grade), len(np.unique(shared.query))
+    few = OthersAgreement(name, pairs, queries)
+    if not _enough(shared):
+        needed = f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
+        return few._replace(
+            undefined=f"others graded {pluralize(pairs, 'pair')} of "
+            f"{pluralize(queries, 'query', 'queries')}; "
+            f"{needed}"
+        )
+    compared = _compared(shared, others)
+    if compared is None:
+        return few._replace(undefined=NO_VARIATION)
+    kappa, p = compared
+    low, high = _interval(shared, seed)
+    agreement = few._replace(kappa=_plain(kappa), low=_plain(low), high=_plain(high), p=p)
+    if others is None:
+        return agreement._replace(undefined=NOBODY_ELSE)
+    agreement = agreement._replace(others=others[1], others_pairs=others[2])
+    return agreement if p is not None else agreement._replace(undefined=OTHERS_BY_CHANCE)
+
+
+def _plain(value: float | None) -> float | None:
+    """Without the rounding of 0 to a little below it."""
+    return None if value is None else round(value, 9) + 0.0
+
+
+def _interval(shared: _Shared, seed: int) -> tuple[float | None, float | None]:
+    _, index = np.unique(shared.query, return_inverse=True)
+    columns = (shared.off, shared.grade, shared.mean, shared.grade**2 + shared.square, np.ones(len(index)))
+    sums = np.stack([np.bincount(index, column) for column in columns], axis=1).astype(np.float64)
+    drawn = [_kappas(block) for block in resampled(sums, seed)]
+    return percentile_interval(np.concatenate(drawn), len(sums)) or (None, None)
+
+
+def _kappas(sums: Floats) -> Floats:
+    off, grade, mean, squares, pairs = sums.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chance = squares / pairs - 2 * grade * mean / pairs**2
+        kappas: Floats = np.where(chance > _NOTHING, 1 - off / pairs / chance, np.nan)
+    return kappas

@@ -1,1 +1,0 @@
-"""Agreement between annotators: coefficients, their parts, and where disagreement comes from."""

@@ -1,0 +1,316 @@
+"""What annotators said about pairs, in arrays: the input of every figure between annotators.
+
+One judgment per annotator and pair. Blind duplicates, control items, practice and (for the project's figures)
+pilot rounds are left out where the rows are read, so that no figure can let them in again. So are judgments
+of other versions of a document than the one that its pair is read by: two texts are not compared. They are
+counted (`older`). The types of queries are read here, too.
+
+The fingerprint changes whenever a figure of a report could. What reports read is appended and never changed,
+so a few counts and latest times tell one state from another without reading it; the settings, which do
+change, are hashed whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from curation.core.errors import RefusedError
+from curation.core.statistics.arrays import Ints, Mask
+from curation.core.text import digest, pluralize
+from curation.labeling.judging import EVENT
+from curation.store import Cursor, all_settings, get_setting
+from curation.store.query_ranges import WITHIN, tables_by_range
+
+_IDS = ("query_id", "document_id", "annotator")
+MINIMUM_GRADES = 30
+"""An annotator with fewer grades that can be compared has no figure against the others."""
+QueryTypes = Mapping[str, Mapping[str, frozenset[str]]]
+"""Kind of type ('tag', 'stratum' or 'segment') → its name → the queries that have it."""
+
+TABLES: Mapping[str, str | None] = {
+    "judgment_events": "submitted_at",
+    "presentations": None,
+    "withdrawals": None,
+    "rounds": "opened_at",
+    "round_events": "happened_at",
+    "known_answers": None,
+    "adjudications": "decided_at",
+    "guide_questions": None,
+    "queries": None,
+    "query_tags": None,
+    "sample_queries": None,
+    "releases": None,
+    "relabeling_rounds": None,
+    "relabeling_pairs": None,
+    "corpus_snapshots": None,
+}
+"""The tables that reports read from, and the time by which rows of one are ordered, if it has one."""
+
+
+class Grades(NamedTuple):
+    """Judgments in long form, ordered by pair and annotator; Q queries, U pairs, A annotators, J judgments.
+
+    Attributes
+    ----------
+    query_ids, documents, names: of length Q, U and A; queries and pairs in the order of their ids.
+    unit_queries: shape (U,), the query of each (query, document) pair.
+    units, people: shape (J,), which pair and which annotator a judgment is about and from.
+    graded: shape (J,), False for a cannot-tell.
+    grades: shape (J,), 0 without one.
+    at: shape (J,), when it was submitted (UTC); NaT where that is unknown.
+    reasons: which pair a cannot-tell is about, and why no grade could be given, ordered.
+    older: judgments about an older text of their document, which are not among these.
+    """
+
+    query_ids: Sequence[str]
+    documents: Sequence[str]
+    names: Sequence[str]
+    unit_queries: Ints
+    units: Ints
+    people: Ints
+    graded: NDArray[np.bool_]
+    grades: Ints
+    at: NDArray[np.datetime64]
+    reasons: Sequence[tuple[int, str]] = ()
+    older: int = 0
+
+    @property
+    def annotators(self) -> int:
+        """How many people said something."""
+        return len(self.names)
+
+    @property
+    def cannot_tell(self) -> int:
+        """Judgments without a grade."""
+        return int((~self.graded).sum())
+
+    @property
+    def graded_by_person(self) -> Grades:
+        """The judgments with a grade, ordered by annotator."""
+        rows = np.flatnonzero(self.graded)
+        return self.only(rows[np.argsort(self.people[rows], kind="stable")])
+
+    @property
+    def rows_of(self) -> list[slice]:
+        """The rows of each annotator, where judgments are ordered by annotator."""
+        ends = np.searchsorted(self.people, np.arange(len(self.names) + 1)).tolist()
+        return [slice(first, last) for first, last in pairwise(ends)]
+
+    def without(self, left_out: Collection[str]) -> Mask:
+        """Who is not left out, shape (A,)."""
+        return np.asarray([name not in left_out for name in self.names], dtype=bool)
+
+    def only(self, chosen: NDArray[np.bool_] | Ints) -> Grades:
+        """These judgments, by a mask of shape (J,) or by their places; all names are kept."""
+        return self._replace(
+            units=self.units[chosen],
+            people=self.people[chosen],
+            graded=self.graded[chosen],
+            grades=self.grades[chosen],
+            at=self.at[chosen],
+        )
+
+
+def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | None = None) -> Grades:
+    """The judgments that count: of the whole project, or those that were given in one round.
+
+    Parameters
+    ----------
+    showings: read so many at a time, which takes less memory and more time (`query_ranges`).
+    """
+    relation, parameters = _judgments_of(round_id)
+    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
+    sql = f"""
+        SELECT query_id, document_id, annotator, j.kind = 'grade' AS graded, coalesce(j.grade, 0) AS grade,
+               CASE WHEN e.time_known THEN j.submitted_at END AS at,
+               j.reason, j.content_hash = first_value(j.content_hash) OVER newest AS same_text
+        FROM (FROM {relation} WHERE {WITHIN}) j {EVENT}
+        WINDOW newest AS (
+            PARTITION BY query_id, document_id ORDER BY in_force DESC, round_sequence DESC, written DESC)
+        QUALIFY row_number() OVER (
+            PARTITION BY annotator, query_id, document_id, content_hash
+            ORDER BY round_sequence DESC, written DESC) = 1
+        ORDER BY query_id, document_id, annotator
+    """  # noqa: S608  words from code
+    ranges = []
+    for rows in tables_by_range(cursor, sql, showings, **parameters):
+        same_text = rows.filter(rows["same_text"]).combine_chunks()
+        ranges.append(_grades(same_text)._replace(older=rows.num_rows - same_text.num_rows))
+    return _joined(ranges)
+
+
+def read_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
+    """The queries of each tag, and of each stratum of the current sample."""
+    tags = cursor.execute("SELECT tag, list(query_id) FROM current_query_tags GROUP BY tag ORDER BY tag")
+    types = {"tag": {tag: frozenset(query_ids) for tag, query_ids in tags.fetchall()}}
+    sample = get_setting(cursor, "sample")
+    strata = cursor.execute(
+        """SELECT stratum, list(query_id) FROM sample_queries WHERE sample_id = ?
+        GROUP BY stratum ORDER BY stratum""",
+        [sample],
+    )
+    return types | {"stratum": {stratum: frozenset(query_ids) for stratum, query_ids in strata.fetchall()}}
+
+
+def _judgments_of(round_id: str | None) -> tuple[str, dict[str, str]]:
+    """The relation of the judgments that may be compared, and its parameters.
+
+    For a round these are the judgments given in it, also where a later round has asked again.
+    """
+    if round_id is None:
+        return "eligible_judgments", {}
+    return (
+        """(SELECT j.*, true AS in_force, 0 AS round_sequence
+            FROM current_judgments j ANTI JOIN known_answers USING (round_id, query_id, document_id)
+            WHERE j.duplicate_of IS NULL AND j.round_id = $round)""",
+        {"round": round_id},
+    )
+
+
+def grades_of(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
+    """Judgments from rows of query, document, annotator and grade; None if none could be given.
+
+    Raises
+    ------
+    RefusedError: an annotator speaks twice about one pair.
+    """
+    ordered = sorted(rows, key=lambda row: row[:3])
+    twice = [row[:3] for row, other in pairwise(ordered) if row[:3] == other[:3]]
+    if twice:
+        query, document, who = twice[0]
+        raise RefusedError(
+            f"{pluralize(len(twice), 'pair has', 'pairs have')} two judgments of the same annotator, the "
+            "first: "
+            f"{who} on query {query!r} and document {document!r}. Agreement between annotators takes one "
+            "judgment of each: keep the one that counts."
+        )
+    columns = list(zip(*ordered, strict=True)) or [(), (), (), ()]
+    graded = [grade is not None for grade in columns[3]]
+    table = {
+        **{name: pa.array(columns[index], pa.string()) for index, name in enumerate(_IDS)},
+        "graded": pa.array(graded, pa.bool_()),
+        "grade": pa.array([grade or 0 for grade in columns[3]], pa.int64()),
+        "at": pa.array([0] * len(ordered), pa.timestamp("us")),
+        "reason": pa.nulls(len(ordered), pa.string()),
+    }
+    return _grades(pa.table(table))
+
+
+def value_counts(grades: Grades, scale: Sequence[int]) -> Ints:
+    """How often each pair got each grade of an ascending scale, shape (U, values).
+
+    Raises
+    ------
+    RefusedError: grades that are not on the scale.
+    """
+    values = np.asarray(scale, dtype=np.int64)
+    given = grades.grades[grades.graded]
+    _refuse_outside(given, values)
+    cells = grades.units[grades.graded] * len(values) + np.searchsorted(values, given)
+    number = len(grades.documents)
+    return np.bincount(cells, minlength=number * len(values)).reshape(number, len(values))
+
+
+def _grades(rows: pa.Table) -> Grades:
+    """From rows ordered by query, document and annotator."""
+    first_query = _changes(rows["query_id"])
+    first_unit = first_query | _changes(rows["document_id"])
+    units = np.cumsum(first_unit) - 1
+    names = pc.unique(rows["annotator"]).sort()
+    people = pc.index_in(rows["annotator"], names)
+    return Grades(
+        query_ids=rows["query_id"].filter(pa.array(first_query)).to_pylist(),
+        documents=rows["document_id"].filter(pa.array(first_unit)).to_pylist(),
+        names=names.to_pylist(),
+        unit_queries=(np.cumsum(first_query) - 1)[first_unit],
+        units=units,
+        people=_numbers(people),
+        graded=rows["graded"].to_numpy(),
+        grades=_numbers(rows["grade"]),
+        at=rows["at"].to_numpy().astype("datetime64[us]"),
+        reasons=_reasons(rows["reason"], units),
+    )
+
+
+def _joined(ranges: Sequence[Grades]) -> Grades:
+    """The grades of all queries, joined from ranges of queries in the order of their ids."""
+    if len(ranges) == 1:
+        return ranges[0]
+    names = sorted({name for some in ranges for name in some.names})
+    people = [np.asarray([names.index(name) for name in some.names], np.int64) for some in ranges]
+    queries = np.cumsum([0, *(len(some.query_ids) for some in ranges)]).tolist()
+    units = np.cumsum([0, *(len(some.documents) for some in ranges)]).tolist()
+    return Grades(
+        query_ids=[name for some in ranges for name in some.query_ids],
+        documents=[name for some in ranges for name in some.documents],
+        names=names,
+        unit_queries=_moved([some.unit_queries for some in ranges], queries),
+        units=_moved([some.units for some in ranges], units),
+        people=np.concatenate([of[some.people] for of, some in zip(people, ranges, strict=True)]),
+        graded=np.concatenate([some.graded for some in ranges]),
+        grades=np.concatenate([some.grades for some in ranges]),
+        at=np.concatenate([some.at for some in ranges]),
+        reasons=[
+            (unit + before, words)
+            for some, before in zip(ranges, units, strict=False)
+            for unit, words in some.reasons
+        ],
+        older=sum(some.older for some in ranges),
+    )
+
+
+def _moved(numbers: Sequence[Ints], by: Sequence[int]) -> Ints:
+    return np.concatenate([part + before for part, before in zip(numbers, by, strict=False)])
+
+
+def _numbers(column: pa.ChunkedArray) -> Ints:
+    numbers: Ints = column.to_numpy().astype(np.int64)
+    return numbers
+
+
+def _changes(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Where a row's text differs from the row before."""
+    changed = np.ones(len(column), dtype=bool)
+    if len(column) > 1:
+        changed[1:] = pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)).to_numpy()
+    return changed
+
+
+def _reasons(column: pa.ChunkedArray, units: Ints) -> list[tuple[int, str]]:
+    there = pc.is_valid(column).to_numpy()
+    reasons = zip(units[there].tolist(), column.filter(pa.array(there)).to_pylist(), strict=True)
+    return sorted((unit, " ".join(text.split())) for unit, text in reasons if text.strip())
+
+
+def _refuse_outside(grades: Ints, scale: Ints) -> None:
+    outside, times = np.unique(grades[~np.isin(grades, scale)], return_counts=True)
+    if len(outside):
+        named = ", ".join(f"{grade} ({count:,} times)" for grade, count in zip(outside, times, strict=True))
+        raise RefusedError(
+            f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {named}. Grades of "
+            "two scales cannot be compared: look at one round at a time.",
+            command="--round NAME chooses one.",
+        )
+
+
+def read_fingerprint(cursor: Cursor, tables: Mapping[str, str | None] = TABLES) -> str:
+    """The same text for the same state of all that agreement reports read."""
+    states = []
+    for table, time in tables.items():
+        latest = f"max({time})" if time else "NULL"
+        states.append(cursor.execute(f"SELECT count(*), {latest} FROM {table}").fetchall()[0])  # noqa: S608
+    settings = (f"{name}={value}" for name, value in all_settings(cursor))
+    return digest(*(str(row) for row in states), *settings)
+
+
+def set_fingerprint(cursor: Cursor) -> str:
+    """The same text for the same state of all that staleness and drift reports read."""
+    events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()[0]
+    return digest(read_fingerprint(cursor), str(events))

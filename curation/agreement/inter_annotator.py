@@ -1,0 +1,504 @@
+"""Agreement between annotators: every coefficient with its interval and size, and agreement on evidence.
+
+A unit is a (query, document) pair with at least two grades. All figures rest on the same units, so they can
+be compared. Pairs with one grade say nothing and are counted apart. Cannot-tell has its own agreement. The
+`krippendorff` package computes the point estimates of alpha. Resamples are sums of matrices that were
+computed once per query, which is the same formula some thousand times faster.
+
+A unit of evidence is a pair in which two annotators or more marked something. Each two annotators of a pair
+are compared by the F1 of their characters, 2 |A ∩ B| / (|A| + |B|). The figure is the mean of all
+comparisons.
+
+Every coefficient counts how often two grades of a unit meet: a matrix of values × values. Three matrices
+differ in what a unit with m grades weighs, and each adds up over units, so over queries too:
+
+    meetings      1            every two grades count alike       raw agreement, the confusion table
+    coincidences  1 / (m − 1)  every grade counts alike           Krippendorff's alpha
+    shares        1 / m(m − 1) every unit counts alike            Gwet's AC2
+
+A formula gives NaN where its coefficient is undefined; its caller says why. Reports, pages, commands and JSON
+take all figures from `COEFFICIENTS`.
+
+Sources: K. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. K. L. Gwet (2008), British
+Journal of Mathematical and Statistical Psychology 61; (2014), Handbook of Inter-Rater Reliability, 4th ed.,
+ch. 2. J. Cohen (1960), Educational and Psychological Measurement 20; (1968), Psychological Bulletin 70.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import krippendorff
+import numpy as np
+
+from curation.agreement.grades import Grades, value_counts
+from curation.core.spans import Span, intersection, size
+from curation.core.statistics.arrays import Floats, Ints, ratio
+from curation.core.statistics.estimate import Estimate
+from curation.core.statistics.intervals import (
+    MINIMUM_QUERIES,
+    RESAMPLES,
+    Sums,
+    percentile_interval,
+    resampled_figures,
+)
+from curation.labeling.consensus.decisions import Pair
+from curation.labeling.consensus.marks import PairMarks
+
+Level = Literal["nominal", "ordinal"]
+
+RELIABLE, TENTATIVE = 0.8, 0.667
+"""Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
+READING = (
+    f"Labels are reliable where the whole interval of ordinal alpha is above {RELIABLE}. Above {TENTATIVE} "
+    "they carry tentative conclusions (Krippendorff 2004)."
+)
+"""How alpha is read, wherever it is shown."""
+MINIMUM_UNITS = 10
+"""With fewer units a figure is marked as resting on too few."""
+SMALL_SET = 50
+"""With fewer queries 95 % intervals may hold the truth in fewer than 95 % of cases."""
+NO_UNITS = "no pair has grades of two annotators"
+NO_VARIATION = "no variation: every grade of the doubly judged pairs is the same, so chance explains all"
+FEW_QUERIES = f"no interval: the pairs belong to fewer than {MINIMUM_QUERIES} queries"
+RARE_VARIATION = "no interval: too many resamples have no variation"
+
+
+class Coincidences(NamedTuple):
+    """How often grades meet, per group of units; each of shape (groups, values, values), symmetric."""
+
+    meetings: Floats
+    coincidences: Floats
+    shares: Floats
+
+
+def meetings(counts: Ints, groups: Ints, number: int) -> Coincidences:
+    """The three matrices of each group of units.
+
+    Parameters
+    ----------
+    counts: shape (units, values), how often a unit got each grade. Units with one grade add nothing.
+    groups: shape (units,), which of `number` groups a unit belongs to: its query.
+    """
+    given = counts.sum(axis=1, dtype=np.float64)
+    pairable = given >= 2
+    every_grade = np.divide(1.0, given - 1, out=np.zeros(len(given)), where=pairable)
+    every_unit = np.divide(every_grade, given, out=np.zeros(len(given)), where=pairable)
+    values = counts.shape[1]
+    matrices = np.zeros((3, number, values, values))
+    for value in range(values):
+        for other in range(value, values):
+            met = (counts[:, value] * (counts[:, other] - (value == other))).astype(np.float64)
+            for matrix, weight in zip(matrices, (None, every_grade, every_unit), strict=True):
+                sums = np.bincount(groups, met if weight is None else met * weight, number)
+                matrix[:, value, other] = matrix[:, other, value] = sums
+    return Coincidences(*matrices)
+
+
+def alpha_of(coincidences: Floats, level: Level) -> Floats:
+    """Krippendorff's alpha, shape (R, values, values) → (R,); NaN where there is no variation."""
+    marginals = coincidences.sum(axis=2)
+    distances = distances_of(marginals, level)
+    observed = (coincidences * distances).sum(axis=(1, 2))
+    pairs = marginals[:, :, None] * marginals[:, None, :] * distances
+    expected = pairs.sum(axis=(1, 2)) / np.maximum(marginals.sum(axis=1) - 1, 1)
+    return 1 - ratio(observed, expected)
+
+
+def distances_of(marginals: Floats, level: Level) -> Floats:
+    """What it counts to have said one grade and not the other, shape (R, values) → (R, values, values).
+
+    Ordinal distances are the squared differences between the values' middle ranks.
+    """
+    if level == "nominal":
+        different = 1.0 - np.eye(marginals.shape[1])
+        return np.broadcast_to(different, (len(marginals), *different.shape))
+    middle = np.cumsum(marginals, axis=1) - marginals / 2
+    squares: Floats = (middle[:, :, None] - middle[:, None, :]) ** 2
+    return squares
+
+
+def raw_of(matrices: Floats) -> Floats:
+    """The share of equal grades among those that met, shape (R, values, values) → (R,)."""
+    return ratio(np.einsum("rkk->r", matrices), matrices.sum(axis=(1, 2)))
+
+
+def gwet_of(shares: Floats, weights: Floats, grades: Floats | None = None) -> Floats:
+    """Gwet's AC2 (AC1 with weights of identity), shape (R, values, values) → (R,).
+
+    AC2 is defined also where every grade is the same: then it is 1.
+
+    Parameters
+    ----------
+    grades: shape (R, values), each grade's share of a unit, summed over the units. Gwet (2014) counts units
+        with one grade here too; without it, only units with two or more count.
+    """
+    values, given = shares.shape[1], shares.sum(axis=2) if grades is None else grades
+    chances = ratio(given, given.sum(axis=1, keepdims=True))
+    agreed = ratio((shares * weights).sum(axis=(1, 2)), shares.sum(axis=(1, 2)))
+    spread = (chances * (1 - chances)).sum(axis=1)
+    return _corrected(agreed, weights.sum() / (values * (values - 1)) * spread)
+
+
+def cohen_of(tables: Floats, weights: Floats) -> Floats:
+    """Cohen's kappa of two annotators, shape (R, values, values) → (R,); NaN where chance explains all.
+
+    Parameters
+    ----------
+    tables: how often the first annotator's grade (row) met the second one's (column).
+    weights: agreement weights: 1 for the same grade, 0 for the opposite ends.
+    """
+    total = tables.sum(axis=(1, 2))
+    chances = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
+    agreed = ratio((tables * weights).sum(axis=(1, 2)), total)
+    return _corrected(agreed, ratio((chances * weights).sum(axis=(1, 2)), total**2))
+
+
+def rater_figures(tables: Floats, values: Floats | Ints) -> Floats:
+    """Two raters: share of equal grades, Cohen's kappa with quadratic weights, and mean of the second one's
+    grade less the first one's; shape (R, values, values) → (R, 3).
+
+    Parameters
+    ----------
+    tables: as of `cohen_of`. values: what a step of the scale counts in the difference, shape (values,).
+    """
+    higher = np.subtract.outer(values, values).T.astype(np.float64)
+    difference = ratio((tables * higher).sum(axis=(1, 2)), tables.sum(axis=(1, 2)))
+    kappa = cohen_of(tables, weights_of(len(values), "quadratic"))
+    return np.stack([raw_of(tables), kappa, difference], axis=1)
+
+
+def weights_of(values: int, weighting: Literal["identity", "quadratic"]) -> Floats:
+    """Agreement weights between the steps of a scale, shape (values, values).
+
+    Quadratic weights fall with the square of the number of steps (Cohen 1968).
+    """
+    if weighting == "identity":
+        return np.eye(values)
+    steps = np.subtract.outer(np.arange(values), np.arange(values)).astype(np.float64)
+    weights: Floats = 1 - steps**2 / (values - 1) ** 2
+    return weights
+
+
+def _corrected(agreed: Floats, chance: Floats) -> Floats:
+    """(agreed − chance) / (1 − chance); chance within rounding of 1 leaves nothing to explain."""
+    rest = np.where(1 - chance > 1e-12, 1 - chance, 0.0)
+    return ratio(agreed - chance, rest)
+
+
+class Coefficient(NamedTuple):
+    """A figure of agreement between annotators, as reports compute and show it.
+
+    Attributes
+    ----------
+    name: its key in JSON.
+    label: its name for people.
+    formula: the matrices of stacked resamples to figures of shape (R,).
+    level: of an alpha; its point estimate is the krippendorff package's.
+    """
+
+    name: str
+    label: str
+    formula: Callable[[Coincidences], Floats]
+    level: Level | None = None
+
+
+def _ac2(met: Coincidences) -> Floats:
+    return gwet_of(met.shares, weights_of(met.shares.shape[1], "quadratic"))
+
+
+COEFFICIENTS = (
+    Coefficient("nominal", "alpha, nominal", lambda met: alpha_of(met.coincidences, "nominal"), "nominal"),
+    Coefficient("ordinal", "alpha, ordinal", lambda met: alpha_of(met.coincidences, "ordinal"), "ordinal"),
+    Coefficient("ac2", "Gwet's AC2, quadratic", _ac2),
+    Coefficient("raw", "same grade", lambda met: raw_of(met.meetings)),
+)
+
+
+@dataclass(frozen=True)
+class Judgeable:
+    """Whether annotators agree on what can be judged at all: a grade against cannot-tell.
+
+    Attributes
+    ----------
+    judgments, cannot_tell: all judgments, and those without a grade.
+    share: cannot-tell among all judgments.
+    raw, nominal: agreement on the pairs with at least two judgments of either kind.
+    mixed: pairs that some graded and some could not tell.
+    nobody: pairs with two judgments or more and no grade at all.
+    """
+
+    judgments: int
+    cannot_tell: int
+    share: Estimate
+    raw: Estimate
+    nominal: Estimate
+    mixed: int
+    nobody: int
+
+
+@dataclass(frozen=True)
+class InterAgreement:
+    """Agreement between annotators, and what it rests on.
+
+    Attributes
+    ----------
+    figures: name → figure, for each of `COEFFICIENTS` in their order.
+    units: pairs with at least two grades, from `queries` queries; `pairs`: pairs of grades of one unit.
+    single: pairs with one grade only, which say nothing about agreement.
+    annotators, judgments: who judged, and grades given, single pairs included.
+    cannot_tell: judgments without a grade, kept apart.
+    scale, marginals: the grades, and how often each was given on the units.
+    judgeable: agreement on what can be judged at all.
+    older: judgments left out because they are about an older text of their document.
+    """
+
+    figures: dict[str, Estimate]
+    units: int
+    queries: int
+    pairs: int
+    single: int
+    annotators: int
+    judgments: int
+    cannot_tell: int
+    scale: tuple[int, ...]
+    marginals: tuple[int, ...]
+    judgeable: Judgeable
+    older: int = 0
+
+    @property
+    def small_set(self) -> str | None:
+        """What is known of intervals of so few queries; None without any or from `SMALL_SET` on."""
+        if not MINIMUM_QUERIES <= self.queries < SMALL_SET:
+            return None
+        return (
+            f"So few queries ({self.queries:,}) can make 95 % intervals too narrow: in simulated skewed sets "
+            "of 8 to 15 queries they held the truth in 78 to 94 % of cases, of 40 queries in 90 to 95 %."
+        )
+
+    @property
+    def ordinal(self) -> Estimate:
+        """Ordinal alpha, which findings and the gate speak of."""
+        return self.figures["ordinal"]
+
+    @property
+    def raw(self) -> Estimate:
+        """Equal grades among pairs of grades."""
+        return self.figures["raw"]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Units with at least two grades, and their queries numbered from 0.
+
+    Attributes
+    ----------
+    units: shape (N,), which pairs of the `Grades` these are.
+    counts: shape (N, values). queries: shape (N,), of `number` queries.
+    """
+
+    units: Ints
+    counts: Ints
+    queries: Ints
+    number: int
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of grades of one unit; three annotators on a unit make three."""
+        given = self.counts.sum(axis=1)
+        return int((given * (given - 1) // 2).sum())
+
+
+def inter_agreement(
+    grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESAMPLES
+) -> InterAgreement:
+    """Agreement between annotators on an ordered scale.
+
+    Raises
+    ------
+    RefusedError: grades that are not on the scale.
+    """
+    counts = value_counts(grades, scale)
+    given = counts.sum(axis=1)
+    basis = basis_of(counts, grades.unit_queries)
+    return InterAgreement(
+        figures=figures_of(basis, scale, COEFFICIENTS, seed, resamples),
+        units=len(basis.counts),
+        queries=basis.number,
+        pairs=basis.pairs,
+        single=int((given == 1).sum()),
+        annotators=grades.annotators,
+        judgments=int(given.sum()),
+        cannot_tell=grades.cannot_tell,
+        scale=tuple(scale),
+        marginals=tuple(basis.counts.sum(axis=0).tolist()),
+        judgeable=judgeable(grades, seed, resamples),
+        older=grades.older,
+    )
+
+
+def basis_of(counts: Ints, unit_queries: Ints) -> Basis:
+    """The units that say something about agreement: counts of shape (U, values), queries of shape (U,)."""
+    units = np.flatnonzero(counts.sum(axis=1) >= 2)
+    query_numbers, queries = np.unique(unit_queries[units], return_inverse=True)
+    return Basis(units, counts[units], queries, len(query_numbers))
+
+
+def judgeable(grades: Grades, seed: int, resamples: int = RESAMPLES) -> Judgeable:
+    """How far annotators agree on whether a pair can be judged at all."""
+    cells = grades.units * 2 + ~grades.graded
+    counts = np.bincount(cells, minlength=2 * len(grades.documents)).reshape(-1, 2)
+    given, basis = counts.sum(axis=1), basis_of(counts, grades.unit_queries)
+    wanted = [coefficient for coefficient in COEFFICIENTS if coefficient.name in ("nominal", "raw")]
+    figures = figures_of(basis, (0, 1), wanted, seed, resamples)
+    both = basis.counts.min(axis=1) > 0
+    return Judgeable(
+        judgments=int(given.sum()),
+        cannot_tell=grades.cannot_tell,
+        share=_share_unjudged(counts, grades.unit_queries, seed, resamples),
+        raw=figures["raw"],
+        nominal=figures["nominal"],
+        mixed=int(both.sum()),
+        nobody=int((basis.counts[:, 0] == 0).sum()),
+    )
+
+
+def figure_of(
+    value: float, values: Floats, units: int, queries: int, undefined: str = NO_VARIATION
+) -> Estimate:
+    """A coefficient of so many units, and its resamples, shape (R,), as an estimate; NaN is undefined."""
+    if np.isnan(value):
+        return Estimate(n=units, why=undefined if units else NO_UNITS)
+    if queries < MINIMUM_QUERIES:
+        return Estimate(float(value), n=units, why=FEW_QUERIES)
+    ends = percentile_interval(values, queries)
+    low, high = ends or (None, None)
+    return Estimate(float(value), low, high, units, None if ends else RARE_VARIATION)
+
+
+def why_not_shown(estimate: Estimate) -> str | None:
+    """Why an estimate of doubly judged pairs is not shown to people, or None when it is."""
+    if estimate.value is None:
+        return f"undefined: {estimate.why}"
+    if estimate.n < MINIMUM_UNITS:
+        return f"too few: {estimate.n} of at least {MINIMUM_UNITS} doubly judged pairs"
+    return None
+
+
+def figures_of(
+    basis: Basis, scale: Sequence[int], coefficients: Sequence[Coefficient], seed: int, resamples: int
+) -> dict[str, Estimate]:
+    """Name → figure with its interval; all coefficients have the same resamples."""
+    many = len(scale)
+    met = meetings(basis.counts, basis.queries, basis.number)
+    # The three matrices of a query side by side as one row: a resample is a sum of rows.
+    columns = np.concatenate([matrix.reshape(basis.number, many * many) for matrix in met], axis=1)
+
+    def formulas(sums: Floats) -> Floats:
+        stacked = Coincidences(*sums.reshape(-1, 3, many, many).swapaxes(0, 1))
+        return np.stack([coefficient.formula(stacked) for coefficient in coefficients], axis=1)
+
+    points = formulas(columns.sum(axis=0, keepdims=True))[0]
+    drawn = np.empty((0, len(coefficients)))
+    if basis.number >= MINIMUM_QUERIES:
+        part = Sums(np.arange(basis.number), columns, formulas)
+        (drawn,) = resampled_figures([part], basis.number, seed, resamples)
+    for index, coefficient in enumerate(coefficients):
+        # The package fails where a coefficient is undefined, so our formula decides whether to ask it.
+        if coefficient.level is not None and not np.isnan(points[index]):
+            points[index] = krippendorff.alpha(
+                value_counts=basis.counts,
+                value_domain=np.asarray(scale, dtype=np.float64),
+                level_of_measurement=coefficient.level,
+            )
+    return {
+        coefficient.name: figure_of(float(points[index]), drawn[:, index], len(basis.units), basis.number)
+        for index, coefficient in enumerate(coefficients)
+    }
+
+
+def _share_unjudged(counts: Ints, unit_queries: Ints, seed: int, resamples: int) -> Estimate:
+    """Cannot-tell among all judgments, over all queries that were judged."""
+    number = int(unit_queries.max(initial=-1)) + 1
+    sums = [np.bincount(unit_queries, column, number) for column in (counts[:, 1], counts.sum(axis=1))]
+    per_query = np.stack(sums, axis=1).astype(np.float64)
+    judgments = int(counts.sum())
+    if judgments == 0:
+        return Estimate(why="nothing was judged")
+    values = np.empty(0)
+    if number >= MINIMUM_QUERIES:
+        part = Sums(np.arange(number), per_query, lambda drawn: drawn[:, :1] / drawn[:, 1:])
+        values = resampled_figures([part], number, seed, resamples)[0][:, 0]
+    return figure_of(float(counts[:, 1].sum() / judgments), values, judgments, number)
+
+
+@dataclass(frozen=True)
+class EvidenceAgreement:
+    """What can be said about the marks of annotators.
+
+    Attributes
+    ----------
+    apart: units in which some two annotators marked no common character. comparisons: of two annotators.
+    f1: with its 95 % interval, by query.
+    """
+
+    units: int
+    queries: int
+    apart: int
+    comparisons: int
+    f1: Estimate
+
+
+def evidence_agreement(marks: Mapping[Pair, PairMarks]) -> EvidenceAgreement | None:
+    """The agreement of those who marked; None if nobody marked anything."""
+    if not marks:
+        return None
+    sums: dict[str, Floats] = {}
+    units = apart = 0
+    for (query_id, _), pair in sorted(marks.items()):
+        people = [list(each.spans) for each in pair.people]
+        if len(people) >= 2:
+            sums[query_id] = sums.get(query_id, np.zeros(2)) + f1_sums(people)
+            units += 1
+            apart += any(not intersection(*two) for two in combinations(people, 2))
+    table = np.array(list(sums.values())).reshape(-1, 2)
+    return EvidenceAgreement(units, len(table), apart, int(table[:, 1].sum()), _figure(table, units))
+
+
+def f1_sums(people: Sequence[Iterable[Span]]) -> tuple[float, int]:
+    """The F1 of each two people of one text, summed, and how many comparisons there are."""
+    comparisons = list(combinations([list(spans) for spans in people], 2))
+    return (
+        sum(2 * size(intersection(*two)) / (size(two[0]) + size(two[1])) for two in comparisons),
+        len(comparisons),
+    )
+
+
+def _figure(sums: Floats, units: int) -> Estimate:
+    """The mean F1 with its interval: Student's t on the logit, from the figures without each query.
+
+    Parameters
+    ----------
+    sums: F1 summed and comparisons of each query, shape (queries, 2).
+    """
+    from scipy.special import expit, logit, stdtrit
+
+    queries, total = len(sums), sums.sum(axis=0)
+    if not units:
+        return Estimate(why=NO_UNITS)
+    value = float(total[0] / total[1])
+    if queries < MINIMUM_QUERIES:
+        return Estimate(value, n=units, why=FEW_QUERIES)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        without = (total[0] - sums[:, 0]) / (total[1] - sums[:, 1])
+        error = np.sqrt((queries - 1) * without.var())
+        half = stdtrit(queries - 1, 0.975) * error / (value * (1 - value))
+        low, high = expit(logit(value) - half), expit(logit(value) + half)
+    if error < 1e-9:
+        low = high = value
+    if not np.isfinite(low + high):
+        return Estimate(value, n=units, why=RARE_VARIATION)
+    return Estimate(value, float(low), float(high), units)

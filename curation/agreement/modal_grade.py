@@ -1,0 +1,108 @@
+"""The modal grade: which grade an annotator gives most often, and whether the pairs explain how often.
+
+Only pairs that others graded, too, are counted. If it did not matter who gave which of a pair's grades, each
+would be the annotator's with equal probability. Then the count of a grade is a sum of independent draws, one
+a pair (Poisson binomial).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.agreement.fast_answers import MIN_ANSWERS
+from curation.agreement.grades import Grades
+from curation.core.statistics.arrays import Ints, Mask
+from curation.core.text import pluralize
+
+ONE_GRADE_SHARE = 0.8
+"""Share of one grade from which its probability is worked out."""
+
+
+class ModalGrade(NamedTuple):
+    """The most frequent grade of an annotator on pairs that others graded, too.
+
+    Attributes
+    ----------
+    times, pairs: how often it was given, of how many pairs; `others_times` of `others_grades`: by others.
+    p: how probable a grade as frequent is, were all grades of a pair anybody's; 1 below `ONE_GRADE_SHARE`.
+    """
+
+    grade: int
+    times: int
+    pairs: int
+    others_times: int
+    others_grades: int
+    p: float
+
+
+def modal_grades(grades: Grades, left_out: Collection[str] = ()) -> dict[str, ModalGrade | str]:
+    """Annotator → modal grade against the others who are not left out, or why it is missing."""
+    graded = grades.graded_by_person
+    scale, shared = np.unique(graded.grades), shared_grades(graded, graded.without(left_out))
+    return {
+        name: _modal(given, others, scale) for name, (given, others) in zip(grades.names, shared, strict=True)
+    }
+
+
+def shared_grades(graded: Grades, inside: Mask) -> Iterator[tuple[Ints, Ints]]:
+    """For each person: their grades on pairs that others inside graded, too, and the others' grades.
+
+    Parameters
+    ----------
+    graded: in the order of `graded_by_person`.
+
+    Yields
+    ------
+    Places on the scale of the grades given, shape (n,), and how many others gave each, shape (n, grades).
+    """
+    scale, value = np.unique(graded.grades, return_inverse=True)
+    number = len(graded.documents)
+    cells = (graded.units * len(scale) + value)[inside[graded.people]]
+    tally = np.bincount(cells, minlength=number * len(scale)).reshape(number, len(scale))
+    for who, rows in enumerate(graded.rows_of):
+        given = value[rows]
+        others = tally[graded.units[rows]]
+        others[np.arange(len(given)), given] -= bool(inside[who])
+        there = others.any(axis=1)
+        yield given[there], others[there]
+
+
+def one_grade_p(given: Ints, others: Ints) -> float:
+    """How probable the most surprising count of a grade is, times the grades (Bonferroni).
+
+    Parameters
+    ----------
+    given: shape (n,), the place of the annotator's grade on the scale; others: shape (n, grades), how many
+        others gave each. It is 1 where no grade makes up `ONE_GRADE_SHARE`.
+    """
+    times = np.bincount(given, minlength=others.shape[1])
+    if times.max(initial=0) < ONE_GRADE_SHARE * len(given):
+        return 1.0
+    from scipy.stats import binom  # takes a second
+
+    everybody = others.copy()
+    everybody[np.arange(len(given)), given] += 1
+    judges = everybody.sum(axis=1)
+    values: list[float] = []
+    for grade in np.flatnonzero(times).tolist():
+        shares, units = np.unique(np.stack([everybody[:, grade], judges], axis=1), axis=0, return_counts=True)
+        # Pairs with the same share of this grade make one binomial; their sum is the convolution of all.
+        mass = np.ones(1)
+        for (named, of), number in zip(shares.tolist(), units.tolist(), strict=True):
+            mass = np.convolve(mass, binom.pmf(np.arange(number + 1), number, named / of))
+        values.append(float(mass[times[grade] :].sum()))
+    return min(1.0, float(others.shape[1] * min(values)))
+
+
+def _modal(given: Ints, others: Ints, scale: Ints) -> ModalGrade | str:
+    if len(given) < MIN_ANSWERS:
+        return f"{pluralize(len(given), 'pair')} that others graded, too; {MIN_ANSWERS} are needed"
+    times = np.bincount(given, minlength=len(scale))
+    most = int(times.argmax())
+    others_counts = int(others[:, most].sum()), int(others.sum())
+    return ModalGrade(
+        int(scale[most]), int(times[most]), len(given), *others_counts, one_grade_p(given, others)
+    )

@@ -1,0 +1,231 @@
+"""What annotators may know of their own work: how consistent, how fast, and which pairs have another grade.
+
+A pair has a consensus when the reviewer decided it, or when everybody who was to judge it has and the
+project's rule gives a grade; in a closed round, when the rule gives one to what was said. Never shown: who
+else graded or how many, which items were blind duplicates, and anything of pilots, practice or control
+items. Settled pairs wait while anything can come to the annotator: a grade would give the answer away, and a
+list without the pairs that come again would tell which these are (`labeling.session.queue`).
+
+No single answer changes any of this, or the page before and after it would tell whether it was a repeat. An
+annotator's answers are released in blocks of 50, in the order in which they were first given, and only those
+blocks that were full when the day began (UTC). Each counts as it was when its block was full: a later change
+would be a question about one item. When a round closes, all its answers are released as they are then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from curation.agreement.intra_annotator import MINIMUM_REPEATS, Repeats, intra_agreement
+from curation.core.statistics.estimate import Estimate, share_estimate
+from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
+from curation.labeling.consensus.votes import Votes, read_votes
+from curation.labeling.rounds.upcoming import may_see_own_answers
+from curation.labeling.session.queue import pace
+from curation.people.seal_access import closed_access
+from curation.store import Cursor, Store, utc_now
+from curation.store.documents import VERSION
+
+REVIEWER = "reviewer"
+NOT_SETTLED = ("disputed", "unjudgeable", "single")
+"""A single grade is either the annotator's own, or would reveal that one other person graded."""
+MIN_SETTLED = 10
+"""Settled pairs below which the share of equal grades is not shown."""
+BLOCK = 50
+"""Answers that are released together."""
+_HAS_ITEMS = """
+SELECT 1 FROM live_presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind NOT IN ('pilot', 'practice') LIMIT 1
+"""
+_RELEASED = """
+WITH events AS (
+    SELECT e.*, e.rowid AS written, r.closed
+    FROM judgment_events e
+    JOIN live_presentations p USING (presentation_id)
+    JOIN round_states r USING (round_id)
+    WHERE e.author = $who AND p.annotator = $who AND r.kind NOT IN ('pilot', 'practice')),
+firsts AS (
+    SELECT presentation_id, min(written) AS first_written, arg_min(submitted_at, written) AS given_at
+    FROM events WHERE kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
+placed AS (
+    SELECT *, (row_number() OVER (ORDER BY first_written) - 1) // $block AS block
+    FROM firsts),
+blocks AS (
+    SELECT block, max(first_written) AS filled FROM placed
+    GROUP BY block HAVING count(*) = $block AND max(given_at) < $today),
+released AS (
+    SELECT p.*, s.kind, s.grade, s.submitted_at, s.written
+    FROM (
+        SELECT e.* FROM events e LEFT JOIN placed USING (presentation_id) LEFT JOIN blocks b USING (block)
+        WHERE CASE WHEN e.closed THEN NOT coalesce(e.late, false) ELSE e.written <= b.filled END
+        QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1) s
+    JOIN presentations p USING (presentation_id)
+    WHERE s.kind IN ('grade', 'cannot_tell'))
+"""
+_REPEATS = """
+SELECT count(*), count(*) FILTER (again.grade = first.grade)
+FROM released again JOIN released first ON first.presentation_id = again.duplicate_of
+WHERE again.kind = 'grade' AND first.kind = 'grade'
+GROUP BY again.query_id ORDER BY again.query_id
+"""
+_MINE = f""",
+mine AS (
+    SELECT j.* FROM released j JOIN rounds r USING (round_id)
+    JOIN judged_versions v USING (query_id, document_id, content_hash)
+    WHERE j.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit') AND NOT EXISTS (
+        FROM known_answers k
+        WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
+    QUALIFY row_number() OVER (
+        PARTITION BY j.query_id, j.document_id ORDER BY r.sequence DESC) = 1),
+unfinished AS (
+    SELECT DISTINCT p.query_id, p.document_id
+    FROM live_presentations p JOIN round_states r USING (round_id)
+    LEFT JOIN presentation_states s USING (presentation_id)
+    WHERE r.kind IN ('labeling', 'audit') AND NOT r.closed
+      AND p.annotator <> $who AND p.duplicate_of IS NULL AND NOT coalesce(s.answered, false))
+SELECT m.query_id, m.document_id, q.text, coalesce(nullif(d.title, ''), m.document_id), m.grade,
+       m.submitted_at, o.query_id IS NULL, a.reason
+FROM mine m
+LEFT JOIN unfinished o USING (query_id, document_id)
+JOIN queries q USING (query_id)
+JOIN {VERSION}
+LEFT JOIN counted_adjudications a USING (query_id, document_id)
+ORDER BY m.written DESC
+"""  # noqa: S608
+
+
+class Difference(NamedTuple):
+    """A pair with a consensus on which the annotator said something else.
+
+    Attributes
+    ----------
+    mine: the annotator's grade; None for cannot-tell.
+    consensus: the grade of the pair; None if the reviewer decided that none can be given.
+    how: 'reviewer', or the rule that gave the grade, such as 'majority'.
+    reason: the reviewer's, else None.
+    """
+
+    query: str
+    title: str
+    mine: int | None
+    consensus: int | None
+    how: str
+    reason: str | None
+    answered_at: datetime
+
+
+@dataclass(frozen=True)
+class MyDifferences:
+    """Where an annotator differs; `alike` of `compared` pairs have their grade.
+
+    sealed: pairs with a consensus that are not among these, because a release seals them.
+    share: with Wilson's 95 % interval; None below 10 such pairs.
+    waits: items can come to the annotator, so nothing is shown.
+    """
+
+    differences: tuple[Difference, ...]
+    alike: int
+    compared: int
+    share: Estimate
+    sealed: int = 0
+    waits: bool = False
+
+
+WAITING = MyDifferences((), 0, 0, Estimate(), waits=True)
+
+
+def my_work(
+    store: Store, annotator: str, now: datetime | None = None
+) -> tuple[Estimate | None, int, float | None]:
+    """How consistently and how fast an annotator works.
+
+    Returns
+    -------
+    The share of released repeats with the same grade again, of `n` with a grade on both showings: without a
+    value below `MINIMUM_REPEATS`, None without items; answers in the last 60 minutes; and the median seconds
+    of the last 50.
+    """
+    with store.reading() as cursor:
+        has_items = bool(cursor.execute(_HAS_ITEMS, [annotator]).fetchall())
+        rows = cursor.execute(_RELEASED + _REPEATS, _about(annotator, now)).fetchall()
+        return _consistency(annotator, rows) if has_items else None, *pace(cursor, annotator)
+
+
+def my_differences(store: Store, annotator: str, now: datetime | None = None) -> MyDifferences:
+    """Where the annotator's released grades differ from the consensus, the latest answer first."""
+    with store.reading() as cursor:
+        if not may_see_own_answers(cursor, annotator):
+            return WAITING
+        rows = _rows(cursor, annotator, now)
+        votes = read_votes(cursor) if rows else None
+        access = closed_access(cursor)
+    pairs = compute_consensus(_as_released(votes, annotator, rows)).pairs if votes else ()
+    by_pair = {(pair.query_id, pair.document_id): pair for pair in pairs}
+    compared = [(row, _consensus(row, by_pair[row.query_id, row.document_id])) for row in rows]
+    with_consensus = [(row.query_id, difference) for row, difference in compared if difference is not None]
+    shown = [difference for query_id, difference in with_consensus if access.shows(query_id)]
+    different = tuple(difference for difference in shown if difference.mine != difference.consensus)
+    alike, n, sealed = len(shown) - len(different), len(shown), len(with_consensus) - len(shown)
+    return MyDifferences(different, alike, n, share_estimate(alike, n, MIN_SETTLED), sealed)
+
+
+class _JudgedPair(NamedTuple):
+    """A pair that the annotator judged; `finished` when nobody else's first showing of it is open."""
+
+    query_id: str
+    document_id: str
+    query: str
+    title: str
+    mine: int | None
+    at: datetime
+    finished: bool
+    reason: str | None
+
+
+def _about(annotator: str, now: datetime | None) -> dict[str, object]:
+    midnight = (now or utc_now()).replace(hour=0, minute=0, second=0, microsecond=0)
+    return {"who": annotator, "block": BLOCK, "today": midnight}
+
+
+def _consistency(annotator: str, rows: Sequence[tuple[int, int]]) -> Estimate:
+    """From the repeats of each query, and how many of them are alike."""
+    counts, alike = [count for count, _ in rows], [same for _, same in rows]
+    within = intra_agreement(Repeats(annotator, len(rows), counts, alike, 0, None))
+    if within.n < MINIMUM_REPEATS:
+        return Estimate()
+    return Estimate(within.identical, within.low, within.high, within.n)
+
+
+def _rows(cursor: Cursor, annotator: str, now: datetime | None) -> list[_JudgedPair]:
+    rows = cursor.execute(_RELEASED + _MINE, _about(annotator, now)).fetchall()
+    return [_JudgedPair(*row) for row in rows]
+
+
+def _as_released(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> Votes:
+    """The votes with the annotator's own as released: what they answer now moves no consensus."""
+    released = {(row.query_id, row.document_id): row.mine for row in rows}
+    table = votes.rows
+    pairs = list(zip(table["query_id"].to_pylist(), table["document_id"].to_pylist(), strict=True))
+    is_own = [who == annotator for who in table["annotator"].to_pylist()]
+    grades = [
+        released.get(pair) if mine else grade
+        for pair, mine, grade in zip(pairs, is_own, table["grade"].to_pylist(), strict=True)
+    ]
+    index = table.schema.get_field_index("grade")
+    replaced = table.set_column(index, "grade", pa.array(grades, table.schema.field(index).type))
+    keep = [pair in released or not mine for pair, mine in zip(pairs, is_own, strict=True)]
+    return votes._replace(rows=replaced.filter(pa.array(keep)))
+
+
+def _consensus(row: _JudgedPair, pair: PairConsensus) -> Difference | None:
+    """The consensus by others than the annotator alone, if there is one."""
+    if pair.how == "adjudicated":
+        return Difference(row.query, row.title, row.mine, pair.grade, REVIEWER, row.reason, row.at)
+    if not row.finished or pair.judgments < 2 or pair.how in NOT_SETTLED:
+        return None
+    return Difference(row.query, row.title, row.mine, pair.grade, pair.how, None, row.at)

@@ -1,1 +1,0 @@
-"""The agreement report: its figures, findings, sections and page."""

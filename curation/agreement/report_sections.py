@@ -1,0 +1,362 @@
+"""The agreement report in sections, for the page, the app, a terminal and one HTML file.
+
+A section has a heading, a plain sentence, charts and tables; a terminal shows the figures of a chart as a
+table. The same report gives the same bytes. The HTML file has one more section: feedback for each annotator.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from markupsafe import Markup
+
+from curation.agreement import report_findings
+from curation.agreement.breakdowns import Part
+from curation.agreement.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
+from curation.agreement.inter_annotator import (
+    COEFFICIENTS,
+    MINIMUM_UNITS,
+    READING,
+    RELIABLE,
+    TENTATIVE,
+    EvidenceAgreement,
+    why_not_shown,
+)
+from curation.agreement.intra_annotator import IntraAgreement
+from curation.agreement.report import AgreementReport, Details, agreement_findings
+from curation.agreement.signals import FALSE_SHARE, AnnotatorMetrics
+from curation.core.reports.charts import HeatCell, Mark, heat_map, intervals
+from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import interval_text, p_cell, percent, pluralize
+
+PAIRS = 30
+"""Annotator pairs that are shown one by one: those that agree least."""
+ANNOTATORS = 40
+"""Annotators that are drawn one by one."""
+QUERIES = "Queries with the most disagreement"
+GRADES = "Grades and their boundaries"
+"""The section whose queries a page opens to their pairs."""
+
+
+Chart = tuple[Markup, Table]
+"""A chart, and its figures as a table for a terminal."""
+
+
+def sections(report: AgreementReport) -> list[Section]:
+    """All that a page shows of a report below its verdict, in the order in which it is read."""
+    origins, coefficients = layers(report)
+    return [*origins, *coefficients]
+
+
+def layers(report: AgreementReport) -> tuple[list[Section], list[Section]]:
+    """The sections below the verdict: where the figure comes from, and all coefficients, which pages fold.
+
+    Where no pair was judged twice, there is nothing to take apart.
+    """
+    overall, within, consensus = overview(report)
+    details = report.details
+    evidence = evidence_sections(report.evidence)
+    if details is None:
+        return evidence, [overall, consensus]
+    rest = [within, consensus]
+    if report.between.judgeable.cannot_tell:
+        rest = [_cannot_tell(report, details), *rest]
+    if not report.between.units:
+        return evidence, [overall, *rest]
+    by, sources = parts(report, details), details.sources
+    origins = [
+        *evidence,
+        by["boundary"],
+        by["type"],
+        Section(QUERIES, report_findings.query_sentence(sources), (), _queries(sources)),
+        by["pair"],
+        Section("Lines of the guide", report_findings.guide_sentence(sources), (), _guide(sources, report)),
+    ]
+    return origins, [overall, *rest]
+
+
+def overview(report: AgreementReport) -> tuple[Section, Section, Section]:
+    """What needs no details: all coefficients, consistency, and how pairs got their grades."""
+    return _overall(report), _within(report.within), _consensus(report)
+
+
+def evidence_sections(agreement: EvidenceAgreement | None) -> list[Section]:
+    """Agreement on marks; nothing where nobody marked anything."""
+    if agreement is None:
+        return []
+    marks = [mark("F1 of characters", agreement.f1, pluralize(agreement.comparisons, "comparison"))]
+    return [
+        _figured("Evidence", report_findings.evidence_sentence(agreement), "Agreement on evidence", marks)
+    ]
+
+
+def parts(report: AgreementReport, details: Details) -> dict[str, Section]:
+    """The section of each thing that agreement is broken down by."""
+    pairs = details.annotator_pairs
+    return {
+        "type": _types(details.types, report.between.ordinal),
+        "boundary": _grades(report, details),
+        "pair": Section(
+            "Pairwise agreement",
+            report_findings.annotator_pair_sentence(pairs),
+            (),
+            _annotator_pairs(details),
+        ),
+    }
+
+
+def _section(heading: str, sentence: str, shown: Sequence[Chart], remark: str = "") -> Section:
+    drawings, tables = tuple(drawing for drawing, _ in shown), tuple(table for _, table in shown)
+    return Section(heading, sentence, drawings, (), remark, charted=tables)
+
+
+def _chart(title: str, marks: Sequence[Mark], whole: float | None = None) -> Chart:
+    return intervals(title, marks, whole, (TENTATIVE, RELIABLE)), _figures(title, marks)
+
+
+def _figures(title: str, marks: Sequence[Mark]) -> Table:
+    rows = tuple((mark.name, *mark.estimate[:3], mark.size, mark.estimate.why or "") for mark in marks)
+    return Table(title, ("Figure", "Value", "Low", "High", "Based on", "Note"), rows)
+
+
+def mark(name: str, estimate: Estimate, size: str = "") -> Mark:
+    """A figure of doubly judged pairs as a chart draws it."""
+    why = why_not_shown(estimate)
+    return Mark(name, Estimate(why=why) if why else estimate, size or _pairs(estimate.n))
+
+
+def _overall(report: AgreementReport) -> Section:
+    between = report.between
+    marks = [mark(row.label, between.figures[row.name]) for row in COEFFICIENTS]
+    remark = (
+        f"{pluralize(between.judgments, 'grade')} of {pluralize(between.annotators, 'annotator')}. Pairs "
+        "with one "
+        "grade only say "
+        f"nothing here: {between.single:,}. {READING}"
+        f"{f' {between.small_set}' if between.small_set else ''}"
+    )
+    title = "Agreement between annotators"
+    return _figured(
+        "All coefficients", report_findings.coefficients_sentence(between), title, marks, remark=remark
+    )
+
+
+def _figured(
+    heading: str,
+    sentence: str,
+    title: str,
+    marks: Sequence[Mark],
+    whole: float | None = None,
+    remark: str = "",
+) -> Section:
+    """A section that draws the marks with a figure, and has of the others one remark a reason."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for mark_drawn in marks:
+        if mark_drawn.estimate.value is None:
+            reasons[mark_drawn.estimate.why or ""].append(mark_drawn.name)
+    missing = [f"Not shown: {', '.join(names)} ({why})." for why, names in reasons.items()]
+    drawn = [mark_drawn for mark_drawn in marks if mark_drawn.estimate.value is not None]
+    shown = [_chart(title, drawn, whole)] * bool(drawn)
+    return _section(heading, sentence, shown, " ".join(filter(None, [remark, *missing])))
+
+
+def _grades(report: AgreementReport, details: Details) -> Section:
+    names = [f"{value} {name}" for value, name in zip(report.scale, report.steps, strict=True)]
+    shown = [
+        *_drawn("Alpha of the two sides of each boundary", details.boundaries, None),
+        *_confusion(details.confusion, names),
+    ]
+    sentence = report_findings.boundary_sentence(details.boundaries)
+    return _section(GRADES, sentence, shown, report_findings.confusion_sentence(details.sources))
+
+
+def _confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
+    """A row says what others said where one annotator said this; nothing where no grades met."""
+    if not any(map(any, table.pairs)):
+        return []
+    title, heading = "Which grades met", "Another annotator said"
+    rows = [[_cell(table, names, row, column) for column in range(len(names))] for row in range(len(names))]
+    counts = tuple((name, *pairs) for name, pairs in zip(names, table.pairs, strict=True))
+    return [(heat_map(title, heading, names, rows), Table(title, (heading, *names), counts))]
+
+
+def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) -> HeatCell:
+    shares, pairs = table.shares[row], table.pairs[row][column]
+    share = shares[column] if shares is not None else None
+    of = f"{names[row]} and {names[column]}: {pluralize(pairs, 'pair')} of grades"
+    return HeatCell(share, pairs, f"{of}; where one said {names[row]}, {percent(share)}")
+
+
+def _types(parts: Sequence[Part], whole: Estimate) -> Section:
+    marks = [mark(_name(part), part.alpha) for part in parts]
+    title = "Ordinal alpha by query type"
+    return _figured(
+        "By query type", report_findings.query_type_sentence(parts, whole), title, marks, whole.value
+    )
+
+
+def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> list[Chart]:
+    """Nothing where no part has a figure: the section's sentence says so."""
+    marks = [mark(_name(part), part.alpha) for part in parts]
+    return [_chart(title, marks, whole)] * any(drawn.estimate.value is not None for drawn in marks)
+
+
+def _name(part: Part) -> str:
+    return f"stratum {part.name}" if part.kind == "stratum" else part.name
+
+
+def _annotator_pairs(details: Details) -> tuple[Table, ...]:
+    columns = ("First", "Second", "Pairs", "Same grade", "Kappa", "95 % interval", "Second higher by")
+    ordered = sorted(
+        details.annotator_pairs, key=lambda pair: (pair.kappa.value or 0.0, pair.first, pair.second)
+    )
+    rows = tuple(
+        (
+            *(pair.first, pair.second, pair.raw.n, pair.raw.value, pair.kappa.value),
+            *(interval_text(pair.kappa.low, pair.kappa.high), pair.difference.value),
+        )
+        for pair in ordered[:PAIRS]
+    )
+    unshown = len(ordered) - len(rows)
+    few = f"; {details.few_shared:,} with fewer than {MINIMUM_UNITS} shared pairs left out"
+    caption = f"Least agreement first{f', {unshown:,} more not shown' * bool(unshown)}"
+    return (Table(caption + few * bool(details.few_shared), columns, rows),) if rows else ()
+
+
+def _queries(sources: DisagreementSources) -> tuple[Table, ...]:
+    columns = ("Query", "Share of disagreement", "Share of pairs", "Pairs", "With different grades")
+    rows = tuple(
+        (
+            QueryName(query.text, query.query_id),
+            percent(query.disagreement, 1),
+            percent(query.pairs, 1),
+            query.units,
+            query.disputed,
+        )
+        for query in sources.queries
+    )
+    caption = f"{len(rows)} of {pluralize(sources.disagreeing, 'query', 'queries')} with disagreement"
+    return (Table(caption, columns, rows, words=True),) if rows else ()
+
+
+def _guide(sources: DisagreementSources, report: AgreementReport) -> tuple[Table, ...]:
+    names = dict(zip(report.scale, report.steps, strict=True))
+    columns = ("Told apart", "Share of disagreement", "Times", "Pairs", "Decided")
+    rows = tuple(
+        (
+            f"{line.lower} {names[line.lower]} – {line.upper} {names[line.upper]}",
+            percent(line.disagreement, 1),
+            line.met,
+            line.units,
+            _decided(line),
+        )
+        for line in sources.lines
+    )
+    caption = "By the two grades between which opinions went apart"
+    return (Table(caption, columns, rows, words=True),) if rows else ()
+
+
+def _decided(line: GuideLine) -> str:
+    if not line.decided:
+        return "none"
+    other = line.decided - line.towards_lower - line.towards_upper
+    parts = ((line.towards_lower, line.lower), (line.towards_upper, line.upper))
+    words = [f"{times:,} for grade {grade}" for times, grade in parts] + [
+        f"{other:,} for another grade"
+    ] * bool(other)
+    return f"{line.decided:,}: {', '.join(words)}"
+
+
+def _cannot_tell(report: AgreementReport, details: Details) -> Section:
+    judged, reasons = report.between.judgeable, details.sources.unjudged
+    marks = [
+        mark("share of judgments", judged.share, pluralize(judged.judgments, "judgment")),
+        mark("alpha, can be judged", judged.nominal),
+        mark("same answer", judged.raw),
+    ]
+    drawn = [_chart("Whether a pair can be judged", marks)]
+    section = _section("Cannot tell", report_findings.cannot_tell_sentence(report.between), drawn)
+    columns = ("Why", "Times", "Pairs that others graded")
+    tables = (Table("Reasons for cannot-tell", columns, reasons),) if reasons else ()
+    return replace(section, tables=tables)
+
+
+def _within(people: Iterable[IntraAgreement]) -> Section:
+    marks, everybody = [], list(people)
+    for person in everybody[:ANNOTATORS]:
+        estimate = (
+            Estimate(why=person.why) if person.why else Estimate(person.identical, person.low, person.high)
+        )
+        marks.append(Mark(person.annotator, estimate, f"{person.n:,} repeats"))
+    sentence = (
+        "How often each annotator gave the same grade to a pair that came again, unmarked and far apart."
+    )
+    more = len(everybody) - len(marks)
+    remark = f"{more:,} more by name are not drawn; the JSON has all." if more else ""
+    return _section(
+        "Within each annotator", sentence, [_chart("Same grade again", marks)] * bool(marks), remark
+    )
+
+
+def _consensus(report: AgreementReport) -> Section:
+    counts = report.consensus
+    columns = ("Pairs judged", "Adjudicated", "Majority", "One judgment", "Disputed", "Unjudgeable")
+    by_rule = (counts.adjudicated, counts.majority, counts.single, counts.disputed, counts.unjudgeable)
+    table = Table(f"Rule: {counts.rule}", columns, ((counts.pairs, *by_rule),))
+    sentence = "How each pair came to its grade, and how many have none until somebody decides."
+    return Section("How pairs got their grades", sentence, (), (table,))
+
+
+def _pairs(number: int) -> str:
+    return pluralize(number, "pair")
+
+
+def annotators_section(people: Sequence[AnnotatorMetrics]) -> Section:
+    """Everybody's consistency, agreement with the others, bias and its drift."""
+    columns = (
+        *("annotator", "identical", "repeats", "control items correct", "control items", "agreement"),
+        *("others'", "bias", "low", "high", "compared", "drift p", "feedback"),
+    )
+    table = Table("Annotators", columns, tuple(map(_annotator_row, people)))
+    alone = ", ".join(f"{person.annotator} ({person.left_out})" for person in people if person.left_out)
+    sentence = f"Nobody is compared with {alone}: they differ by what is in parentheses." if alone else ""
+    return Section("", sentence, (), (table,))
+
+
+def _annotator_row(metrics: AnnotatorMetrics) -> tuple[object, ...]:
+    within, control = metrics.consistency, metrics.control_items
+    agreement, bias = metrics.agreement, metrics.bias
+    assert within is not None
+    assert control is not None
+    consistency = (None if within.too_few else within.identical, within.n, control.value, control.n)
+    others = (agreement.kappa, agreement.others) if agreement is not None else (None, None)
+    compared: tuple[object, ...] = (None, None, None, 0, None)
+    if bias is not None:
+        compared = (bias.bias, bias.low, bias.high, bias.grades, p_cell(bias.trend_p))
+    return (metrics.annotator, *consistency, *others, *compared, len(metrics.feedback))
+
+
+def feedback_section(people: Sequence[AnnotatorMetrics]) -> Section:
+    """Everybody's feedback, by name."""
+    rows = tuple((person.annotator, row.about, row.sentence) for person in people for row in person.feedback)
+    table = Table("Points to discuss, not verdicts", ("Annotator", "About", "What"), rows, words=True)
+    return Section("Feedback", _sentence(people), (), (table,) if rows else (), "")
+
+
+def _sentence(people: Sequence[AnnotatorMetrics]) -> str:
+    if not people:
+        return "Nobody has items here."
+    named = sum(bool(person.feedback) for person in people)
+    finding = f"There is something to discuss with {named:,} of" if named else "No findings about the work of"
+    by_chance = f"Where all work well, chance alone names at most {percent(FALSE_SHARE)} of them."
+    return f"{finding} {pluralize(len(people), 'annotator')}. {by_chance}"
+
+
+def agreement_page(report: AgreementReport, people: Sequence[AnnotatorMetrics] = ()) -> str:
+    """A whole HTML page about a report, asked for with details, and about everybody's own work."""
+    title = f"Agreement in round {report.round_name}" if report.round_name else "Agreement"
+    remark = f"Intervals: 95 %, {report.resamples:,} resamples of queries, seed {report.seed}."
+    return html_page(title, agreement_findings(report), [*sections(report), feedback_section(people)], remark)

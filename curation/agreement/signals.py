@@ -1,0 +1,339 @@
+"""What is known of each annotator's work, and the signals in it that are worth a conversation.
+
+A signal accuses nobody. It is a name, what it tests, and a function that gives its p value with a sentence
+and the figures behind it. A new signal is a function here, and its place in `FEEDBACK`.
+
+Some signals ask similar questions and stay apart:
+
+- `agreement` asks whether grades follow the others' at all, `one grade` whether they vary, `bias` whether
+  they are higher or lower. Where `one grade` finds something, `agreement` is not raised.
+- `speed` asks whether answers came too quickly to have read the text; it needs times and no grades.
+
+Testing five things would raise five times as many false findings, so all tests that are read together are
+corrected together by the rule of Benjamini and Hochberg. For feedback these are all tests of one person, at
+`FALSE_SHARE`; for early warnings see `round_findings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from scipy.special import bdtrc
+
+from curation.agreement.agreement_with_others import OthersAgreement, agreement_with_others, left_out_of
+from curation.agreement.bias import AnnotatorBias, Decisions, annotator_biases, read_decisions
+from curation.agreement.fast_answers import MIN_ANSWERS, AnswerTimes, FastAnswers, fast_answers, read_times
+from curation.agreement.grades import Grades, read_grades
+from curation.agreement.intra_annotator import IntraAgreement, intra_agreement, read_repeats
+from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade, modal_grades
+from curation.core.statistics.estimate import Estimate, share_estimate
+from curation.core.statistics.multiple_tests import threshold
+from curation.core.text import decimal, interval_text, p_text, percent, pluralize
+from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
+from curation.labeling.rounds.pace import FASTEST
+from curation.labeling.rounds.rounds import find_round, list_rounds
+from curation.store import Store
+
+FALSE_SHARE = 0.1
+"""At most so many of the people with whom nothing is the matter get feedback; at most this share of all
+points is false on average."""
+REMARKABLE = 0.1
+"""Grades; a smaller bias needs no conversation, however certain."""
+USUAL_FAST = 0.25
+"""A share of fast answers that is not yet remarkable: quick readers stay below it."""
+NO_OTHERS = "no grades of others to compare with"
+
+
+class Finding(NamedTuple):
+    """Something to talk about: a sentence for people, and the figures that it rests on, `p` among them."""
+
+    about: str
+    sentence: str
+    evidence: dict[str, Any]
+
+
+class AnnotatorMetrics(NamedTuple):
+    """What is known of one annotator's work; None if it was not read.
+
+    Attributes
+    ----------
+    agreement: with the others on the same pairs.
+    bias: grades against the others'.
+    fast, modal: speed, and the most frequent grade, against the others'; sentences where there is too little.
+    left_out: why others are not compared with this annotator (see `left_out_of`); None if they are.
+    feedback: what to discuss with them.
+    """
+
+    annotator: str
+    agreement: OthersAgreement | None = None
+    bias: AnnotatorBias | None = None
+    fast: FastAnswers | str | None = None
+    modal: ModalGrade | str | None = None
+    consistency: IntraAgreement | None = None
+    control_items: Estimate | None = None
+    left_out: str | None = None
+    feedback: tuple[Finding, ...] = ()
+
+
+class Signal(NamedTuple):
+    """A record of the registry.
+
+    Attributes
+    ----------
+    label: what it tests, for people.
+    test: what it would say of somebody, with how probable that is where nothing is the matter; why there is
+        no test, where the data are too few or were not read.
+    yields_to: the name of a signal that says more about the same: where that one raises something, this one
+        does not.
+    """
+
+    name: str
+    label: str
+    test: Callable[[AnnotatorMetrics], Finding | str]
+    yields_to: str | None = None
+
+
+class SignalResults(NamedTuple):
+    """What signals found among people.
+
+    Attributes
+    ----------
+    findings: annotator and finding, by person and signal in the order given.
+    not_checked: signal, annotator and why there was no test.
+    tests: how many there were.
+    """
+
+    findings: tuple[tuple[str, Finding], ...]
+    not_checked: tuple[tuple[str, str, str], ...]
+    tests: int = 0
+
+
+def run_signals(people: Sequence[AnnotatorMetrics], signals: Sequence[Signal], share: float) -> SignalResults:
+    """Test everybody by every signal, and raise what counts among all these tests together.
+
+    Parameters
+    ----------
+    share: `FALSE_SHARE` or `FALSE_ROUNDS`.
+    """
+    tests: dict[tuple[str, str], Finding] = {}
+    not_checked = []
+    for person in people:
+        for signal in signals:
+            tested = signal.test(person)
+            if isinstance(tested, Finding):
+                tests[person.annotator, signal.name] = tested
+            else:
+                not_checked.append((signal.name, person.annotator, tested))
+    line = threshold([finding.evidence["p"] for finding in tests.values()], share)
+    counting = {key: finding for key, finding in tests.items() if finding.evidence["p"] <= line}
+    yields = {signal.name: signal.yields_to for signal in signals}
+    findings = tuple(
+        (annotator, finding)
+        for (annotator, name), finding in counting.items()
+        if (annotator, yields[name]) not in counting
+    )
+    return SignalResults(findings, tuple(not_checked), len(tests))
+
+
+def feedback(person: AnnotatorMetrics) -> tuple[Finding, ...]:
+    """What to discuss with one annotator; empty where no test of them is significant among all."""
+    return tuple(finding for _, finding in run_signals([person], FEEDBACK, FALSE_SHARE).findings)
+
+
+def _agreement(person: AnnotatorMetrics) -> Finding | str:
+    """Student's t over queries, one-sided; see `OthersAgreement.p`."""
+    agreement = person.agreement
+    if agreement is None or agreement.p is None or agreement.kappa is None:
+        return (agreement and agreement.undefined) or NO_OTHERS
+    interval = ""
+    if agreement.low is not None and agreement.high is not None:
+        interval = f"95 % interval {interval_text(agreement.low, agreement.high, 2)}, "
+    how_far = "far less than theirs with each other"
+    if agreement.high is not None and agreement.high < 0:
+        how_far = "less than chance would"
+    elif agreement.low is None or agreement.low <= 0:
+        how_far = "no better than chance would"
+    return Finding(
+        "agreement",
+        f"Grades agree with the others' on the same pairs {how_far}: weighted kappa "
+        f"{decimal(agreement.kappa, 2)} "
+        f"({interval}{pluralize(agreement.pairs, 'pair')} of "
+        f"{pluralize(agreement.queries, 'query', 'queries')}), "
+        "among the "
+        f"others {decimal(agreement.others, 2)}. Grade some of these pairs together, with the guide open. A "
+        "scale "
+        "read upside down, or a task that was misunderstood, can do that, too.",
+        agreement._asdict(),
+    )
+
+
+AGREEMENT = Signal(
+    "agreement",
+    "weighted kappa with the others on the same pairs: below half of theirs among themselves",
+    _agreement,
+    yields_to="one grade",
+)
+
+
+def _one_grade(person: AnnotatorMetrics) -> Finding | str:
+    """An exact test: whose grade is whose does not matter; see `ModalGrade.p`.
+
+    An annotator who follows the others' grades is only more careful than they are, where nearly all pairs
+    have one grade.
+    """
+    modal = person.modal
+    if not isinstance(modal, ModalGrade):
+        return modal or "no grades were read"
+    follows = person.agreement is not None and person.agreement.follows
+    return Finding(
+        "one grade",
+        f"Look at these together: {person.annotator} gave grade {modal.grade} to {modal.times:,} of "
+        f"{pluralize(modal.pairs, 'pair')}; on these others gave it {modal.others_times:,} times of "
+        f"{modal.others_grades:,}. A part of the guide that was read differently can do that, too.",
+        modal._asdict() | {"p": 1.0 if follows else modal.p},
+    )
+
+
+ONE_GRADE_THROUGHOUT = Signal(
+    "one grade",
+    f"one grade on at least {percent(ONE_GRADE_SHARE)} of at least {MIN_ANSWERS} pairs that others graded, "
+    "too, more often than theirs explain",
+    _one_grade,
+)
+
+
+def _speed(person: AnnotatorMetrics) -> Finding | str:
+    """An exact binomial test, one-sided, against `USUAL_FAST`."""
+    fast = person.fast
+    if not isinstance(fast, FastAnswers):
+        return fast or "no times were read"
+    limit = f"less than {FASTEST:g} second; there are too few others to compare with"
+    if fast.compared:
+        limit = (
+            f"less than a third of the time that others take over texts as long, {fast.below_second:,} of "
+            f"them in less than {FASTEST:g} second; of the others' own, {fast.others_fast:,} of "
+            f"{fast.others_answers:,} did"
+        )
+    excuse = "Practice or easy pairs can do that, too."
+    if fast.median < FASTEST:
+        excuse = f"Half of all took {fast.median:.1f} seconds or less: nobody reads at this pace."
+    return Finding(
+        "speed",
+        f"Look at these together: {fast.fast:,} of {pluralize(fast.answers, 'answer')} of {person.annotator} "
+        f"came in {limit}. {excuse}",
+        fast._asdict() | {"p": float(bdtrc(fast.fast - 1, fast.answers, USUAL_FAST))},
+    )
+
+
+SPEED = Signal(
+    "speed",
+    f"answers in less than {FASTEST:g} second, or a third of the others' median time over texts as long: "
+    f"more than {percent(USUAL_FAST)} of at least {MIN_ANSWERS}",
+    _speed,
+)
+
+
+DURING_ROUND = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED)
+"""Tested while a round is open, among everybody in it: what can be corrected in time."""
+
+
+def _bias(person: AnnotatorMetrics) -> Finding | str:
+    """Student's t over queries; see `mean_p`."""
+    bias = person.bias
+    if bias is None or bias.bias is None or bias.bias_p is None:
+        return (bias and bias.undefined) or NO_OTHERS
+    interval = ""
+    if bias.low is not None and bias.high is not None:
+        interval = f"{interval_text(bias.low, bias.high, 2, '+')}, "
+    p = bias.bias_p if abs(bias.bias) >= REMARKABLE else 1.0
+    return Finding(
+        "bias",
+        f"Grades are {abs(bias.bias):.2f} {'higher' if bias.bias > 0 else 'lower'} than the others' or the "
+        f"reviewer's on the same pairs ({interval}{pluralize(bias.grades, 'grade')}). Where does the guide "
+        "allow that?",
+        {"bias": bias.bias, "low": bias.low, "high": bias.high, "grades": bias.grades, "p": p},
+    )
+
+
+def _drift(person: AnnotatorMetrics) -> Finding | str:
+    """A permutation test of the slope over the order of queries."""
+    bias = person.bias
+    if bias is None or bias.trend is None or bias.trend_p is None:
+        return (bias and bias.no_trend) or NO_OTHERS
+    return Finding(
+        "drift",
+        f"Compared with the others, grades have moved by {decimal(bias.trend, 2, '+')} from the first query "
+        f"to the last (p {p_text(bias.trend_p)}). Has a reading of the guide changed?",
+        {"trend": bias.trend, "queries": bias.queries, "p": bias.trend_p},
+    )
+
+
+FEEDBACK = (
+    *DURING_ROUND,
+    Signal("bias", f"own less others' grades: {REMARKABLE:g} of a grade or more, and not 0", _bias),
+    Signal("drift", "slope of the bias over the order of queries: not 0", _drift),
+)
+"""Tested over all of somebody's work, the weightiest kind first."""
+
+
+def annotator_details(store: Store, round_name: str | None = None, seed: int = 0) -> list[AnnotatorMetrics]:
+    """Everyone's work in detail, by name: of the project, or of what was judged in one round.
+
+    Raises
+    ------
+    NotFoundError: no round has this name.
+    """
+    with store.reading() as cursor:
+        round_id = find_round(cursor, round_name).round_id if round_name else None
+        every = [row.round_id for row in list_rounds(cursor) if row.kind in ("labeling", "audit")]
+        repeats, grades = read_repeats(cursor, round_id), read_grades(cursor, round_id)
+        times, decisions = read_times(cursor, round_id), read_decisions(cursor)
+        rounds = [round_id] if round_id else every
+        control = [result for each in rounds for result in control_item_results(cursor, each)]
+    people = [row.annotator for row in repeats]
+    metrics = annotator_metrics(people, grades, times, decisions, seed)
+    return [
+        known._replace(
+            consistency=intra_agreement(row),
+            control_items=control_item_share(control, row.annotator),
+            feedback=feedback(known),
+        )
+        for row, known in zip(repeats, metrics, strict=True)
+    ]
+
+
+def annotator_metrics(
+    people: Sequence[str],
+    grades: Grades,
+    times: AnswerTimes,
+    decisions: Decisions | None = None,
+    seed: int = 0,
+) -> list[AnnotatorMetrics]:
+    """Everyone's metrics against the others who are not left out.
+
+    Parameters
+    ----------
+    decisions: the reviewers', see `read_decisions`; without any, there is no figure of bias.
+    """
+    left_out = left_out_of(grades)
+    agreement, modal = agreement_with_others(grades, left_out, seed), modal_grades(grades, left_out)
+    bias = {} if decisions is None else annotator_biases(grades, decisions, left_out, seed)
+    fast = fast_answers(people, times, left_out)
+    return [
+        AnnotatorMetrics(
+            name,
+            agreement.get(name),
+            bias.get(name),
+            fast[name],
+            modal.get(name),
+            left_out=left_out.get(name),
+        )
+        for name in people
+    ]
+
+
+def control_item_share(results: Sequence[ControlItemResult], annotator: str) -> Estimate:
+    """The share of an annotator's control items that were given right."""
+    answers = [result for result in results if result.annotator == annotator]
+    return share_estimate(sum(row.right for row in answers), sum(row.answered for row in answers))

@@ -1,0 +1,309 @@
+"""`goldgrade consensus`, `disputes` and `decide`: how votes become one grade, and decisions where they do
+not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curation.cli.file_options import map_option, mapped, target
+from curation.cli.options import given_flags, refuse_unused, with_options_of
+from curation.cli.output import emit, say, say_dry_run, say_withheld, show, show_tables, table
+from curation.cli.program import Limit, actor, app, project_store, query_named, seal_reason, stated_reason
+from curation.core.errors import InputError
+from curation.labeling.consensus.votes import ConsensusRule
+
+if TYPE_CHECKING:
+    from curation.core.spans import Spans
+    from curation.labeling.consensus.consensus import PairConsensus
+    from curation.people.seal_access import SealAccess
+    from curation.store import Store
+
+
+FIELDS = ("query", "document", "grade", "reason")
+"""Fields of a file of decisions."""
+OPTIONS_OF = {
+    "file": ("map", "every_pair", "dry_run"),
+    "task": ("pick", "merged", "unanswerable"),
+    "second_opinion": (),
+    "unclear": (),
+    "": ("grade", "unjudgeable", "evidence"),
+}
+"""What is decided, by the option that says so → the options that it has; '' is one pair."""
+
+
+@app.command()
+@with_options_of(ConsensusRule)
+def consensus(
+    request: ConsensusRule,
+    context: typer.Context,
+    round_name: Annotated[
+        str | None, typer.Option("--round", help="Count only the pairs of this round.", show_default="all")
+    ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Also list every pair with its grade and how it came about.")
+    ] = False,
+) -> None:
+    """Show or set the rule by which votes become a grade. It shows annotators' estimated errors, too.
+
+    A reviewer's decision comes before any rule. Majority needs more than half of the votes. Median takes the
+    middle vote, and gives no grade where two middle votes differ. Dawid-Skene estimates how often each
+    annotator confuses which grades, and takes the most probable grade. A pair without a grade is disputed.
+
+    With --pairs, `how` is `adjudicated`, `single` (one vote), the rule, or why there is no grade: `disputed`
+    or `unjudgeable`. `changed` marks pairs about an older text of their document. Pairs that a release seals
+    say `sealed`, and have their grade with --reason only.
+
+    \b
+    Examples:
+      goldgrade consensus
+      goldgrade consensus --rule median
+      goldgrade consensus --rule dawid-skene --min-probability 0.7 --json
+      goldgrade consensus --pairs --json
+      goldgrade consensus --pairs --json --reason "Which labels does the new guide change?"
+    """
+    from curation.core.reports.terminal import show_sections
+    from curation.labeling.consensus.consensus import compute_consensus
+    from curation.labeling.consensus.dawid_skene import error_section, errors
+    from curation.labeling.consensus.votes import read_rule, read_votes, replaced_rule, set_rule
+    from curation.labeling.rounds.rounds import find_round
+    from curation.people.seal_access import SEALED, unseal
+
+    if not pairs:
+        refuse_unused(context, "no pair is listed; add --pairs", "reason")
+    store = project_store()
+    with store.reading() as cursor:
+        now = read_rule(cursor)
+        round_id = find_round(cursor, round_name).round_id if round_name else None
+    chosen = {name: getattr(request, name) for name in vars(request).keys() & given_flags(context)}
+    if chosen:
+        set_rule(store, replace(now, **chosen), actor())
+    with store.reading() as cursor:
+        votes, replaced = read_votes(cursor, round_id), replaced_rule(cursor)
+    pair_grades, annotator_errors = compute_consensus(votes), errors(votes)
+    counts = pair_grades.counts
+    result = {"settings": votes.rule.settings, "consensus": counts, "errors": annotator_errors}
+    listed: list[dict[str, Any]] = []
+    if pairs:
+        access = unseal(store, "list the consensus on pairs", seal_reason(), actor())
+        listed = [_pair(pair, access) for pair in pair_grades]
+        result |= {"pairs": listed, "sealed": sum(pair["how"] == SEALED for pair in listed)}
+
+    def text() -> None:
+        say(*filter(None, [replaced]))
+        show_tables(counts.table)
+        if annotator_errors is not None:
+            show_sections([error_section(annotator_errors)])
+        if listed:
+            columns = ["query", "document", "grade", "votes", "cannot tell", "confidence", "how", "about"]
+            table("Pairs", columns, [_row(*pair.values()) for pair in listed])
+            say_withheld(sum(pair["how"] == SEALED for pair in listed))
+
+    emit(result, text)
+
+
+def _pair(pair: PairConsensus, access: SealAccess) -> dict[str, Any]:
+    from curation.people.seal_access import SEALED
+
+    if not access.shows(pair.query_id):
+        pair = pair._replace(grade=None, how=SEALED, votes={}, cannot_tell=0, confidence=None)
+    values = pair._asdict()
+    order = ("query_id", "document_id", "grade", "votes", "cannot_tell", "confidence", "how", "changed")
+    return {name: values[name] for name in order}
+
+
+def _row(*values: Any) -> tuple[object, ...]:
+    *first, votes, cannot_tell, confidence, how, changed = values
+    said = ", ".join(f"{grade}: {times}" for grade, times in votes.items())
+    return (*first, said, cannot_tell, confidence, how, "an older text" if changed else "")
+
+
+@app.command("disputes")
+def disputes(
+    limit: Limit = 20,
+    decided: Annotated[bool, typer.Option("--decided", help="Show decided pairs too.")] = False,
+    answers: Annotated[
+        bool,
+        typer.Option("--reference-answers", help="List the queries whose written answers differ instead."),
+    ] = False,
+) -> None:
+    """List disputed pairs, or queries whose answers differ.
+
+    The pairs whose decision would change most come first. Annotators' names are not shown.
+
+    Pairs that a release seals are counted, and listed with --reason only. On the page Adjudicate reviewers
+    see them, and the log of the seal says so once a day.
+
+    \b
+    Examples:
+      goldgrade disputes
+      goldgrade disputes --limit 100
+      goldgrade disputes --reference-answers --as rosa
+    """
+    from curation.labeling.consensus.disputes import list_disputes
+    from curation.labeling.written_answers.decisions import answer_disputes
+    from curation.people.seal_access import unseal
+
+    store = project_store()
+    if answers:
+        then = "Next: goldgrade answers status TASK --query QUERY_ID, goldgrade decide QUERY_ID --task TASK"
+        show(answer_disputes(store, actor()), then, limit=limit)
+        return
+    access = unseal(store, "list disputes", seal_reason(), actor())
+    then = 'Next: goldgrade decide QUERY_ID DOCUMENT_ID --grade G --reason "..."'
+    show(list_disputes(store, decided, access), then, limit=limit)
+
+
+@app.command("decide")
+def decide(
+    context: typer.Context,
+    query: Annotated[str | None, typer.Argument(help="The query's id or its text.")] = None,
+    document: Annotated[str | None, typer.Argument(help="The document's id.")] = None,
+    grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
+    unjudgeable: Annotated[bool, typer.Option("--unjudgeable", help="No grade can be given.")] = False,
+    evidence: Annotated[
+        list[str] | None, typer.Option(help="Words of the document that show the grade. Repeatable.")
+    ] = None,
+    second_opinion: Annotated[
+        bool, typer.Option("--second-opinion", help="Ask one more annotator instead, and decide later.")
+    ] = False,
+    unclear: Annotated[
+        str | None, typer.Option(help="Note what the guide leaves unclear here. It is for the next guide.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Decide the disputed pairs of this file instead of one pair.")
+    ] = None,
+    map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
+    every_pair: Annotated[
+        bool, typer.Option("--all", help="With --file: decide all its judged pairs, disputed or not.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --file: say what would be decided, and decide nothing.")
+    ] = False,
+    task: Annotated[
+        str | None, typer.Option(help="Decide the reference answers of QUERY in this answer task.")
+    ] = None,
+    pick: Annotated[
+        list[str] | None, typer.Option(help="With --task: a written answer to take. Repeatable.")
+    ] = None,
+    merged: Annotated[
+        str, typer.Option(help="With --task: one more answer, in the reviewer's own words.")
+    ] = "",
+    unanswerable: Annotated[
+        bool, typer.Option("--unanswerable", help="With --task: the corpus does not answer the query.")
+    ] = False,
+) -> None:
+    """Decide a disputed pair, the pairs of a file, or answers.
+
+    Decisions are appended; the last one counts. --reason says why.
+
+    With --second-opinion an annotator of the round who has not had the pair gets it, after their open items.
+    Their name is not shown, and the pair leaves the list until the opinion is there.
+
+    \b
+    Examples:
+      goldgrade decide "usb hub" 1993197 --grade 2 --reason "A hub without USB-C" --as grace
+      goldgrade decide q7 552 --grade 3 --reason "It says so" --evidence "Closed on Mondays."
+      goldgrade decide q42 78503000 --unjudgeable --reason "The document is cut off"
+      goldgrade decide "usb hub" 1993197 --second-opinion
+      goldgrade decide "usb hub" 1993197 --unclear "Does a hub without USB-C count?"
+      goldgrade decide --file final.csv --map query=query --map document=docid \\
+        --map grade=final_rating --reason "Final rating of the campaign"
+      goldgrade decide q42 --task faq --pick 1912 --reason "The date on the plate" --as rosa
+      goldgrade decide q43 --task faq --merged "May 1912" --reason "Each has a half"
+    """
+    kind = _kind(context)
+    if kind == "file":
+        if query is not None:
+            raise typer.BadParameter("decides a file; leave QUERY and DOCUMENT out.", param_hint="--file")
+        assert file is not None
+        columns = mapped(map, *FIELDS)
+        _decide_file(file, columns, every_pair, dry_run)
+        return
+    if query is None or (document is None) != (kind == "task"):
+        raise typer.BadParameter(
+            "name the query with --task, the pair without, or a file with --file.",
+            param_hint="QUERY DOCUMENT",
+        )
+    store = project_store()
+    query_id = query_named(store, query)
+    if task is not None:
+        from curation.labeling.written_answers.decisions import AnswerRuling, decide_answers
+
+        ruling = AnswerRuling(pick or (), merged, unanswerable, stated_reason())
+        answer = decide_answers(store, task, query_id, ruling, actor())
+        what = " / ".join(answer.answers) or "the corpus does not answer it"
+        emit(answer, f"Decided: {what} (decision {answer.revision + 1} on this query).")
+    elif second_opinion:
+        from curation.labeling.consensus.second_opinions import ask_opinion
+
+        round_name, asked_at = ask_opinion(store, query_id, document or "", actor())
+        sentence = f"Sent back for a second opinion, in {round_name}. The pair returns to the list with it."
+        asked = {"query_id": query_id, "document_id": document, "round": round_name, "asked_at": asked_at}
+        emit(asked, sentence)
+    elif unclear is not None:
+        from curation.guides.questions import ask_guide
+
+        question_id = ask_guide(store, query_id, document or "", unclear, actor())
+        emit({"question_id": question_id}, "Noted. All questions: goldgrade guide show --questions")
+    else:
+        if (grade is None) != unjudgeable:
+            raise typer.BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
+        _decide_pair(store, (query_id, document or ""), grade, evidence or ())
+
+
+def _kind(context: typer.Context) -> str:
+    """The option that says what is decided; '' for one pair.
+
+    Raises
+    ------
+    InputError: two say so, or an option of another kind was given.
+    """
+    kinds = [name for name in given_flags(context) if name in OPTIONS_OF]
+    if len(kinds) > 1:
+        flags = " and ".join(given_flags(context)[name] for name in kinds)
+        raise InputError(f"{flags}: expected one of them at a time.")
+    kind = kinds[0] if kinds else ""
+    for other, options in OPTIONS_OF.items():
+        if other != kind and options:
+            what = f"no {other} is decided; name it with --{other}" if other else "they are of a decided pair"
+            refuse_unused(context, what, *options)
+    return kind
+
+
+def _decide_pair(store: Store, pair: tuple[str, str], grade: int | None, evidence: Sequence[str]) -> None:
+    from curation.labeling.consensus.adjudication import decide
+
+    read, spans = _located(store, *pair, evidence) if evidence else (None, ())
+    decision = decide(store, *pair, grade, stated_reason(), actor(), None, read, spans)
+    what = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
+    sentence = f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer})."
+    emit(decision, sentence)
+
+
+def _decide_file(file: Path, columns: Sequence[str | None], every_pair: bool, dry_run: bool) -> None:
+    from curation.ingest.importers.decision_lines import read_decision_lines
+    from curation.ingest.readers.fields import DecisionFields
+    from curation.labeling.consensus.adjudication import decide_many
+
+    proposals = read_decision_lines(file, DecisionFields(*columns), stated_reason())
+    decided = decide_many(target(dry_run), proposals, actor(), every_pair, file)
+    say_dry_run(dry_run)
+    show(decided)
+
+
+def _located(
+    store: Store, query_id: str, document_id: str, quotes: Sequence[str]
+) -> tuple[str | None, Spans]:
+    """The version of a pair's document that a reviewer reads, and where it has these words."""
+    from curation.ingest.importers.evidence_cells import StatedEvidence, located_evidence
+    from curation.labeling.consensus.disputes import dispute
+
+    case = dispute(store, query_id, document_id)
+    stated = [StatedEvidence(None, None, quote) for quote in quotes]
+    return case.dispute.content_hash, located_evidence(stated, document_id, case.document.body)

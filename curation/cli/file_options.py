@@ -1,0 +1,53 @@
+"""Options of commands that read a file: its layout, its columns, and a dry run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from curation.cli.options import option
+from curation.cli.program import project_store
+from curation.ingest.readers.fields import FileField, columns_by_field
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.requests import ImportRequest
+from curation.store import Rehearsal, Store
+
+Encoding = Annotated[str, option(ImportRequest, "encoding")]
+Columns = Annotated[str | None, option(ImportRequest, "columns")]
+NoHeader = Annotated[bool, option(ImportRequest, "no_header")]
+Format = Annotated[str | None, option(ImportRequest, "format")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Do it and take it back: say what it does, and why not.")
+]
+
+
+def layout_of(
+    format: str | None, encoding: str = "utf-8", columns: str | None = None, no_header: bool = False
+) -> FileLayout:
+    """How a file is to be read, as the options say it."""
+    return ImportRequest(format=format, encoding=encoding, columns=columns, no_header=no_header).layout
+
+
+def map_option(*fields: str) -> Any:
+    """The option --map of a command that takes these fields of a file."""
+    listed = f"Fields: {', '.join(fields)}."
+    help = f"Column of a field, as in {fields[0]}=name. Repeatable. {listed}"
+    return typer.Option("--map", metavar="FIELD=COLUMN", help=help)
+
+
+def mapped(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
+    """The column of each of these fields, in their order; None if --map does not name it.
+
+    Raises
+    ------
+    InputError: --map names another field, or a field twice.
+    """
+    columns = columns_by_field(pairs or (), [FileField("", name=name) for name in fields])
+    return [columns.get(name) for name in fields]
+
+
+def target(dry_run: bool) -> Store:
+    """The project to import into, or with --dry-run one that keeps nothing."""
+    return Rehearsal(project_store()) if dry_run else project_store()

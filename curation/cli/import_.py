@@ -1,0 +1,474 @@
+"""`goldgrade import X`: files from which the project takes documents, traffic, queries, runs, grades and
+answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curation.cli.file_options import DryRun, target
+from curation.cli.options import given_flags, option, refuse_unused, with_options_of
+from curation.cli.output import emit, progress_bar, say, say_dry_run, table, to_people
+from curation.cli.program import actor, command_group, project_store, stated_reason
+from curation.core.text import pluralize, to_json_value
+from curation.ingest.requests import (
+    AnswersRequest,
+    CollectionRequest,
+    CorpusRequest,
+    ImportRequest,
+    JudgmentsRequest,
+    NuggetsRequest,
+    QueriesRequest,
+    RunRequest,
+    TrafficRequest,
+    with_file,
+)
+from curation.retrieval.engines import RATE
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from curation.ingest.import_outcome import ImportOutcome
+    from curation.operations.import_collection import CollectionImport
+    from curation.retrieval.engines.asking import EngineTrial
+
+
+RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
+Rate = Annotated[float, typer.Option(help="Requests a second to the engine, at most.")]
+RecordsFile = Annotated[str, typer.Argument(help=f"{RECORDS}.")]
+imports = command_group(
+    "import", "Bring a corpus, a log, queries, runs or judgments in. Answers, collections and engines, too."
+)
+
+MAX_SHOWN = 60
+"""Characters of a document's field that a trial of an engine shows."""
+
+
+@imports.command("corpus")
+@with_options_of(CorpusRequest)
+def import_corpus_command(
+    request: CorpusRequest,
+    context: typer.Context,
+    path: Annotated[
+        str | None,
+        typer.Argument(help=f"{RECORDS}, or a BEIR folder. None with --refresh.", show_default=False),
+    ] = None,
+    refresh: Annotated[str | None, typer.Option(help="Engine whose documents are fetched again.")] = None,
+    rate: Rate = RATE,
+    dry_run: DryRun = False,
+) -> None:
+    """Import the documents. All other fields are kept as metadata.
+
+    Importing the same file again changes nothing. A changed document makes a new snapshot of the corpus; the
+    old one is kept. With --refresh what an engine brought is fetched again: a changed document is a new
+    version, and one that is gone leaves the corpus.
+
+    \b
+    Examples:
+      goldgrade import corpus beir/scifact
+      goldgrade import corpus products.jsonl.gz --map id=id --map title=title --map body=text
+      goldgrade import corpus products.json.gz --map body=description --map body=bullet_points
+      goldgrade import corpus more-pages.csv --add
+      goldgrade import corpus abstracts.csv --markup html
+      goldgrade import corpus products.jsonl.gz --dry-run
+      goldgrade import corpus s3://pages/2026 --in-place
+      goldgrade import corpus --refresh shop --rate 2
+    """
+    if not _asks_engine(context, "refresh", refresh, path, {"rate"}):
+        _import(request, path, dry_run)
+        return
+    from curation.retrieval.engines.documents import refresh as fetch_again
+
+    with progress_bar() as progress:
+        fetched = fetch_again(project_store(), str(refresh), rate, progress, say=to_people)
+    emit(fetched, lambda: say(*fetched.sentences))
+
+
+@imports.command("traffic")
+@with_options_of(TrafficRequest)
+def import_traffic_command(
+    request: TrafficRequest,
+    context: typer.Context,
+    path: Annotated[
+        str | None,
+        typer.Argument(
+            help=f"A log of queries: {RECORDS}, or UBI. Or a folder of such files, here or as "
+            "s3://BUCKET/FOLDER.",
+            show_default=False,
+        ),
+    ] = None,
+    list_logs: Annotated[bool, typer.Option("--list", help="List the logs of the project.")] = False,
+    delete: Annotated[
+        str | None, typer.Option(metavar="LOG", help="Delete a log and its rows, by its id or how it begins.")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Import logged queries, cleaned. Importing the same file again changes nothing.
+
+    Only new rows are taken from a log that was exported again. A row with a session or time is left out as
+    often as an earlier log has it. --list shows the logs that the project has, and --delete takes one out
+    again, as when it came twice. Samples that were drawn from it keep their queries and probabilities.
+
+    A folder is one log, and sessions go on from file to file. The next import reads its new files alone; one
+    that has changed is refused. Address and keys of an S3-compatible storage are the environment's:
+    AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY.
+
+    E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
+    stored. A session is stored as a keyed hash only. Rows that are left out are counted by reason. Times may
+    be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss, have month names as in
+    Apache's logs, and with --date-order be numeric dates such as 03/04/2026. A zone is an
+    offset such as +02:00, or a name such as Europe/Berlin or CEST. A time that cannot be read, such as one in
+    EST, is unknown and never guessed.
+
+    \b
+    Examples:
+      goldgrade import traffic queries.csv --map query=q --map time=asked_at --map count=n
+      goldgrade import traffic ubi_queries.json.gz
+      goldgrade import traffic s3://shop-logs/searches --map session=visitor
+      goldgrade import traffic excite-small.log --no-header --columns session,time,query
+      goldgrade import traffic us-shop.csv --map time=asked_on --date-order mdy
+      goldgrade import traffic shop.csv --map metadata=device --map metadata=country
+      goldgrade import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
+      goldgrade import traffic --list
+      goldgrade import traffic --delete 3f9a1c02 --reason "exported twice"
+    """
+    if delete is None and not list_logs:
+        if path is None:
+            raise typer.BadParameter("name a file, or look at the logs with --list")
+        _import(request, path, dry_run)
+        return
+    flag, others = ("--list", {"list_logs"}) if delete is None else ("--delete", {"delete"})
+    if unused := given_flags(context).keys() - others:
+        refuse_unused(context, f"{flag} reads no file", *unused)
+    if delete is None:
+        _show_logs()
+    else:
+        _delete_log(delete)
+
+
+@imports.command("queries")
+@with_options_of(QueriesRequest)
+def import_queries_command(
+    request: QueriesRequest,
+    path: Annotated[str, typer.Argument(help=f"{RECORDS}, or a BEIR folder.")],
+    dry_run: DryRun = False,
+) -> None:
+    """Import queries to judge, besides the sample. Importing the same file again changes nothing.
+
+    The field tag is a category of the queries: its values become tags, in lower case and with hyphens for
+    spaces.
+
+    \b
+    Examples:
+      goldgrade import queries beir/scifact
+      goldgrade import queries needs.csv --map text=query --map information_need=need
+      goldgrade import queries support.csv --map tag=symptom --map tag=device
+      goldgrade import queries topics.tsv.gz --no-header --columns id,text
+    """
+    _import(request, path, dry_run)
+
+
+@imports.command("judgments")
+@with_options_of(JudgmentsRequest)
+def import_judgments_command(
+    request: JudgmentsRequest,
+    path: Annotated[str, typer.Argument(help=f"Judgments: {RECORDS}, qrels, or as other tools export them.")],
+    dry_run: DryRun = False,
+) -> None:
+    """Import judgments that people gave elsewhere. They answer open presentations of the same pairs.
+
+    Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
+    text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
+    judgment. A judgment is about the text that the corpus has now, unless --about says otherwise. With
+    --judge the grades are kept apart: they settle nothing and add nothing (`goldgrade judge`).
+
+    With --round the file is a pass of its own. The newest pass of each person counts, and
+    `goldgrade agreement --round` compares it with what was judged before.
+
+    \b
+    Examples:
+      goldgrade import judgments ratings.csv --map query=query --map document=docid \\
+        --annotator-columns agent_1_rating,agent_2_rating,agent_3_rating
+      goldgrade import judgments long.csv --map annotator=rater --map cannot_tell=unrateable
+      goldgrade import judgments test.qrels --format qrels --annotator nist
+      goldgrade import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
+      goldgrade import judgments llm.jsonl --judge gpt-5
+      goldgrade import judgments questions.csv --map query=question --map document=corpus_id \\
+        --map evidence=references --annotator chroma --grade 3
+      goldgrade import judgments again.csv --map annotator=rater --round second-pass
+    """
+    _import(request, path, dry_run)
+
+
+@imports.command("run")
+@with_options_of(RunRequest, ["name"])
+def import_run_command(
+    request: RunRequest,
+    context: typer.Context,
+    name: Annotated[str, option(RunRequest, "name")],
+    path: Annotated[
+        str | None,
+        typer.Argument(
+            help="A TREC run, a table (TSV, CSV, JSON lines) or ranx's file. None with --engine.",
+            show_default=False,
+        ),
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Engine to ask for all queries in force, and no file.")
+    ] = None,
+    depth: Annotated[int, typer.Option(help="Documents to ask an engine for, for each query.")] = 100,
+    rate: Rate = RATE,
+    dry_run: DryRun = False,
+) -> None:
+    """Import a run: a system's ranked list for each query. Importing it again changes nothing.
+
+    A list is ordered by its ranks, or by its scores where it has no ranks. Equal scores are ordered by
+    document id, descending, as in trec_eval. Lines may come in any order, but no rank may be repeated.
+    Lists with gaps in their ranks are counted. Scores order them; without scores the ranks do. Ids that an
+    export prefixed (q-1) or encoded (two%20words) are mapped back.
+
+    With --engine the lists are an engine's (`goldgrade import engine`). Documents that the project lacks are
+    brought by id. Where it breaks off no run is stored, and the same command asks for what is missing.
+
+    \b
+    Examples:
+      goldgrade import run bm25-tuned.trec.gz --name bm25-tuned
+      goldgrade import run run_vector.tsv --name vector --map query=query --map score=engine_score
+      goldgrade import run splade.json --name splade --format ranx-json --skip-unknown
+      goldgrade import run top10.tsv --name shop --no-header --columns query,rank,document
+      goldgrade import run --engine shop --name shop@november --depth 100 --rate 5
+    """
+    if not _asks_engine(context, "engine", engine, path, {"name", "depth", "rate"}):
+        _import(replace(request, name=name), path, dry_run)
+        return
+    from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run
+
+    asked = EngineRunRequest(str(engine), name, depth, rate)
+    with progress_bar() as progress:
+        run = import_engine_run(project_store(), asked, progress, say=to_people)
+    emit(run, lambda: say(*run.sentences))
+
+
+@imports.command("answers")
+@with_options_of(AnswersRequest)
+def import_answers_command(
+    request: AnswersRequest,
+    path: RecordsFile,
+    nuggets: Annotated[
+        bool,
+        typer.Option(
+            "--nuggets",
+            help="Import nuggets, the facts that a good answer has. Fields: query, nugget, importance.",
+        ),
+    ] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Import reference answers: any of a query's answers is right. Several lines of one query add up.
+
+    With --nuggets each row is a fact, vital or okay, or a query with a list of objects with text and
+    importance, as in TREC's files. What the file says of a query is all of its answers, or all of its
+    nuggets. The same file again changes nothing.
+
+    \b
+    Examples:
+      goldgrade import answers squad.jsonl --map query=question
+      goldgrade import answers faq.csv --map reference=reference_answer --skip-unknown
+      goldgrade import answers facts.csv --nuggets --map nugget=fact --map importance=weight
+    """
+    _import(NuggetsRequest(**vars(request)) if nuggets else request, path, dry_run)
+
+
+@imports.command("collection")
+@with_options_of(CollectionRequest)
+def import_collection_command(
+    request: CollectionRequest,
+    path: Annotated[
+        Path, typer.Argument(help="A folder with the collection's files, a zip of it, or one file.")
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what each file is taken for and what would be imported.")
+    ] = False,
+) -> None:
+    """Import a test collection.
+
+    It has documents, queries with information needs, and judgments.
+
+    TREC's SGML and XML, SMART, and folders of BEIR and Hugging Face are known. The command says what each
+    file was taken for, and which files it passed over. All is rehearsed on a copy of the project first: if
+    anything is wrong, nothing is imported.
+
+    \b
+    Examples:
+      goldgrade import collection beir/scifact --annotator scifact --grade-map 1=3 --dry-run
+      goldgrade import collection cisi --annotator cisi --grade-map 1=2
+      goldgrade import collection trec-robust --annotator nist --encoding latin-1 --skip-unknown
+    """
+    from curation.operations.import_collection import import_collection
+
+    with progress_bar() as progress:
+        collection = import_collection(project_store(), path, request, dry_run=dry_run, progress=progress)
+    result = to_json_value(collection) | {"dry_run": dry_run}
+    emit(result, lambda: _show_collection(collection, path, dry_run))
+
+
+def _asks_engine(
+    context: typer.Context, option: str, engine: str | None, path: str | None, others: Collection[str]
+) -> bool:
+    """Whether an engine is asked in the place of a file; refuses options of the other, and neither."""
+    flag, both = f"--{option}", {"name"}
+    if engine is None:
+        refuse_unused(context, f"no engine is named with {flag}", *(set(others) - both))
+        if path is None:
+            raise typer.BadParameter(f"name a file, or an engine with {flag}")
+    elif unused := given_flags(context).keys() - {option, *others, *both}:
+        refuse_unused(context, f"{flag} asks an engine, and reads no file", *unused)
+    return engine is not None
+
+
+def _import(request: ImportRequest, path: str | None, dry_run: bool) -> None:
+    from curation.operations.import_file import import_file
+    from curation.operations.registry import OPERATIONS
+
+    request = with_file(request, path or "")
+    with progress_bar(OPERATIONS["import"]) as progress:
+        imported = import_file(target(dry_run), request, progress, actor())
+    emit(imported, lambda: _show(imported.outcome, dry_run))
+
+
+def _show(outcome: ImportOutcome, dry_run: bool) -> None:
+    """The sentence of an outcome, its figures, and what was left out or is remarked."""
+    say_dry_run(dry_run)
+    sentence, *others = outcome.sentences
+    say(sentence)
+    if outcome.changes:
+        table("", list(outcome.figures), [tuple(outcome.figures.values())])
+    say(*others)
+
+
+def _show_collection(collection: CollectionImport, path: Path, dry_run: bool) -> None:
+    say_dry_run(dry_run)
+    paths = [*(file.path for file in collection.files), *(file.path for file in collection.passed)]
+    root = path if any(path in file.parents for file in paths) else path.parent
+    rows = [(file.path.relative_to(root).as_posix(), file.found) for file in collection.files]
+    rows += [
+        (file.path.relative_to(root).as_posix(), f"passed over: {file.found}") for file in collection.passed
+    ]
+    table(f"Files of {path.name}", ["file", "taken for"], rows)
+    for name, outcome in collection.outcomes:
+        say(f"{name}: {outcome.sentence}", *outcome.sentences[1:])
+
+
+def _show_logs() -> None:
+    from curation.ingest.importers.traffic.stored_logs import stored_logs
+
+    with project_store().reading() as cursor:
+        logs = stored_logs(cursor)
+    columns = ["log", "file", "rows", "queries asked", "from", "to", "samples"]
+    rows = [
+        (log.import_id[:8], log.source, log.rows, log.traffic, _day(log.first), _day(log.last), log.samples)
+        for log in logs
+    ]
+    emit({"logs": logs}, lambda: table("Logs", columns, rows) if rows else say("No log yet."))
+
+
+def _day(time: datetime | None) -> str:
+    return f"{time:%Y-%m-%d}" if time else ""
+
+
+def _delete_log(name: str) -> None:
+    from curation.ingest.importers.traffic.stored_logs import delete_log
+
+    log = delete_log(project_store(), name, stated_reason(), actor())
+    drawn = f" {pluralize(log.samples, 'sample was', 'samples were')} drawn with it." if log.samples else ""
+    emit(log, f"{log.source} is deleted, with {pluralize(log.rows, 'row')}.{drawn}")
+
+
+@imports.command("engine")
+def import_engine_command(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the engine, such as shop.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="YAML file with what differs from the kind's template. None with --try.", show_default=False
+        ),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="Kind of engine. One of opensearch, solr, vespa, typesense, and http for any other."
+        ),
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(
+            "--try", help="Ask it once for this text, and show what comes. The text is sent redacted."
+        ),
+    ] = None,
+    depth: Annotated[int, typer.Option(min=1, help="Documents to ask for with --try.")] = 10,
+) -> None:
+    """Add an engine, or give it another template.
+
+    It says how the engine is asked, and where its answers have ids, scores and fields. Nothing is sent.
+
+    Its address is the variable GOLDGRADE_ENGINE_NAME_URL, its key GOLDGRADE_ENGINE_NAME_KEY, with its name in
+    capitals. Neither is stored. Adding it again with another file replaces the template; runs keep theirs.
+
+    With --try the engine is asked once: the request, the hits and the first document are shown. Nothing is
+    stored.
+
+    \b
+    Examples:
+      goldgrade import engine shop shop.yaml --kind opensearch
+      goldgrade import engine page search-page.yaml --kind http
+      goldgrade import engine shop --try "red shoes" --depth 3
+    """
+    if query is not None:
+        refuse_unused(context, "--try adds no engine", "file", "kind")
+        _try_engine(name, query, depth)
+        return
+    refuse_unused(context, "nothing is searched for; name a text with --try", "depth")
+    if file is None or kind is None:
+        raise typer.BadParameter("name the engine's file and its --kind, or a text with --try")
+    _add_engine(name, kind, file)
+
+
+def _add_engine(name: str, kind: str, file: Path) -> None:
+    from curation.retrieval.engines.template import add_engine
+
+    engine, is_new = add_engine(project_store(), name, kind, file)
+    done = "is added" if is_new else "is as it was"
+    variable = f"GOLDGRADE_ENGINE_{name.upper()}_URL"
+    emit(
+        {"name": name, "kind": kind, "template_hash": engine.template.template_hash, "is_new": is_new},
+        f"The engine {name} ({kind}) {done}. Set {variable}, and _KEY where it needs one. "
+        f'Then: goldgrade import engine {name} --try "some query"',
+    )
+
+
+def _try_engine(name: str, query: str, depth: int) -> None:
+    from curation.retrieval.engines.asking import try_engine
+
+    trial = try_engine(project_store(), name, query, depth)
+    emit(trial, lambda: _show_trial(trial))
+
+
+def _show_trial(trial: EngineTrial) -> None:
+    hits, documents = trial.hits, trial.documents
+    say(f"{trial.request.method} {trial.request.path}", *filter(None, [trial.request.body]))
+    titles = {document_id: document.text[:MAX_SHOWN] for document_id, document in documents.items()}
+    scores = dict(zip(hits.ids, hits.scores or (), strict=False))
+    rows = [(rank, key, scores.get(key), titles.get(key)) for rank, key in enumerate(hits.ids, 1)]
+    table(f"Hits of {trial.host}, {hits.seconds:.3f} s", ["place", "id", "score", "document"], rows)
+    say(*filter(None, [hits.left_out]), *(f"{count:,} × {why}." for why, count in trial.left_out.items()))
+    if document := next(iter(documents.values()), None):
+        metadata = [(f"metadata {name}", str(value)) for name, value in json.loads(document.metadata).items()]
+        fields: list[tuple[str, Any]] = [*zip(document._fields[2:-1], document[2:-1], strict=True), *metadata]
+        shown = [(name, text and text[:MAX_SHOWN]) for name, text in fields]
+        table("The first document", ["field", "begins"], shown)

@@ -1,0 +1,207 @@
+"""`goldgrade people`: who works on the project, what they may do, and how they sign in."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.options import given_flags, refuse_unused
+from curation.cli.output import emit, say, table
+from curation.cli.program import command_group, project_store
+from curation.core.errors import InputError
+from curation.core.text import pluralize
+
+if TYPE_CHECKING:
+    from curation.store import Store
+
+NewName = Annotated[str, typer.Argument(help="Name to sign in with: letters, digits and . @ + - _")]
+Link = Annotated[bool, typer.Option("--link", help="Make a link by which they choose a password.")]
+Address = Annotated[str, typer.Option(help="Address of the app, as people open it.")]
+LOCAL = "http://localhost:8501"
+people = command_group("people", "List, add and change the people of the project.")
+
+
+@people.command("list")
+def people_list(
+    sign_ins: Annotated[
+        bool, typer.Option("--sign-ins", help="List the open sign-ins instead, the one used last first.")
+    ] = False,
+) -> None:
+    """List everybody with their role, and how they sign in.
+
+    \b
+    Examples:
+      goldgrade people list
+      goldgrade people list --sign-ins
+    """
+    from curation.people.accounts import list_accounts
+    from curation.people.sign_ins import list_sign_ins
+
+    with project_store().reading() as cursor:
+        accounts, open_sign_ins = list_accounts(cursor), list_sign_ins(cursor)
+    if sign_ins:
+        columns = ["id", "name", "browser", "network", "since", "last used"]
+        at = "{:%d %b %H:%M}".format
+        rows = [
+            (sign_in[0][:8], sign_in[1], *sign_in[3:5], at(sign_in.since), at(sign_in.last_used))
+            for sign_in in open_sign_ins
+        ]
+        listed = {"sign_ins": [sign_in._asdict() for sign_in in open_sign_ins]}
+        emit(listed, lambda: table("Open sign-ins (UTC)", columns, rows))
+        return
+    everybody = [{**account._asdict(), "active": account.active} for account in accounts]
+    roles = [(account.name, account.role, account.ways) for account in accounts]
+    emit({"people": everybody}, lambda: table("People", ["name", "role", "signs in"], roles))
+
+
+@people.command("add")
+def people_add(
+    context: typer.Context,
+    name: NewName,
+    role: Annotated[
+        str, typer.Option(help="What they may do: annotator, reviewer, lead or evaluator.")
+    ] = "annotator",
+    email: Annotated[
+        str | None,
+        typer.Option(help="Address for sign-in through an identity provider. No password is asked for."),
+    ] = None,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input, its first line.")
+    ] = False,
+    link: Link = False,
+    address: Address = LOCAL,
+) -> None:
+    """Add somebody who can sign in. The password is asked for twice.
+
+    With --link they choose their own password by a link that works once, for 7 days. With --email they sign
+    in through the app's identity provider, and have no password unless --password-stdin gives one.
+
+    \b
+    Examples:
+      goldgrade people add ada --role reviewer --link --address https://labels.example.org
+      goldgrade people add grace
+      goldgrade people add joan --email joan@example.org
+      goldgrade people add vera --role evaluator
+      printf '%s\\n' "$PASSWORD" | goldgrade people add grace --role reviewer --password-stdin
+    """
+    from curation.people.annotators import add_annotator
+
+    if link:
+        refuse_unused(context, "a link is made, by which they choose it", "email", "password_stdin")
+        _invite(project_store(), name, role, address)
+        return
+    refuse_unused(context, "no link is made; add --link", "address")
+    password = _password(password_stdin) if password_stdin or email is None else None
+    added = add_annotator(project_store(), name, role, password, email)
+    emit(added, f"Added {added.name} as {added.role}.")
+
+
+@people.command("set")
+def people_set(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The person whose account changes.")],
+    role: Annotated[
+        str | None, typer.Option(help="What they may do from now on, open pages included.")
+    ] = None,
+    deactivate: Annotated[
+        bool, typer.Option("--deactivate", help="End their access at once. Their judgments remain and count.")
+    ] = False,
+    activate: Annotated[bool, typer.Option("--activate", help="Let them sign in again, as before.")] = False,
+    email: Annotated[
+        str | None, typer.Option(help="Let them sign in as this address. The provider confirms it.")
+    ] = None,
+    no_email: Annotated[
+        str | None, typer.Option(help="Remove this address. Its sign-ins end within seconds.")
+    ] = None,
+    link: Link = False,
+    no_link: Annotated[bool, typer.Option("--no-link", help="Withdraw the link.")] = False,
+    address: Address = LOCAL,
+    end: Annotated[
+        str | None, typer.Option("--end-sign-ins", help="End a sign-in, by its id, or 'all' of them.")
+    ] = None,
+) -> None:
+    """Change one thing of somebody's account.
+
+    It is the role, access, an address, the link or sign-ins.
+
+    Who is deactivated or becomes evaluator judges nothing: what they have not answered goes to the other
+    members of its rounds. The last lead stays lead. A new link ends the one before; a person may have several
+    addresses.
+
+    \b
+    Examples:
+      goldgrade people set ada --role reviewer
+      goldgrade people set ada --deactivate
+      goldgrade people set ada --link
+      goldgrade people set ada --email ada@example.org
+      goldgrade people set ada --end-sign-ins all
+    """
+    changes = [flag for option, flag in given_flags(context).items() if option not in ("name", "address")]
+    if len(changes) != 1:
+        raise InputError(
+            f"{' and '.join(changes)}: expected one change at a time."
+            if changes
+            else "Nothing to change is named: expected one of the options, such as --role or --link."
+        )
+    if not link:
+        refuse_unused(context, "no link is made; add --link", "address")
+    store = project_store()
+    if link:
+        _invite(store, name, None, address)
+    elif role or deactivate:
+        _change_work(store, name, role)
+    else:
+        _change_access(store, name, activate, email, no_email, end)
+
+
+def _invite(store: Store, name: str, role: str | None, address: str) -> None:
+    from curation.people.accounts import invite, link_of
+
+    made = invite(store, name, role)
+    link = link_of(address, made.token)
+    result = {"name": name, "role": made.role, "expires": made.expires, "link": link}
+    sentence = f"{name} is {made.role}. This link works once, until {made.expires:%d %b %Y %H:%M} UTC:"
+    emit(result, lambda: say(sentence, link))
+
+
+def _change_work(store: Store, name: str, role: str | None) -> None:
+    """Change what may return somebody's open items to their rounds; without a role, deactivate them."""
+    from curation.labeling.rounds.moving import change_role, deactivate_annotator
+
+    annotator, returned = change_role(store, name, role) if role else deactivate_annotator(store, name)
+    sentence = f"{name} is {role} now." if role else f"{name} is deactivated. Their judgments remain."
+    result = {"name": name, "role": annotator.role, "active": annotator.active, "returned": returned}
+    emit(result, lambda: say(sentence, *(work.sentence for work in returned)))
+
+
+def _change_access(
+    store: Store, name: str, activate: bool, email: str | None, no_email: str | None, end: str | None
+) -> None:
+    """Change how somebody signs in; with nothing named, withdraw their link."""
+    from curation.people import accounts
+    from curation.people.accounts import withdraw
+
+    if activate:
+        emit(accounts.activate(store, name), f"{name} can sign in again.")
+    elif email or no_email:
+        change = accounts.add_identity if email else accounts.remove_identity
+        identity = change(store, name, email or no_email or "")
+        can = "signs in" if email else "no longer signs in"
+        result = {**identity, "removed": not email}
+        emit(result, f"{name} {can} as {identity['email']}.")
+    elif end is not None:
+        ended = accounts.end_sign_ins(store, name, "" if end == "all" else end)
+        emit({"name": name, "ended": ended}, f"Ended {pluralize(ended, 'sign-in')} of {name}.")
+    else:
+        withdraw(store, name)
+        emit({"name": name, "removed": True}, f"The link of {name} does not work any more.")
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise InputError("no terminal to ask for a password; pass it with --password-stdin")
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))

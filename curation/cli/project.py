@@ -1,0 +1,230 @@
+"""`goldgrade init`, `status`, `backup`, `restore` and `doctor`: the project as a whole."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation.cli.options import refuse_others
+from curation.cli.output import emit, progress_bar, say, show, table, to_people
+from curation.cli.program import app, project_path, project_store
+from curation.core import named_project
+from curation.core.text import pluralize
+
+
+@app.command()
+def doctor(
+    folder: Annotated[
+        list[Path] | None, typer.Option(help="A folder in which exports are written. Repeatable.")
+    ] = None,
+    clean: Annotated[bool, typer.Option("--clean", help="Remove what killed processes left.")] = False,
+) -> None:
+    """Examine the project while it is in use. Exit 1 if somebody must act.
+
+    The file is read whole. Looked at are its log, permissions and disk, versions, releases against their
+    sums, jobs without an end, folders that killed processes left, backups, and the clock.
+
+    \b
+    Examples:
+      goldgrade doctor
+      goldgrade doctor --folder exports --clean
+      goldgrade doctor --json
+    """
+    from curation.operations.doctor import examine
+
+    examination = examine(project_path(), folder or [], clean=clean)
+
+    show(examination)
+    if examination.problems:
+        raise typer.Exit(1)
+
+
+@app.command()
+def backup(
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="The new file, or a folder: then the time is part of the name. One that ends with / is made."
+        ),
+    ],
+) -> None:
+    """Copy the project to a file while people grade. Its sums are written next to it.
+
+    The copy is read whole before it gets its name. It holds hashes of passwords, sealed grades and the key
+    that signs cookies, so only you can read it.
+
+    \b
+    Examples:
+      goldgrade backup backups/
+      goldgrade backup backups/before-autumn.duckdb --json
+    """
+    from curation.operations.backup import back_up, make_folder
+
+    if file.endswith("/"):
+        make_folder(Path(file))
+    taken = back_up(project_store(), Path(file))
+    show(taken, f"It is in {taken.path}.")
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A backup.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Move a project that is there aside, and keep it.")
+    ] = False,
+) -> None:
+    """Make a backup the project. It is compared with its sums and read whole first.
+
+    Sign-ins, passwords and roles are as they were at the backup's time. Stop the app first: what people
+    answered since the backup is in the project that is moved aside, not in the restored one.
+
+    \b
+    Examples:
+      goldgrade restore backups/goldgrade-20261123-020000.duckdb --replace
+      goldgrade --project data/copy.duckdb restore backups/goldgrade-20261123-020000.duckdb
+    """
+    from curation.operations.backup import restore as restore_backup
+
+    show(restore_backup(file, project_path(), replace=replace))
+
+
+@app.command()
+def init(
+    context: typer.Context,
+    guide: Annotated[
+        Path | None,
+        typer.Option(
+            help="Labeling guide: a file, or the name of a shipped guide.", show_default="grades 0 to 3"
+        ),
+    ] = None,
+    demo: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Build the demo project there instead, such as in data/demo."),
+    ] = None,
+    demo_files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Only write the demo's corpus, log and grades there."),
+    ] = None,
+) -> None:
+    """Make a project with a labeling guide's grade scale.
+
+    \b
+    Examples:
+      goldgrade --project data/shop.duckdb init --guide binary
+      goldgrade init --demo data/demo
+    """
+    for name, path in (("demo", demo), ("demo_files", demo_files)):
+        if path is not None:
+            refuse_others(context, f"--{name.replace('_', '-')} is asked for alone", name)
+    if demo is not None:
+        _build_demo(demo)
+    elif demo_files is not None:
+        _write_files(demo_files)
+    else:
+        _make_project(guide)
+
+
+def _make_project(path: Path | None) -> None:
+    from curation.guides.guide import current_guide
+    from curation.operations.project import init_project
+
+    store = init_project(project_path(), path)
+    with store.reading() as cursor:
+        guide = current_guide(cursor)
+    scale = [grade.model_dump() for grade in guide.scale]
+    result = {"project": store.path, "guide": guide.title, "guide_hash": guide.guide_hash, "scale": scale}
+
+    def text() -> None:
+        say(f"Made {store.path} with the guide “{guide.title}”.")
+        rows = [(grade.value, grade.name, grade.key, grade.definition) for grade in guide.scale]
+        table("Grade scale", ["grade", "name", "key", "definition"], rows)
+        say(
+            "Next: goldgrade app prints a link by which you make the first account.",
+            "Or by commands: goldgrade import corpus PATH",
+        )
+
+    emit(result, text)
+
+
+def _build_demo(folder: Path) -> None:
+    from curation.operations.demo import PASSWORD, PEOPLE, build_demo
+
+    began = time.monotonic()
+    with progress_bar() as progress:
+        project, is_new = build_demo(
+            folder, named_project.SAMPLE, lambda step: to_people(f"demo: {step}"), progress
+        )
+    seconds = time.monotonic() - began if is_new else 0.0
+
+    def text() -> None:
+        say(f"demo: {f'built in {seconds:.0f} s:' if is_new else 'found'} {project}")
+        rows = [(name, PASSWORD, role) for name, role in PEOPLE.items()]
+        table("Sign in as", ["name", "password", "role"], rows)
+        say(f"Next: goldgrade --project {project} app --browser")
+
+    emit({"project": project, "built": is_new, "seconds": seconds}, text)
+
+
+def _write_files(folder: Path) -> None:
+    from curation.operations.stdlib_corpus import write_stdlib_corpus
+
+    folder.mkdir(parents=True, exist_ok=True)
+    corpus = folder / "stdlib.jsonl"
+    documents = write_stdlib_corpus(corpus)
+    others = [Path(shutil.copy(file, folder)).name for file in sorted(named_project.SAMPLE.glob("*.csv"))]
+    sentence = f"Wrote {pluralize(documents, 'document')} to {corpus}, and {', '.join(others)}."
+    emit({"corpus": corpus, "documents": documents, "files": others}, sentence)
+
+
+@app.command()
+def status(
+    notify: Annotated[
+        bool,
+        typer.Option(
+            "--notify", help="Only send the notices that are due, each once. The app does so itself."
+        ),
+    ] = False,
+) -> None:
+    """Show where the project is on its path, and what comes next.
+
+    It has each stage from import to re-labeling and the last backup, as the page Home. Notices
+    go to the address in GOLDGRADE_WEBHOOK, as a lead chooses in the app.
+
+    \b
+    Examples:
+      goldgrade status
+      goldgrade status --notify
+    """
+    from curation.operations.doctor import look_at_backups
+    from curation.operations.notices import send_due
+    from curation.operations.workflow.project_workflow import read_figures, read_stages
+    from curation.operations.workflow.stage import WORDS, next_stage
+
+    store = project_store()
+    if notify:
+        made = send_due(store)
+        emit({"attempts": made}, f"{pluralize(made, 'attempt')} to send a notice.")
+        return
+    figures = read_figures(store)
+    stages = read_stages(store, figures)
+    following = next_stage(stages)
+    backups = [finding.sentence for finding in look_at_backups(store)]
+    result = {
+        "next": following and following.name,
+        "stages": stages,
+        "backups": backups,
+        "left_out": figures.left_out,
+    }
+
+    def text() -> None:
+        rows = [(stage.name, WORDS.get(stage.state, stage.state), stage.line) for stage in stages]
+        table("The path", ["stage", "state", "what"], rows)
+        action = following and following.action
+        say(*backups, f"Next: {action.label} ({action.command})" if action else "Nothing waits.")
+        say(*figures.left_out)
+
+    emit(result, text)

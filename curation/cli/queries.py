@@ -1,0 +1,201 @@
+"""`goldgrade sample`, `query` and `tags`: the queries to be judged, and what kind each is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation.cli.file_options import Columns, Encoding, Format, NoHeader, layout_of, map_option, mapped
+from curation.cli.options import given_flags, option, refuse_unused, with_options_of
+from curation.cli.output import carry_out, emit, show
+from curation.cli.program import actor, app, command_group, project_store
+from curation.core.errors import InputError
+from curation.core.operation import PlainResult
+from curation.core.text import pluralize
+from curation.queries.requests import DrawRequest, TagsRequest, TopUpRequest
+
+query = command_group("query", "Write queries by hand.")
+
+
+@app.command()
+def tags(
+    context: typer.Context,
+    queries: Annotated[
+        list[str] | None, typer.Argument(help="Ids of queries, or their texts. For --set and --unset.")
+    ] = None,
+    find: Annotated[bool, typer.Option("--find", help="Tag all current queries by rule.")] = False,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A tag that the named queries have. Repeatable.")
+    ] = None,
+    unset: Annotated[
+        list[str] | None, typer.Option(help="A tag that the named queries do not have. Repeatable.")
+    ] = None,
+    declare: Annotated[
+        list[str] | None,
+        typer.Option(help="Add a tag of your own. Lower-case letters, digits and hyphens. Repeatable."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="File with queries and tags: CSV, TSV, JSON lines or Parquet.")
+    ] = None,
+    map: Annotated[list[str] | None, map_option("query", "tag")] = None,
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    tag: Annotated[str | None, typer.Option(help="List only queries with this tag.")] = None,
+) -> None:
+    """List the current queries with their tags, or set them.
+
+    Tags that people set are marked with a star, and override the rules. If a named query or a line of a file
+    is wrong, nothing changes.
+
+    With --find rules tag the queries that are sampled, imported, written by hand, and in rounds. They find
+    question, temporal, multi-intent, short and long. Running it again adds only what changed. A sample
+    can be stratified by tags (`goldgrade sample --strata tag:NAME`).
+
+    Only people set entity, misspelling, synonym, single-hop, multi-hop, ambiguous, out-of-domain, adversarial
+    and unanswerable, and the tags that --declare adds. Samples, rounds, splits and breakdowns know them all.
+    A cell of a --file holds one or more tags, separated by commas or spaces; -entity means that the query is
+    not an entity.
+
+    \b
+    Examples:
+      goldgrade tags --tag unanswerable
+      goldgrade tags --find
+      goldgrade tags "head set" "ear phones" --set misspelling
+      goldgrade tags q1f2e3d4c5b6a --set multi-hop --set question --unset entity --as ada
+      goldgrade tags --declare error-code --declare device
+      goldgrade tags --file reviewed.jsonl --map query=question --map tag=kinds --as ada
+    """
+    sets = bool(queries or set_ or unset)
+    if sum((find, sets, bool(declare), file is not None)) > 1:
+        raise InputError("--find, --set and --unset, --declare and --file do different work; expected one.")
+    if file is None:
+        of_file = ("map", "format", "encoding", "columns", "no_header")
+        refuse_unused(context, "no file is read; name one with --file", *of_file)
+    if find or sets or declare or file is not None:
+        refuse_unused(context, "no queries are listed", "tag")
+    from curation.ingest.importers.query_tags import declare_tags
+    from curation.queries import stored_tags
+
+    store = project_store()
+    if find:
+        from curation.operations.registry import OPERATIONS
+
+        show(carry_out(OPERATIONS["tags"], TagsRequest()))
+    elif sets:
+        show(stored_tags.set_tags(store, queries or [], set_ or [], unset or [], actor()))
+    elif declare:
+        added = declare_tags(store, declare, actor())
+        before = len(set(declare)) - len(added)
+        emit({"added": added}, f"{pluralize(len(added), 'tag')} added, {before:,} known before.")
+    elif file is not None:
+        layout = layout_of(format, encoding, columns, no_header)
+        query_column, tag_column = mapped(map, "query", "tag")
+        show(stored_tags.import_tags(store, file, actor(), query_column, tag_column, layout))
+    else:
+        tagged = stored_tags.tagged_queries(store, tag)
+        table = stored_tags.tagged_table(tagged)
+        emit({"queries": tagged}, lambda: show(PlainResult((), (table,))))
+
+
+@query.command("add")
+def query_add(
+    text: Annotated[str, typer.Argument(help="The query, as a user would type it.")],
+    id: Annotated[str | None, typer.Option(help="Its id.", show_default="made from the text")] = None,
+    information_need: Annotated[
+        str | None, typer.Option(help="The information need behind it, shown to annotators.")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag of the query. Repeatable.")] = None,
+) -> None:
+    """Add a query that is not in the log. It is judged like a query of the sample.
+
+    A text that the project already has is refused, and so is a text with personal data.
+
+    \b
+    Examples:
+      goldgrade query add "cable for two 4k screens"
+      goldgrade query add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
+      goldgrade query add "usb c hub" --information-need "A hub that charges the laptop too" --as ada --json
+    """
+    from curation.queries.stored_tags import write_query
+
+    added = write_query(project_store(), text, id, information_need, tag or [], actor())
+    emit(added, f"Added query {added.query_id}: {added.text}")
+
+
+@app.command()
+@with_options_of(DrawRequest, besides=("size", "quotas"))
+def sample(
+    request: DrawRequest,
+    context: typer.Context,
+    size: Annotated[
+        int | None, option(DrawRequest, "size", show_default="needed unless topping up to quotas")
+    ] = None,
+    quota: Annotated[list[str] | None, option(DrawRequest, "quotas")] = None,
+    top_up: Annotated[
+        bool,
+        typer.Option(
+            "--top-up",
+            help="Add queries to the current sample and keep all of it. It then has at least each "
+            "--quota, or --size queries.",
+        ),
+    ] = False,
+) -> None:
+    """Draw the queries to judge from all imported traffic. They are drawn without replacement.
+
+    By default head, torso and tail get equal shares of the sample; what a small stratum cannot use goes to
+    the others. Strata of several dimensions are crossed and named like `head · docs-site · short`. Length is
+    short up to 2 words, long from 6. A tag makes two strata, such as `question` and `not question`. A field
+    is another field of the log (`import traffic --map metadata=COLUMN`). A cluster is the region of the
+    corpus that a query is most about (`goldgrade coverage`). Queries asked equally often stay in one band.
+    Each query is stored with its inclusion probability. The sample becomes the current one; earlier samples
+    stay stored.
+
+    With `--top-up` a
+    stratum that is too small gets more queries. Each `--quota` is then a minimum, no earlier query is lost,
+    and all probabilities stay correct. Seed, strata and limits stay as in the current sample.
+
+    \b
+    Examples:
+      goldgrade sample --size 200 --seed 7
+      goldgrade sample --size 200 --seed 7 --json
+      goldgrade sample --size 300 --strata band,segment --allocation square-root
+      goldgrade sample --size 200 --strata band,tag:question,field:country
+      goldgrade sample --size 200 --strata cluster --allocation square-root
+      goldgrade sample --size 200 --design pps --since 2026-01-01 --until 2026-04-01
+      goldgrade sample --size 260 --seed 7 --quota head=67 --quota torso=67
+      goldgrade sample --size 260 --seed 7 --quota head=30%
+      goldgrade sample --top-up --quota tail=40 --quota torso=40
+      goldgrade sample --top-up --size 300
+      goldgrade sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
+    """
+    from curation.operations.registry import OPERATIONS
+    from curation.queries.requests import read_quotas
+
+    if top_up:
+        _refuse_other_options(context)
+    elif size is None:
+        raise InputError("No --size was given; expected how many queries to draw, for instance --size 200.")
+    quotas = read_quotas(quota or [], size)
+    asked: TopUpRequest | DrawRequest = TopUpRequest(size, quotas)
+    if size is not None and not top_up:
+        asked = replace(request, size=size, quotas=quotas)
+    report = carry_out(OPERATIONS["top up" if top_up else "sample"], asked)
+    show(report, *report.warnings)
+
+
+_TOPPED_UP_WITH = frozenset({"size", "quota", "top_up"})
+
+
+def _refuse_other_options(context: typer.Context) -> None:
+    """Refuse options that a top-up would ignore, because it is drawn like the sample."""
+    given = [flag for name, flag in given_flags(context).items() if name not in _TOPPED_UP_WITH]
+    if given:
+        raise InputError(
+            "--top-up draws like the current sample and takes only --size and --quota; "
+            f"leave {', '.join(given)} out."
+        )

@@ -1,0 +1,223 @@
+"""`goldgrade freeze`, `releases`, `verify`, `export` and `diff`: releases of the gold set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curation.cli.options import refuse_unused, with_options_of
+from curation.cli.output import carry_out, emit, progress_bar, say, show, show_tables
+from curation.cli.program import (
+    AnyRelease,
+    Licence,
+    Limit,
+    ReleaseName,
+    actor,
+    app,
+    project_store,
+    release_store,
+    seal_reason,
+)
+from curation.core.operation import PlainResult
+from curation.core.text import pluralize
+from curation.releases.requests import FreezeRequest
+
+if TYPE_CHECKING:
+    from curation.releases.freeze.freeze import Frozen
+
+
+@app.command()
+@with_options_of(FreezeRequest)
+def freeze(
+    request: FreezeRequest,
+    context: typer.Context,
+    name: ReleaseName,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what speaks against a freeze. Freeze nothing.")
+    ] = False,
+) -> None:
+    """Freeze the current gold set under a name. The release id is a hash of its content.
+
+    The labels must have the agreement that the project demands (`goldgrade gate`). By default ordinal alpha's
+    95 % interval must begin above 0.667, and the interval of identical grades on blind duplicates above 80 %.
+
+    \b
+    Examples:
+      goldgrade freeze v1
+      goldgrade freeze pilot --override "Two judges on a tenth of the pairs; a draft for the search team"
+      goldgrade freeze v1-draft --allow-disputed --json
+      goldgrade freeze v1 --allow-changed
+      goldgrade freeze v1 --share-grades identical
+      goldgrade freeze v1 --only-complete --dry-run
+      goldgrade freeze v1 --seal holdout
+    """
+    from curation.operations.registry import OPERATIONS
+    from curation.releases.freeze.checklist import check_table, checklist
+    from curation.releases.freeze.freeze import readiness
+
+    if dry_run:
+        refuse_unused(context, "a dry run freezes nothing", "override", "reason", "share")
+        checks = checklist(readiness(project_store(), request))
+        emit({"checks": checks}, lambda: show_tables(check_table(checks)))
+        return
+    frozen = carry_out(OPERATIONS["freeze"], replace(request, name=name))
+    show(frozen, *_further(frozen))
+
+
+def _further(frozen: Frozen) -> Iterator[str]:
+    """What the command line says besides: ids, the coverage map, and what comes next."""
+    from curation.releases.freeze.draft import CHANGED
+
+    yield f"release id: {frozen.release_id}"
+    if frozen.parent is not None:
+        yield f"parent: the release {frozen.parent[:12]}…, before the last re-labeling (see `goldgrade diff`)"
+    if frozen.coverage is not None:
+        yield frozen.coverage
+    if CHANGED in frozen.left_out:
+        yield "Judge these again (`goldgrade round open NAME --again`), or keep them with --allow-changed."
+    form = "leaderboard" if frozen.sealed else "beir"
+    yield f"Next: goldgrade export {frozen.name} --format {form} --out DIR"
+
+
+@app.command()
+def verify(
+    name: Annotated[
+        str | None, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="An exported folder to check instead.", show_default="the release")
+    ] = None,
+) -> None:
+    """Check every byte of a release or an exported folder. Exit 1 if something was altered.
+
+    A release is compared with its checksums, and each of its documents with its hash. A folder is compared
+    with the sums of its manifest. No grade is shown.
+
+    \b
+    Examples:
+      goldgrade verify v1
+      goldgrade verify --folder exports/v1
+      goldgrade verify v1 --json
+    """
+    if (name is None) == (folder is None):
+        raise typer.BadParameter("give either the name of a RELEASE or --folder DIR")
+    from curation.releases.verify import verify as verify_release
+    from curation.releases.verify_export import verify_export
+
+    if folder is not None:
+        verified: Any = verify_export(folder)
+    else:
+        with progress_bar() as progress:
+            verified = verify_release(release_store(), str(name), progress)
+    show(verified)
+    if not verified.intact:
+        raise typer.Exit(1)
+
+
+@app.command()
+def releases(
+    context: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="RELEASE", help="One of them. For --card also an id or a packed release's file."
+        ),
+    ] = None,
+    card: Annotated[bool, typer.Option("--card", help="Print its data-set card (Markdown) instead.")] = False,
+    licence: Licence = "unknown",
+    sealed_limit: Annotated[
+        int | None,
+        typer.Option(
+            help="Set the sealed evaluations that an evaluator has a month.", show_default="as it is"
+        ),
+    ] = None,
+) -> None:
+    """List the releases, oldest first. With a name: its parts, what is sealed, and who opened the seal.
+
+    The limit counts for each evaluator and each sealed part, a month (UTC). Refused requests count, too.
+
+    \b
+    Examples:
+      goldgrade releases
+      goldgrade releases v1
+      goldgrade releases v1 --card --license cc-by-4.0
+      goldgrade releases --sealed-limit 20
+    """
+    if not card:
+        refuse_unused(context, "a card names it; add --card", "licence")
+    if sealed_limit is not None:
+        _limit(sealed_limit)
+    elif name is None:
+        _list()
+    elif card:
+        _card(name, licence)
+    else:
+        from curation.releases.overview import show as show_release
+
+        show(show_release(project_store(), name))
+
+
+def _limit(number: int) -> None:
+    from curation.releases.seal import set_monthly_limit
+
+    set_monthly_limit(project_store(), number, actor())
+    emit({"limit": number}, _limit_sentence(number))
+
+
+def _limit_sentence(number: int) -> str:
+    return f"Each evaluator has {pluralize(number, 'sealed evaluation')} a month for each sealed part."
+
+
+def _list() -> None:
+    from curation.releases.overview import release_table
+    from curation.releases.overview import releases as all_releases
+    from curation.releases.seal import monthly_limit
+
+    store = project_store(with_arrow=False)
+    listed = all_releases(store)
+    with store.reading() as cursor:
+        limit = monthly_limit(cursor)
+    nothing = "Nothing is frozen yet. Next: goldgrade freeze NAME"
+    result = PlainResult((_limit_sentence(limit) if listed else nothing,), (release_table(listed),))
+    emit({"releases": listed, "sealed_limit": limit}, lambda: show(result))
+
+
+def _card(name: str, licence: str) -> None:
+    from curation.releases.card import card_text, limits_of
+    from curation.releases.verify import load_release
+
+    release = load_release(release_store(), name)
+    text = card_text(release, licence)
+    about = {"name": name, "licence": licence, "limits": limits_of(release), "card": text}
+    emit(about, lambda: print(text, end=""))
+
+
+@app.command("diff")
+def diff_releases(old: AnyRelease, new: AnyRelease, limit: Limit = 20) -> None:
+    """Compare two releases. It compares queries, grades, documents, split, agreement and settings.
+
+    Changed grades of a sealed part are counted, and named only with --reason.
+
+    \b
+    Examples:
+      goldgrade diff v1 v2
+      goldgrade diff v1 v2 --limit 200
+      goldgrade diff v1 v2 --reason "Release notes for the search team" --json
+    """
+    from curation.releases.diff import diff
+
+    difference = diff(release_store(), old, new, seal_reason(), actor())
+
+    def show() -> None:
+        from curation.core.reports.terminal import show_sections
+        from curation.releases.diff_sections import diff_sections, findings, title_of
+
+        say(f"{title_of(difference)}:", *(f"  {sentence}" for sentence in findings(difference)))
+        if not difference.same:
+            show_sections(diff_sections(difference, limit))
+
+    emit(difference, show)

@@ -1,0 +1,56 @@
+"""An estimate: a figure with its 95 % interval, what it rests on, and why it is missing; in words, too."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from curation.core.statistics.intervals import wilson
+from curation.core.text import decimal, interval_text, percent
+
+
+class Estimate(NamedTuple):
+    """A figure with its 95 % interval.
+
+    Attributes
+    ----------
+    value: None without one.
+    low, high: None if there is no interval.
+    n: what the figure rests on: queries, pairs, repeats.
+    why: why there is no value or no interval; None if there are both.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    why: str | None = None
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both ends of the interval are known."""
+        return self.low is not None and self.high is not None
+
+    def interval(self, places: int = 3, sign: str = "") -> str:
+        """The interval as people read it: "0.100 to 0.200"; a dash without an interval."""
+        return interval_text(self.low, self.high, places, sign)
+
+    def text(self, places: int = 3, sign: str = "") -> str:
+        """The figure with its interval: "0.512 (95 % interval 0.400 to 0.600)", or why it is missing."""
+        return self._worded(decimal(self.value, places, sign), self.interval(places, sign))
+
+    def percent_text(self, places: int = 0) -> str:
+        """A share with its interval: "12 % (95 % interval 4 % to 31 %)", or why it is missing."""
+        ends = f"{percent(self.low, places)} to {percent(self.high, places)}"
+        return self._worded(percent(self.value, places), ends)
+
+    def _worded(self, value: str, ends: str) -> str:
+        if self.has_interval:
+            return f"{value} (95 % interval {ends})"
+        return f"{value} ({self.why})" if self.why else value
+
+
+def share_estimate(successes: int, n: int, least: int = 1, why: str | None = None) -> Estimate:
+    """The share of successes with Wilson's interval; no value with fewer than `least` trials, and `why`."""
+    if n < max(least, 1):
+        return Estimate(n=n, why=why)
+    return Estimate(successes / n, *wilson(successes, n), n)

@@ -1,1 +1,0 @@
-"""Paired differences of two systems on the same queries: size, tests, and what they can detect."""

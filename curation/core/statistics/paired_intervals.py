@@ -1,0 +1,75 @@
+"""95 % intervals of mean differences, also where a few queries decide.
+
+Two systems often do the same. Then a handful of queries carries the difference, a sample easily misses them,
+and an interval from what was drawn is too narrow: the bootstrap, Student's t and the studentised bootstrap
+held the truth in 41 to 90 % of such sets.
+
+So where fewer than `CARRIED_BY` queries differ from the most common difference, the interval adds one query
+that nobody has seen, at the worst and at the best difference that it could have, and weighs all queries at
+random (Dirichlet). That is Gaffke's bound, which has held in all simulations known and equals the exact bound
+of a share: N. Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+nonnegative variable, Mathematical Methods of Statistics 14; E. Learned-Miller and P. S. Thomas (2019), A new
+confidence interval for the mean of a bounded random variable. Else it is the bootstrap over queries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.intervals import most_common, percentile_interval, resampled
+from curation.core.statistics.paired_differences import TIED_WITHIN
+
+CARRIED_BY = 8
+"""With fewer queries than this that differ from the most common figure, a sample easily misses such ones."""
+_WEIGHINGS = 2000
+
+
+def paired_intervals(differences: Floats, seed: int) -> Floats:
+    """95 % intervals of the mean differences: low and high, shape (2, P), NaN with fewer than two queries.
+
+    Pairs with as many queries share their draws, and a query without a difference changes none of them. A
+    query that nobody has seen is taken to differ no more than the largest difference that was seen, or by 1
+    where none was: the range of nearly all measures.
+
+    Parameters
+    ----------
+    differences: shape (Q, P); NaN is no query.
+    """
+    ends = np.full((2, differences.shape[1]), np.nan)
+    defined = ~np.isnan(differences)
+    for n in np.unique(defined.sum(axis=0)).tolist():
+        if n < 2:
+            continue
+        pairs = np.flatnonzero(defined.sum(axis=0) == n)
+        known = differences.T[pairs][defined.T[pairs]].reshape(len(pairs), n).T
+        few = most_common(known)[1] < CARRIED_BY
+        weights = _random_weights(n, seed) if few.any() else np.empty((0, n + 1))
+        ends[:, pairs[few]] = np.array([_guarded(column, weights) for column in known[:, few].T]).T
+        if not few.all():
+            ends[:, pairs[~few]] = _bootstrapped(known[:, ~few], seed)
+    return ends
+
+
+def _bootstrapped(differences: Floats, seed: int) -> Floats:
+    """Expanded percentiles of the means of queries drawn again, the same draws for all; without NaN."""
+    queries = len(differences)
+    means = np.concatenate(list(resampled(differences, seed))) / queries
+    return np.array([percentile_interval(column, queries) for column in means.T], np.float64).T
+
+
+def _random_weights(queries: int, seed: int) -> Floats:
+    """Weights of the queries and of one more, from Dirichlet's distribution: shape (W, queries + 1)."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    weights = random.standard_exponential((_WEIGHINGS, queries + 1))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
+
+
+def _guarded(differences: Floats, weights: Floats) -> tuple[float, float]:
+    """Gaffke's two bounds of 2.5 % each, for one column without NaN."""
+    largest = float(np.abs(differences).max())
+    largest = largest if largest > TIED_WITHIN else 1.0
+    seen, unseen = (weights[:, :-1] * differences).sum(axis=1), weights[:, -1]
+    low, high = np.quantile(seen - unseen * largest, 0.025), np.quantile(seen + unseen * largest, 0.975)
+    return float(low), float(high)

@@ -1,0 +1,63 @@
+"""Power of paired t tests: the smallest difference that n queries detect, and the queries a difference needs.
+
+The power of the two-sided test at 5 % follows from the noncentral t distribution (J. Cohen (1988),
+Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2). A finding in the wrong direction
+does not count as power, as in R (power.t.test).
+"""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+
+import numpy as np
+from scipy.special import nctdtr, nctdtrinc, stdtrit
+
+from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.intervals import Z95
+
+POWER = 0.8
+"""How often a difference of the stated size is found."""
+MAX_QUERIES = 10_000_000
+"""A difference that would need more than this is taken as out of reach."""
+_Z_POWER = 0.8416212335729143  # the 80 % point of the normal distribution
+
+
+def detectable_difference(n: Ints, sd: Floats) -> Floats:
+    """The difference that the test finds in 80 % of sets of n queries; NaN with fewer than two.
+
+    Parameters
+    ----------
+    n, sd: shape (P,), queries, and the standard deviation of their differences.
+    """
+    freedom = np.maximum(n - 1, 1)
+    shift = nctdtrinc(freedom, 1 - POWER, stdtrit(freedom, 0.975))
+    difference: Floats = np.where(n > 1, shift * sd / np.sqrt(np.maximum(n, 1)), np.nan)
+    return difference
+
+
+def power_of(n: int, effect: float) -> float:
+    """How often the test finds a difference of so many standard deviations, n of at least 2 queries."""
+    return 1.0 - float(nctdtr(n - 1, sqrt(n) * effect, stdtrit(n - 1, 0.975)))
+
+
+def queries_needed(difference: float, sds: Floats) -> Floats:
+    """The smallest number of queries with which the test finds the difference in 80 % of sets, shape (P,).
+
+    NaN where the spread is unknown or 0, and where it would be more than `MAX_QUERIES`.
+
+    Parameters
+    ----------
+    difference: above 0. sds: shape (P,), the standard deviation of differences of queries.
+    """
+    return np.array([_needed(difference / sd) if sd > 0 else np.nan for sd in sds.tolist()])
+
+
+def _needed(effect: float) -> float:
+    """Upwards from the normal distribution's answer, which is a few queries too small (Guenther 1981)."""
+    least = ((Z95 + _Z_POWER) / effect) ** 2
+    if least > MAX_QUERIES:
+        return np.nan
+    n = max(2, ceil(least))
+    while power_of(n, effect) < POWER:
+        n += 1
+    return float(n)

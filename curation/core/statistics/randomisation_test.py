@@ -1,0 +1,146 @@
+"""Fisher's randomisation test of paired differences: chance decides the signs alone.
+
+Were both systems alike, each query's difference would be as likely positive as negative. The p value is the
+share of all assignments of signs whose sum is at least as far from 0 (R. A. Fisher (1935), The Design of
+Experiments, section 21; for search M. D. Smucker, J. Allan and B. Carterette (2007), A comparison of
+statistical significance tests for information retrieval evaluation, CIKM).
+
+Differences become whole numbers of a step far below what a figure can mean, so that their sums are exact.
+Sums that differ by less than this rounding can explain are equal. So the same assignments count as extreme on
+every machine.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log, log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.core.statistics.arrays import Floats, Ints
+
+MAX_COUNTED = 24
+"""With so many queries that differ, all assignments of signs are counted."""
+MIN_ASSIGNMENTS, MAX_ASSIGNMENTS = 9_999, 99_999
+"""How many assignments are drawn where they cannot all be counted: see `assignments_for`."""
+STEPS_OF_LARGEST = 2.0**32
+"""Steps in the largest difference; sums of a million queries remain exact in double precision."""
+MAX_CELLS = 4_000_000
+"""Signs or values held at a time."""
+_REACH = 20_000  # of a sum in steps, up to which its whole distribution is worked out
+
+
+def assignments_for(tests: int) -> int:
+    """Assignments to draw where so many tests share one correction: the least p passes it twice over."""
+    return min(max(MIN_ASSIGNMENTS, 40 * tests - 1), MAX_ASSIGNMENTS)
+
+
+def randomisation_ps(differences: Floats, seed: int, assignments: int = MIN_ASSIGNMENTS) -> Floats:
+    """Two-sided p values of P pairs of systems, shape (P,); 1 where no query differs.
+
+    Exact with up to `MAX_COUNTED` queries that differ, and where all differences are small multiples of one
+    number, as with binary measures. Else (1 + k) / (1 + B), for k of B drawn assignments as extreme
+    as what was found (B. Phipson and G. K. Smyth (2010), Permutation p-values should never be zero). All
+    pairs share the drawn signs.
+
+    Parameters
+    ----------
+    differences: shape (Q, P); NaN counts as no difference.
+    """
+    ps, drawn, steps = np.ones(differences.shape[1]), [], np.zeros(differences.shape, np.int64)
+    for pair, column in enumerate(differences.T):
+        steps[:, pair] = in_steps(column)
+        nonzero = steps[steps[:, pair] != 0, pair]
+        multiples = _multiples(nonzero)
+        if multiples is not None:
+            ps[pair] = sign_p(multiples)
+        elif len(nonzero) <= MAX_COUNTED:
+            ps[pair] = counted_p(nonzero)
+        else:
+            drawn.append(pair)
+    if drawn:
+        ps[drawn] = _drawn_ps(steps[:, drawn], seed, assignments)
+    return ps
+
+
+def in_steps(differences: Floats) -> Ints:
+    """The differences as whole numbers of a tiny step; NaN is 0."""
+    values = np.nan_to_num(differences)
+    most = float(np.abs(values).max(initial=0.0))
+    step = 2.0 ** ceil(log2(most)) / STEPS_OF_LARGEST if most else 1.0
+    return np.rint(values / step).astype(np.int64)
+
+
+def _multiples(steps: Ints) -> Ints | None:
+    """The differences as small multiples of the smallest, if they are that within their rounding."""
+    if not len(steps):
+        return steps
+    least = int(np.abs(steps).min())
+    multiples = np.rint(steps / least).astype(np.int64)
+    off = np.abs(steps - multiples * least)
+    known = np.abs(multiples).sum() <= _REACH and bool((off <= np.abs(multiples)).all())
+    return multiples if known else None
+
+
+def counted_p(steps: Ints) -> float:
+    """The share of all assignments of signs to up to `MAX_COUNTED` whole numbers whose sum is as far from 0.
+
+    By the sums of two halves (Horowitz and Sahni 1974). Each number may be off by one half in rounding.
+    """
+    reach_of_sum = abs(int(steps.sum())) - len(steps)
+    if reach_of_sum <= 0:
+        return 1.0
+    half = len(steps) // 2
+    first, second = _all_sums(steps[:half]), np.sort(_all_sums(steps[half:]))
+    as_far = len(second) * len(first) - int(np.searchsorted(second, reach_of_sum - first, side="left").sum())
+    return float(2 * as_far / 2 ** len(steps))
+
+
+def _all_sums(steps: Ints) -> Ints:
+    """The sums of all assignments of signs, shape (2^n,)."""
+    sums = np.zeros(1, np.int64)
+    for step in steps.tolist():
+        sums = np.concatenate([sums + step, sums - step])
+    return sums
+
+
+def _drawn_ps(steps: Ints, seed: int, assignments: int) -> Floats:
+    """(1 + k) / (1 + B) of each column of shape (Q, P)."""
+    queries, values = len(steps), steps.astype(np.float64)
+    sums = np.abs(steps.sum(axis=0)) - (steps != 0).sum(axis=0)
+    random = np.random.Generator(np.random.PCG64(seed))
+    extreme = np.zeros(steps.shape[1], np.int64)
+    block = max(1, MAX_CELLS // max(queries, steps.shape[1]))
+    for start in range(0, assignments, block):
+        rows = min(block, assignments - start)
+        heads = np.unpackbits(random.integers(0, 256, (rows, -(-queries // 8)), np.uint8), axis=1)
+        flipped = heads[:, :queries].astype(np.float64) @ (2 * values)
+        extreme += (np.abs(flipped - values.sum(axis=0)) >= sums).sum(axis=0)
+    return (1 + extreme) / (1 + assignments)
+
+
+def sign_p(differences: NDArray[np.integer[Any]]) -> float:
+    """How probable a sum as far from 0 is, were each difference as likely positive as negative; exact.
+
+    R. A. Fisher (1935), The Design of Experiments, section 21: the signs are all that chance decides.
+    """
+    sizes, times = np.unique(np.abs(differences[differences != 0]), return_counts=True)
+    mass, reach = np.ones(1), 0
+    for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
+        step_mass = np.zeros(2 * size * number + 1)
+        step_mass[:: 2 * size] = _coins(number)
+        mass, reach = np.convolve(mass, step_mass), reach + size * number
+    far = np.abs(np.arange(-reach, reach + 1)) >= abs(int(differences.sum()))
+    return min(1.0, float(mass[far].sum()))
+
+
+def _coins(number: int) -> Floats:
+    """How probable 0, 1, …, `number` heads are, shape (number + 1,)."""
+    heads = np.arange(number + 1)
+    from scipy.special import gammaln
+
+    choices = gammaln(number + 1) - gammaln(heads + 1) - gammaln(number - heads + 1)
+    mass: Floats = np.exp(choices - number * log(2))
+    mass /= mass.sum()
+    return mass

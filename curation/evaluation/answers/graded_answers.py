@@ -1,0 +1,297 @@
+"""Answers that people grade: each becomes a document of a project of its own, whose release has the grades.
+
+So answers go through the same rounds as documents: several annotators, blind duplicates, agreement, disputes,
+a release. An answer is known by the hash of query, text and contexts: equal answers of two systems are graded
+once, and nobody sees whose an answer is. For correctness the references are shown below the answer, for
+faithfulness the contexts that the system was given. For support each nugget of a query is a query of that
+project, and people grade how far an answer says it. Empty answers are no documents; they are counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.similarity.identical import Identical
+from curation.core.text import digest
+from curation.evaluation.answers.answer_files import SystemAnswer, read_answer_file
+from curation.evaluation.scoring.release import parts_of, read_release, scale_of
+from curation.evaluation.scoring.system_runs import RunSource
+from curation.ingest.importers.known_queries import KnownQueries
+from curation.ingest.importers.nuggets import nuggets_of_rows
+from curation.ingest.readers.formats import FileLayout
+from curation.labeling.rounds.candidates import UNIT
+from curation.releases.release_rows import list_releases
+from curation.releases.verify import FrozenRelease, load_release
+from curation.store import Store, open_store
+
+CORRECTNESS, FAITHFULNESS, SUPPORT = "correctness", "faithfulness", "support"
+GUIDES = {CORRECTNESS: "answer-correctness", FAITHFULNESS: "answer-faithfulness", SUPPORT: "answer-support"}
+_NOT_GRADED = {
+    CORRECTNESS: "answer whose query has no reference answers",
+    FAITHFULNESS: "answer without contexts",
+    SUPPORT: "answer whose query has no nuggets",
+}
+SECRET = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "nuggets")}
+"""What a sealed part keeps to itself that people would read: the release's part, and what it is called."""
+Pair = tuple[str, str]
+Asked = tuple[str, str, list[str], dict[str, str]]
+"""Id and text of a query or one of its nuggets, ids of answers, and the query that nuggets are drawn with."""
+
+
+@dataclass(frozen=True)
+class AnswersToGrade:
+    """What was written.
+
+    Attributes
+    ----------
+    answers: distinct ones, of `queries` queries. guide: the guide that ships for them.
+    files: in the folder, to be imported in this order.
+    left_out: reason → number of answers.
+    """
+
+    answers: int
+    queries: int
+    guide: str
+    files: tuple[str, ...]
+    left_out: dict[str, int]
+
+
+def write_answers_to_grade(
+    store: Store,
+    release_name: str,
+    sources: Sequence[RunSource],
+    what: str,
+    out: Path,
+    split: str | None = None,
+    layout: FileLayout | None = None,
+) -> AnswersToGrade:
+    """Write corpus, queries and candidates of a project in which people grade answers.
+
+    Parameters
+    ----------
+    what: of `GUIDES`.
+    split: a part; None is all that are not sealed. References and nuggets of sealed parts stay where they
+        are, so answers to them can be graded for faithfulness alone, which needs only their contexts.
+
+    Raises
+    ------
+    InputError: the files cannot be taken, or the folder cannot be written.
+    RefusedError: more than faithfulness is asked of a sealed part; nothing is left to grade.
+    """
+    if what not in GUIDES:
+        raise InputError(f"--for {what}: expected {' or '.join(GUIDES)}")
+    release = read_release(store, release_name, split)
+    part, name = SECRET.get(what, ("", ""))
+    if release.sealed and part:
+        raise RefusedError(
+            f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its {name} are not "
+            "written into files. Choose another part with --part, or --for faithfulness, which needs none."
+        )
+    rows = list(load_release(store, release_name).rows(part)) if part else []
+    shown = (
+        {row["query_id"]: row["answers"] for row in rows} if what == CORRECTNESS else nuggets_of_rows(rows)
+    )
+    answers, left_out = _distinct(sources, release.known, release.texts, shown, what, layout)
+    if not answers:
+        reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items())
+        raise RefusedError(f"No answer is left to be graded for {what}: {reasons}.")
+    corpus = [
+        {"id": answer.answer_id, "title": "", "text": _shown(answer, shown.get(answer.query_id, ()), what)}
+        for answer in answers
+    ]
+    _write(out, corpus, _asked(answers, release.texts, shown, what))
+    return AnswersToGrade(
+        answers=len(answers),
+        queries=len({answer.query_id for answer in answers}),
+        guide=GUIDES[what],
+        files=("corpus.jsonl", "queries.jsonl", "answers.trec"),
+        left_out=left_out,
+    )
+
+
+def _asked(
+    graded: Sequence[SystemAnswer], texts: Mapping[str, str], shown: Mapping[str, Sequence[Any]], what: str
+) -> list[Asked]:
+    answers: dict[str, list[str]] = {}
+    for answer in graded:
+        answers.setdefault(answer.query_id, []).append(answer.answer_id)
+    if what != SUPPORT:
+        return [(query_id, texts[query_id], ids, {}) for query_id, ids in sorted(answers.items())]
+    return [
+        (nugget.id_for(query_id), f"{nugget.text} ({texts[query_id]})", ids, {UNIT: _unit(query_id)})
+        for query_id, ids in sorted(answers.items())
+        for nugget in shown[query_id]
+    ]
+
+
+def _unit(query_id: str) -> str:
+    """Hashed, as an id might look like a card's number, which no import keeps."""
+    return f"q{digest('query', query_id)[:16]}"
+
+
+def _distinct(
+    sources: Sequence[RunSource],
+    known: KnownQueries,
+    texts: Mapping[str, str],
+    shown: Mapping[str, Sequence[Any]],
+    what: str,
+    layout: FileLayout | None,
+) -> tuple[list[SystemAnswer], dict[str, int]]:
+    """The answers to be graded, each once, ordered by query and id; and what is not."""
+    answers: dict[str, SystemAnswer] = {}
+    left_out: Counter[str] = Counter()
+    for source in sources:
+        file = read_answer_file(source, known, layout)
+        left_out.update(file.left_out)
+        for answer in file.answers.values():
+            gradable = answer.contexts if what == FAITHFULNESS else shown.get(answer.query_id)
+            if answer.query_id not in texts:
+                left_out["answer to a query of another part"] += 1
+            elif not answer.answer:
+                left_out["empty answer"] += 1
+            elif not gradable:
+                left_out[_NOT_GRADED[what]] += 1
+            elif answer.answer_id in answers:
+                left_out["the same answer again"] += 1
+            else:
+                answers[answer.answer_id] = answer
+    return sorted(answers.values(), key=lambda answer: (answer.query_id, answer.answer_id)), dict(left_out)
+
+
+def _write(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[Asked]) -> None:
+    queries = [{"id": name, "text": text, **unit} for name, text, _, unit in asked]
+    lines = [
+        f"{name} Q0 {answer_id} {rank} {-rank} answers\n"
+        for name, _, ids, _ in asked
+        for rank, answer_id in enumerate(ids, 1)
+    ]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", queries)):
+            text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+            (out / name).write_text(text, encoding="utf-8")
+        (out / "answers.trec").write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--out {out}: it was not written: {error}.") from error
+
+
+def _shown(answer: SystemAnswer, references: Sequence[Any], what: str) -> str:
+    """The document that an annotator reads."""
+    if what == SUPPORT:
+        return answer.answer
+    if what == CORRECTNESS:
+        below = "\n".join(f"- {reference}" for reference in references)
+        return f"{answer.answer}\n\nReference answers:\n{below}"
+    below = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(answer.contexts, 1))
+    return f"{answer.answer}\n\nContexts:\n{below}"
+
+
+@dataclass(frozen=True)
+class AnswerGrades:
+    """Grades of answers.
+
+    Attributes
+    ----------
+    path: of the project.
+    shares: query id, or nugget id for support, and answer id → grade as a share of the scale, 0 the lowest
+        grade and 1 the highest.
+    identical: answers with the same text, which a pool has under one id.
+    """
+
+    path: Path
+    release: str
+    shares: Mapping[Pair, float]
+    identical: Identical
+
+    @property
+    def project(self) -> str:
+        """The name of the project's file."""
+        return self.path.name
+
+
+def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> AnswerGrades:
+    """The grades of `PROJECT=RELEASE`, of the release's parts that are not sealed.
+
+    Parameters
+    ----------
+    near: the project is one in the folder of this one, by its file's name.
+
+    Raises
+    ------
+    InputError: the text is not of that form, or there is no such file.
+    NotFoundError: the project has no such release.
+    RefusedError: the release is not as it was frozen, or all of it is sealed.
+    """
+    project, _, name = text.rpartition("=")
+    path = Path(project) if near is None else _neighbour(near, project)
+    if not project or not name or not path.is_file():
+        raise InputError(
+            (
+                f"{what} {text}: expected PROJECT=RELEASE, a goldgrade project's file and the name of its "
+                "release"
+            ),
+            command=f"--{what} names them.",
+        )
+    with of_project(path):
+        store = open_store(path)
+        release = load_release(store, name)
+        parts = parts_of(release)
+    identical = Identical(
+        (document.document_id, document.title, document.body)
+        for _, document in release.documents(store)
+        if document
+    )
+    inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
+    rows = (row for row in release.rows("qrels") if row["query_id"] in inside)
+    graded = shares_of(release, {(row["query_id"], row["document_id"]): row["grade"] for row in rows})
+    return AnswerGrades(path, name, identical.shared(graded), identical)
+
+
+@contextmanager
+def of_project(path: Path) -> Iterator[None]:
+    """Errors name the project: it is not the project of the command."""
+    try:
+        yield
+    except (NotFoundError, RefusedError) as error:
+        raise type(error)(f"{path.name}: {error}") from error
+
+
+def shares_of(release: FrozenRelease, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
+    """Grades of pairs as shares of the release's scale; cannot-tell supports nothing."""
+    low, *_, high = scale_of(release.rows("guides"))
+    return {pair: ((low if grade is None else grade) - low) / (high - low) for pair, grade in grades.items()}
+
+
+def neighbour_projects(store: Store) -> list[str]:
+    """The names of the project files in the project's folder, in which answers may have been graded."""
+    project = store.path.resolve()
+    return sorted(path.name for path in project.parent.glob("*.duckdb") if path.is_file() and path != project)
+
+
+def releases_of(store: Store, project: str) -> list[str]:
+    """The names of the releases of a project next to this one, newest first.
+
+    Raises
+    ------
+    InputError: there is no such project.
+    StoreError: it cannot be opened.
+    """
+    other = open_store(_neighbour(store, project))
+    try:
+        with other.reading() as cursor:
+            return [row.name for row in reversed(list_releases(cursor))]
+    finally:
+        other.close()
+
+
+def _neighbour(store: Store, project: str) -> Path:
+    if project not in neighbour_projects(store):
+        raise InputError(f"There is no project {project} in the folder of {store.path.name}.")
+    return store.path.resolve().parent / project

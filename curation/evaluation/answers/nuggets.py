@@ -1,0 +1,220 @@
+"""Nuggets: scores of answers by people's grades of support, and by a judge's that people's correct.
+
+    all        mean over the nuggets of a query: 1 where the answer supports one, 0.5 where in part, else 0
+    vital      the same over its vital nuggets
+    weighted   vital nuggets count 1, okay ones 0.5
+    strict     of each: partial support counts 0
+
+R. Pradeep et al. (2024), Initial nugget evaluation results for the TREC 2024 RAG track with the
+AutoNuggetizer framework, section 3. With another scale than the one in the guide `answer-support`, support is
+the highest grade, and any grade between it and the lowest is partial support.
+
+A judge that graded all answers is corrected by people's grades of some queries. The unit is the query of the
+gold set: a score of its answer needs the grade of each nugget. In the project where support is graded each
+nugget is a query, and `labeling.rounds.candidates` draws the nuggets of one query together. A query has a
+score by the judge's grades; those whose nuggets were drawn have one by people's as well, which corrects the
+mean over all (`evaluation.llm_judges.estimates`, `core.statistics.difference_estimator`).
+
+A query that a system did not answer has 0 for certain: its probability is 1, and it tells nothing of the
+judge. Where people graded some of a query's nuggets and not others, something else than chance chose them,
+and nothing is estimated. What people graded of other queries is left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import compress
+
+import numpy as np
+
+from curation.core.errors import RefusedError
+from curation.core.statistics.arrays import Floats
+from curation.core.statistics.difference_estimator import difference_estimate
+from curation.core.text import pluralize
+from curation.evaluation.answers.answer_files import SystemAnswers
+from curation.evaluation.answers.graded_answers import AnswerGrades, Pair, of_project, shares_of
+from curation.evaluation.llm_judges.estimates import (
+    JudgedEvaluation,
+    JudgedSystem,
+    bounded,
+    judged_evaluation,
+    judged_sample,
+    refuse_sealed,
+)
+from curation.evaluation.llm_judges.human_grades import NOT_IN_DRAW, HumanSample, sample_of, some_of
+from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease
+from curation.ingest.importers.nuggets import Nugget
+from curation.releases.verify import load_release
+from curation.store import open_store
+
+PARTIAL, OKAY_WEIGHT = 0.5, 0.5
+WEIGHTED = "nuggets_weighted"
+NUGGET_SCORES = (
+    "nuggets_all",
+    "nuggets_vital",
+    WEIGHTED,
+    "nuggets_all_strict",
+    "nuggets_vital_strict",
+    "nuggets_weighted_strict",
+)
+Nuggets = Mapping[str, Sequence[Nugget]]
+
+
+def nugget_scores(
+    query_id: str, nuggets: Sequence[Nugget], answer_id: str | None, shares: Mapping[tuple[str, str], float]
+) -> Floats:
+    """The scores of one answer, in the order of `NUGGET_SCORES`; NaN without the nuggets that one needs.
+
+    Parameters
+    ----------
+    answer_id: None is no answer, or an empty one, which says nothing.
+    shares: (nugget id, answer id) → grade as a share of the scale. An answer without the grade of each nugget
+        has no score: unknown is not zero.
+    """
+    names = [nugget.id_for(query_id) for nugget in nuggets]
+    given = np.array([0.0 if answer_id is None else shares.get((name, answer_id), np.nan) for name in names])
+    if not names or np.isnan(given).any():
+        return np.full(len(NUGGET_SCORES), np.nan)
+    vital = np.array([nugget.vital for nugget in nuggets])
+    weights = np.where(vital, 1.0, OKAY_WEIGHT)
+    support = np.where((given > 0) & (given < 1), PARTIAL, given)
+    scores = []
+    for shares_of_nuggets in (support, np.floor(support)):
+        of_vital = shares_of_nuggets[vital].mean() if vital.any() else np.nan
+        scores += [shares_of_nuggets.mean(), of_vital, np.average(shares_of_nuggets, weights=weights)]
+    return np.array(scores)
+
+
+def scores_of_answers(
+    answer_ids: Mapping[str, str | None],
+    nuggets: Mapping[str, Sequence[Nugget]],
+    shares: Mapping[tuple[str, str], float],
+) -> Floats:
+    """The scores of a system's answers, shape (Q, scores); `answer_ids` are by query, in their order."""
+    rows = [
+        nugget_scores(query_id, nuggets.get(query_id, ()), given, shares)
+        for query_id, given in answer_ids.items()
+    ]
+    return np.array(rows).reshape(len(rows), len(NUGGET_SCORES))
+
+
+def support_estimates(
+    release: EvaluatedRelease,
+    nuggets: Nuggets,
+    read: Sequence[SystemAnswers],
+    people: AnswerGrades,
+    judge: str,
+) -> JudgedEvaluation:
+    """Estimate the scores of nuggets on all evaluated queries that have some.
+
+    Parameters
+    ----------
+    nuggets: of queries, by id.
+
+    Raises
+    ------
+    NotFoundError: the project with people's grades has no such judge.
+    RefusedError: a part is sealed; people's queries are no probability sample of whole queries; the judge or
+        people lack grades.
+    """
+    refuse_sealed(release)
+    with of_project(people.path):
+        store = open_store(people.path)
+        graded = load_release(store, people.release)
+        with store.reading() as cursor:
+            by_hand = {nugget for nugget, _ in people.shares}
+            drawn, judged = judged_sample(cursor, graded, judge, by_hand, people.identical)
+        with_nuggets = [query_id for query_id in release.qrels.query_ids if query_id in nuggets]
+        answered = {
+            query_id for file in read for query_id, given in file.ids_of(with_nuggets).items() if given
+        }
+        names = {
+            query_id: [nugget.id_for(query_id) for nugget in nuggets[query_id]]
+            for query_id in with_nuggets
+            if query_id in answered
+        }
+        sample = whole_queries(drawn, names, by_hand)
+        by_judge = shares_of(graded, people.identical.shared(judged))
+        systems = [
+            system_estimates(file, with_nuggets, nuggets, sample, by_judge, people.shares) for file in read
+        ]
+    return replace(judged_evaluation(judge, sample, judged), runs=tuple(systems))
+
+
+def whole_queries(drawn: HumanSample, names: Mapping[str, Sequence[str]], graded: set[str]) -> HumanSample:
+    """The sample of nuggets as one of their queries.
+
+    Parameters
+    ----------
+    names: query id → ids of its nuggets, of the queries that a system answered.
+    """
+    asked_of = dict(zip(drawn.query_ids, drawn.asked.tolist(), strict=True))
+    flags = {query_id: {asked_of.get(nugget) for nugget in ids} for query_id, ids in names.items()}
+    if split := [query_id for query_id, kinds in flags.items() if kinds not in ({True}, {False})]:
+        raise RefusedError(
+            f"{pluralize(len(split), 'query', 'queries')} with an answer, such as {some_of(split)}, could "
+            "not be drawn whole for people: some of their nuggets were drawn and others not, or are not in "
+            "the project. Write the answers to grade again, import and pool them, and draw a round.",
+            command="`goldgrade answers to-grade` and `goldgrade round open --draw` do so.",
+        )
+    asked = np.array([kinds == {True} for kinds in flags.values()], bool)
+    stratum_of = dict(zip(drawn.query_ids, drawn.strata, strict=True))
+    strata = tuple(stratum_of[ids[0]] for ids in names.values())
+    others = sum(
+        kinds == {False} and not graded.isdisjoint(names[query_id]) for query_id, kinds in flags.items()
+    )
+    return sample_of(names, strata, asked, drawn.chosen_by, {NOT_IN_DRAW: others})
+
+
+def system_estimates(
+    file: SystemAnswers,
+    query_ids: Sequence[str],
+    nuggets: Nuggets,
+    sample: HumanSample,
+    by_judge: Mapping[Pair, float],
+    by_people: Mapping[Pair, float],
+) -> JudgedSystem:
+    """The estimates of a system.
+
+    Parameters
+    ----------
+    query_ids: the queries that have nuggets.
+    by_judge, by_people: grades of nugget and answer, as shares of the scale.
+
+    Raises
+    ------
+    RefusedError: the judge lacks grades, or drawn queries lack people's grades.
+    """
+    ids = file.ids_of(query_ids)
+    drawn = set(compress(sample.query_ids, sample.asked.tolist()))
+    probabilities = dict(zip(sample.query_ids, sample.probabilities.tolist(), strict=True))
+    stratum_of = dict(zip(sample.query_ids, sample.strata, strict=True))
+    answered = np.array([given is not None for given in ids.values()])
+    asked = np.array([given is None or query_id in drawn for query_id, given in ids.items()])
+    chances = np.array([1.0 if given is None else probabilities[query_id] for query_id, given in ids.items()])
+    strata = np.array(["" if given is None else stratum_of[query_id] for query_id, given in ids.items()])
+    judge, graded = (scores_of_answers(ids, nuggets, shares) for shares in (by_judge, by_people))
+    _refuse_ungraded(file.name, "The judge", compress(query_ids, np.isnan(judge[:, 0])))
+    _refuse_ungraded(file.name, "People", compress(query_ids, asked & np.isnan(graded[:, 0])))
+    overall, too_few = {}, {}
+    for name, of_judge, of_people in zip(NUGGET_SCORES, judge.T, graded.T, strict=True):
+        there = ~np.isnan(of_judge)  # without vital nuggets there is no score of these
+        people = np.where(asked, of_people, np.nan)
+        few = int((there & asked & answered).sum())
+        if few < MIN_QUERIES:
+            too_few[name] = few
+        else:
+            units = of_judge[there], people[there], asked[there], chances[there], strata[there]
+            overall[name] = bounded(difference_estimate(*units))
+    return JudgedSystem(file.name, overall, {}, too_few)
+
+
+def _refuse_ungraded(system: str, who: str, queries: Iterable[str]) -> None:
+    """Stop where answers lack a grade of theirs: which do was not left to chance."""
+    if missing := list(queries):
+        raise RefusedError(
+            f"{who} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "
+            f"{some_of(missing)}. Which have all grades was not left to chance alone, so nothing is "
+            "estimated. Grade and settle the others, and freeze again."
+        )

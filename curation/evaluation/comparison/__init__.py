@@ -1,1 +1,0 @@
-"""Comparing systems on the same queries: differences, tests and the leaderboard."""

@@ -1,0 +1,62 @@
+"""What can be asked about a release on the page Evaluate: its parts, measures and kinds of queries."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from curation.core.errors import RefusedError
+from curation.evaluation.scoring.facets import dimensions_of, facet_names
+from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
+from curation.evaluation.scoring.release import scale_of
+from curation.people.seal_access import sealed_parts
+from curation.releases.gate_override import gate_override_of
+from curation.releases.release_rows import ReleaseRow
+from curation.store import Cursor
+from curation.store.release_parts import PartText, read_parts
+
+
+class EvaluableRelease(NamedTuple):
+    """What can be asked about a release.
+
+    Attributes
+    ----------
+    parts: part → whether it is sealed; those that are not come first.
+    scale: its grades, ascending.
+    measures: the default ones that its scale allows; with evidence, measures of chunks. facets: names of all.
+    mark: that it was frozen against the gate, where it was.
+    """
+
+    row: ReleaseRow
+    parts: dict[str, bool]
+    measures: tuple[str, ...]
+    facets: tuple[str, ...]
+    scale: tuple[int, ...]
+    mark: str | None = None
+
+
+def evaluable_release(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
+    """What can be asked about a release. Evaluating verifies it.
+
+    Raises
+    ------
+    RefusedError: the release is not as it was frozen.
+    """
+    try:
+        stored = read_parts(cursor, row.release_id, ["release", "guides", "sampling", "coverage", "evidence"])
+        (header,) = stored["release"]
+        sealed = sealed_parts(header)
+        names = sorted(header["queries"], key=lambda part: (part in sealed, part))
+        scale = scale_of(list(stored["guides"]))
+        usual = CHUNK_MEASURES if "evidence" in stored else DEFAULT_MEASURES
+        return EvaluableRelease(
+            row=row,
+            parts={part: part in sealed for part in names},
+            measures=tuple(measure.name for measure in measures_for(scale, None, usual)),
+            facets=facet_names(dimensions_of(list(stored.get("sampling", PartText()))), "coverage" in stored),
+            scale=tuple(scale),
+            mark=gate_override_of(header),
+        )
+    except (KeyError, ValueError) as error:
+        raise RefusedError(
+            "The release is not as it was frozen.", command="`goldgrade verify` says where."
+        ) from error

@@ -1,0 +1,339 @@
+"""An evaluation as it was asked for: from a request to its figures and to candidates for the next round."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
+from curation.core.operation import Operation, Option, options_of
+from curation.core.progress import Progress, silent
+from curation.core.text import pluralize
+from curation.evaluation.answers.answer_files import AnswerFields
+from curation.evaluation.answers.evaluate_answers import evaluate_answers, headline_of_answers
+from curation.evaluation.answers.graded_answers import AnswerGrades, read_grades_of_answers
+from curation.evaluation.evaluate_runs import evaluate_runs
+from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_estimates
+from curation.evaluation.pool_runs import check_pooling, pool_runs
+from curation.evaluation.request import ABOUT_ANSWERS, ABOUT_RUNS, EvaluateRequest
+from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of_runs
+from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource
+from curation.evaluation.sealed_access import SealedRequest, check_access, refusals_logged, sealed_request
+from curation.evaluation.stored_evaluations import store_submitted
+from curation.people.annotators import EVALUATING, require_author
+from curation.releases.verify import FrozenRelease, load_release
+from curation.store import Cursor, Store
+
+if TYPE_CHECKING:
+    pass
+
+_OPTION = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
+"""What an uploader has not: the field with the queries, and names of options."""
+Outcome = tuple[
+    Sequence[HeadlineEvaluation], AnswerEvaluation | None, JudgedEvaluation | None, Evaluation | None
+]
+"""Rounded figures, and figures of answers, with a judge and of runs."""
+ABOUT_FILES = ("part", "reason", "skip_repeated", "topics", "chunk_map")
+"""Options of a request that say which part, why, and how files are read; not which figures are wanted."""
+
+
+class EvaluationWork(NamedTuple):
+    """What is scored on which release.
+
+    Attributes
+    ----------
+    rounded: whether an evaluator asks about a sealed part, who gets one rounded figure of each system.
+    reading: runs that are needed again are parsed once.
+    by_query: values of single queries are wanted.
+    near: whether people's grades are in projects next to this one alone.
+    """
+
+    store: Store
+    request: EvaluateRequest
+    author: str
+    release: FrozenRelease
+    rounded: bool
+    reading: ReadingOptions
+    answer_fields: AnswerFields = AnswerFields()
+    by_query: bool = False
+    near: bool = False
+    progress: Progress = silent
+
+    @property
+    def runs(self) -> list[RunSource]:
+        """The run files."""
+        return [RunSource(name, Path(path)) for name, path in self.request.runs]
+
+    @property
+    def answers(self) -> list[RunSource]:
+        """The files of answers."""
+        return [RunSource(name, Path(path)) for name, path in self.request.answers]
+
+
+class Submitted(NamedTuple):
+    """What came of it; of rounded figures no evaluation is stored."""
+
+    sentences: tuple[str, ...]
+    evaluation_id: str | None
+
+
+def label_of(option: Option) -> str:
+    """What a page calls an option."""
+    return option.label
+
+
+def chosen_options(
+    request: EvaluateRequest, named: Callable[[Option], str] = label_of, among: Sequence[str] | None = None
+) -> list[str]:
+    """The options of a request that are not as usual; `among` are the fields that are looked at."""
+    return [
+        named(option)
+        for option in options_of(EvaluateRequest)
+        if (among is None or option.name in among) and getattr(request, option.name) != option.default
+    ]
+
+
+def prepared(
+    store: Store,
+    request: EvaluateRequest,
+    author: str,
+    reading: ReadingOptions = ReadingOptions(),
+    named: Callable[[Option], str] = label_of,
+    about_runs: Sequence[str] = (),
+    about_answers: Sequence[str] = (),
+    further: Sequence[str] = (),
+    facets: Sequence[str] = (),
+    **more: Any,
+) -> EvaluationWork:
+    """The work of a request; stops before a sealed grade is read.
+
+    Parameters
+    ----------
+    named: how the person who asks calls an option.
+    about_runs, about_answers, further: what is asked besides the request about runs, answers and either, as
+        the person who asks calls it.
+    facets: which conditions need besides the facets of the request. more: fields of the work.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: what does not fit together; the release cannot be used; the
+        author may not make candidates.
+    """
+    release = load_release(store, request.release)
+    names = [name for name, _ in (*request.runs, *request.answers)]
+    by_answers = not request.runs
+    sealed = sealed_request(store, release, request.part, names, request.reason, author, by_answers)
+    with refusals_logged(store, sealed):
+        rounded = sealed is not None and sealed.rounded
+        if sealed is not None:
+            check_access(store, sealed, all_figures=False)
+        if rounded:
+            _refuse_all_figures(sealed, request, named, [*about_runs, *about_answers, *further])
+        _check_fit(store, request, author, release, named, about_runs, about_answers)
+    request = replace(request, by=[*request.by, *facets])
+    again = request.judge is not None or request.to_pool is not None
+    reading = reading._replace(
+        skip_repeated=request.skip_repeated,
+        parsed={} if again else None,
+        topics=request.topics,
+        chunks=request.chunk_map,
+    )
+    return EvaluationWork(store, request, author, release, rounded, reading, **more)
+
+
+def _refuse_all_figures(
+    sealed: SealedRequest | None,
+    request: EvaluateRequest,
+    named: Callable[[Option], str],
+    besides: Sequence[str],
+) -> None:
+    """Stop where an evaluator asks for more than rounded figures of a sealed part."""
+    rest = replace(request, **{name: getattr(EvaluateRequest(), name) for name in ABOUT_FILES})
+    asked = [*chosen_options(rest, named), *besides]
+    if asked and sealed is not None:
+        raise RefusedError(
+            f"{sealed.parts} is sealed, and evaluators get one rounded figure of each system there: "
+            f"{', '.join(asked)} cannot go with it. Leave that out. Only leads see full results."
+        )
+
+
+def _check_fit(
+    store: Store,
+    request: EvaluateRequest,
+    author: str,
+    release: FrozenRelease,
+    named: Callable[[Option], str],
+    about_runs: Sequence[str],
+    about_answers: Sequence[str],
+) -> None:
+    """Stop where what is asked does not fit together, or needs what a packed release has not."""
+    if request.to_pool is not None:
+        check_pooling(store, request.to_pool, author)
+    if release.file is not None and (request.judge is not None or request.to_pool is not None):
+        raise RefusedError(
+            f"{release.file.path} is a packed release: judges' grades and candidates are in its project "
+            "alone. Evaluate the project's own release."
+        )
+    supported = request.answers and request.support  # by a judge whom people correct
+    of_runs = [name for name in ABOUT_RUNS if name != "judge" or not supported]
+    asked_of_runs = [*chosen_options(request, named, of_runs), *about_runs]
+    asked_of_answers = [*chosen_options(request, named, ABOUT_ANSWERS), *about_answers]
+    if not request.runs and not request.answers:
+        raise InputError("There is no file to evaluate: name at least one run, or one file of answers.")
+    problems = [f"{what} is about runs, and no run is named" for what in asked_of_runs if not request.runs]
+    problems += [
+        f"{what} is about answers, and no file of answers is named"
+        for what in asked_of_answers
+        if not request.answers
+    ]
+    refuse_problems(problems, way_out="Name the files with it.")
+    check_request(request)
+
+
+def check_request(request: EvaluateRequest) -> None:
+    """Raise an InputError with what is known to fail before a file is read."""
+    times = Counter(name for name, _ in request.answers)
+    refuse_problems([f"Two files of answers are of {name}." for name, count in times.items() if count > 1])
+
+
+def evaluated(work: EvaluationWork) -> Outcome:
+    """Score what was named: rounded figures for an evaluator, or all figures of what was named.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: as `evaluate_runs`, `evaluate_answers` or `headline_of_runs`.
+    """
+    if work.rounded:
+        return _headlines(work), None, None, None
+    request, release, by = work.request, work.release, (work.author, work.progress)
+    answers = judged = runs = None
+    if request.answers:
+        answers = evaluate_answers(
+            *(work.store, release, work.answers, request, *by),
+            grades=_grades(work),
+            reading=work.reading,
+            fields=work.answer_fields,
+        )
+    if request.runs and request.judge is not None:
+        judged = judged_estimates(work.store, release, work.runs, request, work.reading, work.progress)
+    if request.runs:
+        runs = evaluate_runs(
+            *(work.store, release, work.runs, request, *by), reading=work.reading, by_query=work.by_query
+        )
+    return (), answers, judged, runs
+
+
+def _headlines(work: EvaluationWork) -> list[HeadlineEvaluation]:
+    """One rounded figure of each run, and of each file of answers."""
+    request, by = work.request, (work.author, work.progress)
+    headlines = []
+    if work.runs:
+        headlines.append(
+            headline_of_runs(work.store, work.release, work.runs, request, *by, reading=work.reading)
+        )
+    if work.answers:
+        headlines.append(
+            headline_of_answers(
+                *(work.store, work.release, work.answers, request, *by),
+                reading=work.reading,
+                fields=work.answer_fields,
+            )
+        )
+    return headlines
+
+
+def _grades(work: EvaluationWork) -> dict[str, AnswerGrades]:
+    """What people graded the answers for → their grades."""
+    near = work.store if work.near else None
+    named = {name: getattr(work.request, name) for name in ABOUT_ANSWERS}
+    return {name: read_grades_of_answers(name, text, near) for name, text in named.items() if text}
+
+
+def submit(store: Store, request: EvaluateRequest, author: str, progress: Progress = silent) -> Submitted:
+    """Score uploaded runs, files of answers, or both, and store the evaluation for its author.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: as `prepared` and `evaluated`; the author may not evaluate, or
+        asks for what leads alone may.
+    """
+    try:
+        work = prepared(store, request, author, near=True, progress=progress)
+        with store.reading() as cursor:
+            require_author(
+                cursor, author, *(("lead",) if chosen_options(request, among=ABOUT_ANSWERS) else EVALUATING)
+            )
+        return _submitted(work)
+    except InputError as error:
+        raise _of_upload(error) from error
+
+
+def _submitted(work: EvaluationWork) -> Submitted:
+    request, (headlines, answers, _, runs) = work.request, evaluated(work)
+    if headlines:
+        return Submitted(tuple(line for headline in headlines for line in headline.sentences), None)
+    evaluation_id = store_submitted(work.store, runs, answers, work.author)
+    counts = [pluralize(len(request.runs), "run")] if request.runs else []
+    if request.answers:
+        counts.append(pluralize(len(request.answers), "file of answers", "files of answers"))
+    sentence = f"Evaluated {' and '.join(counts)} on {request.release}, {request.part}."
+    return Submitted((sentence, *_pooled(work)), evaluation_id)
+
+
+def _of_upload(error: InputError) -> InputError:
+    """The same as its uploader can read it: the file by its name, and no option of the command line."""
+    way_out = _OPTION.sub("", error.way_out)
+    path = None if error.path is None else Path(error.path).name
+    return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
+
+
+def _pooled(work: EvaluationWork) -> list[str]:
+    """What became of the candidates; the evaluation is stored whatever it is."""
+    depth = work.request.to_pool
+    if depth is None:
+        return []
+    try:
+        pool, unjudged, sealed_apart = pool_runs(
+            *(work.store, work.release, work.runs, work.request, work.author, work.progress, work.reading)
+        )
+    except CurationError as error:
+        return [f"No document became a candidate: {error}"]
+    sentence = (
+        f"{unjudged:,} of the first {depth:,} documents of all queries have no grade; "
+        f"{pool.added:,} became candidates."
+    )
+    if sealed_apart:
+        sentence += f" {pluralize(sealed_apart, 'query', 'queries')} of other sealed parts got none."
+    return [sentence]
+
+
+def _check(_cursor: Cursor, request: EvaluateRequest | None) -> None:
+    if request is not None:
+        check_request(request)
+
+
+def _evaluate(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> Submitted:
+    """Evaluate uploaded files; their folder is removed whatever comes of it."""
+    try:
+        return submit(store, request, author, progress)
+    finally:
+        rmtree(request.folder, ignore_errors=True)
+
+
+OPERATIONS = {
+    "evaluate": Operation(
+        EvaluateRequest,
+        _evaluate,
+        doing="runs are being evaluated",
+        kept="No evaluation was stored: upload the runs again.",
+        check=_check,
+        roles=EVALUATING,
+        stage="evaluate",
+    )
+}

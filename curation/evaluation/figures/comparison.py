@@ -1,0 +1,303 @@
+"""Systems compared: paired differences by every measure, overall and in each stratum.
+
+A difference is of the same query, answered by both systems. A query without a figure for one of the two is
+left out of the pair and counted. The tests are
+
+    randomisation   Fisher's test of the mean difference: the default
+    t               Student's, of the mean difference
+    wilcoxon        signed ranks: by how much the queries differ, in order of size
+
+One test decides, and it is named beforehand: who takes the test that finds something finds too much. The
+randomisation test and Student's are made of every pair, overall and in every stratum; the test that decides
+as well. Wilcoxon's is also shown overall.
+
+Holm's correction keeps 95 % of families without a false alarm. Overall, a family is all pairs of one measure.
+In the strata it is all pairs in all strata of one measure, so that a reader who looks through the strata for
+a difference does not find one by chance alone. Measures are not corrected for each other: name the measure
+that decides beforehand. Suppressed strata, which have few sealed queries, have no comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from curation.core.errors import InputError, refuse_problems
+from curation.core.statistics.arrays import Floats, Mask
+from curation.core.statistics.estimate import Estimate
+from curation.core.statistics.multiple_tests import holm
+from curation.core.statistics.paired_differences import (
+    paired_effects,
+    paired_moments,
+    paired_t_p,
+    wilcoxon_ps,
+    wins_ties_losses,
+)
+from curation.core.statistics.paired_intervals import paired_intervals
+from curation.core.statistics.power import detectable_difference, queries_needed
+from curation.core.statistics.randomisation_test import assignments_for, randomisation_ps
+from curation.evaluation.scoring.release import MIN_QUERIES
+
+WANTED_DIFFERENCE = 0.02
+"""The difference for which the number of queries needed is stated."""
+INTERVAL_ALONE = "the interval excludes 0, the test does not decide"
+BEFORE_CORRECTION = "the interval excludes 0; after Holm's correction nothing is decided"
+TEST_ALONE = "the test decides, though the interval holds 0"
+TOO_FEW = f"fewer than {MIN_QUERIES} queries: counts only"
+HOLM_COLUMN = "p Holm"
+"""What a column of corrected p values is called."""
+SIGNIFICANT = 0.05
+"""A corrected p below this distinguishes two systems."""
+RANDOMISATION = "randomisation"
+"""The test that decides where nobody names another."""
+TESTS = {
+    RANDOMISATION: ("randomisation", "Fisher's randomisation test"),
+    "t": ("t", "Student's t test"),
+    "wilcoxon": ("Wilcoxon", "Wilcoxon's signed-rank test"),
+}
+"""Name of a test → what it is called in a column and in a sentence.
+
+`Comparison` has the p of each as `p_` and its name."""
+
+
+SystemPair = tuple[int, int]
+"""Positions of two systems; the difference is the first minus the second."""
+_Block = tuple["StratumName | None", Floats]
+"""One measure in one stratum: differences of all pairs, shape (q, P)."""
+
+
+class StratumName(NamedTuple):
+    """A kind of query: the value of a facet, such as `tag` and `question`."""
+
+    facet: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems by one measure on some of the queries. Figures are None if they are undefined.
+
+    Attributes
+    ----------
+    stratum: None for all queries.
+    n: queries with a figure for both. left_out: queries without one for either.
+    wins, ties, losses: queries where `system` is above, level with and below `other`.
+    no_verdict: why there are counts only.
+    difference, low, high: mean of `system` minus `other`, and its 95 % interval.
+    p_t, p_randomisation, p_wilcoxon: of tests of the pair, two-sided, uncorrected.
+    p_holm: p_randomisation after Holm's correction for its family, whichever test decides.
+    test: which of the tests decides.
+    p_corrected: p of the test that decides, corrected by Holm's method for its `family` tests.
+    effect, effect_low, effect_high: the difference in standard deviations of the differences.
+    detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
+    queries_needed: how many queries of this spread find `WANTED_DIFFERENCE` so often.
+    traffic: the difference for all searches; None for strata and where no query was drawn.
+    """
+
+    system: str
+    other: str
+    measure: str
+    stratum: StratumName | None
+    n: int
+    left_out: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
+    no_verdict: str | None = TOO_FEW
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_t: float | None = None
+    p_randomisation: float | None = None
+    p_wilcoxon: float | None = None
+    p_holm: float | None = None
+    test: str | None = None
+    p_corrected: float | None = None
+    family: int | None = None
+    effect: float | None = None
+    effect_low: float | None = None
+    effect_high: float | None = None
+    detectable: float | None = None
+    queries_needed: int | None = None
+    traffic: Estimate | None = None
+
+    @property
+    def distinguished(self) -> bool:
+        """Whether the difference is more than noise, after the correction."""
+        return self.p_corrected is not None and self.p_corrected < SIGNIFICANT
+
+    @property
+    def deciding(self) -> str:
+        """The test that decides; the default one where none was made."""
+        return self.test or RANDOMISATION
+
+    @property
+    def p(self) -> float | None:
+        """The p of the test that decides, uncorrected."""
+        value: float | None = getattr(self, f"p_{self.deciding}")
+        return value
+
+    @property
+    def note(self) -> str:
+        """Why there is no verdict, or that interval and test disagree; empty without either."""
+        if self.no_verdict is not None or self.low is None or self.high is None:
+            return self.no_verdict or ""
+        excludes = self.low > 0 or self.high < 0
+        if excludes and not self.distinguished:
+            before = self.p is not None and self.p < SIGNIFICANT
+            return BEFORE_CORRECTION if before else INTERVAL_ALONE
+        return TEST_ALONE if self.distinguished and not excludes else ""
+
+
+def system_pairs(systems: Sequence[str], baseline: str | None = None) -> list[SystemPair]:
+    """All pairs, the later of two systems minus the earlier; or each system minus the baseline.
+
+    Raises
+    ------
+    InputError: no system has the name of the baseline, or a name is there twice.
+    """
+    problems = [
+        f"the system {name!r} is there {systems.count(name)} times; expected each name once"
+        for name in sorted(set(systems))
+        if systems.count(name) > 1
+    ]
+    if baseline is not None and baseline not in systems:
+        known = ", ".join(systems)
+        problems.append(f"the baseline {baseline!r} is not one of the systems; expected one of {known}")
+    refuse_problems(problems)
+    if baseline is None:
+        return [(later, earlier) for earlier, later in combinations(range(len(systems)), 2)]
+    base = list(systems).index(baseline)
+    return [(index, base) for index in range(len(systems)) if index != base]
+
+
+def compare_systems(
+    systems: Sequence[str],
+    measures: Sequence[str],
+    values: Floats,
+    strata: Mapping[StratumName, Mask],
+    *,
+    seed: int,
+    baseline: str | None = None,
+    by_stratum: int | None = None,
+    deciding: str = RANDOMISATION,
+) -> tuple[Comparison, ...]:
+    """Every pair by every measure: overall, then in each stratum.
+
+    Parameters
+    ----------
+    values: of S systems by M measures, shape (S, Q, M), NaN where a query has no figure.
+    strata: which of the Q queries each holds, shape (Q,).
+    by_stratum: how many of the measures, from the first, are compared by stratum; None is all.
+
+    Raises
+    ------
+    InputError: as `system_pairs`.
+    """
+    pairs = system_pairs(systems, baseline)
+    if not pairs:
+        return ()
+    names = [(systems[system], systems[other]) for system, other in pairs]
+    comparisons: list[Comparison] = []
+    for number, measure in enumerate(measures):
+        differences = pair_differences(values[:, :, number], pairs)
+        shown = strata if by_stratum is None or number < by_stratum else {}
+        blocks: list[_Block] = [(name, differences[mask]) for name, mask in shown.items()]
+        comparisons += _compared_family([(None, differences)], TESTS, names, measure, deciding, seed)
+        if blocks:
+            tests = {"t", "randomisation", deciding}
+            comparisons += _compared_family(blocks, tests, names, measure, deciding, seed)
+    return tuple(comparisons)
+
+
+def pair_differences(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
+    """The differences of shape (Q, P) of values of shape (S, Q)."""
+    return (values[[system for system, _ in pairs]] - values[[other for _, other in pairs]]).T
+
+
+def _compared_family(
+    family: Sequence[_Block],
+    tests: Collection[str],
+    names: Sequence[tuple[str, str]],
+    measure: str,
+    deciding: str,
+    seed: int,
+) -> Iterator[Comparison]:
+    """The comparisons of pairs that are corrected together; `names` are their systems."""
+    ps = {test: _ps(test, family, seed) for test in sorted(tests)}
+    holms, corrected = (
+        holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", deciding)
+    )
+    tested = int((~np.isnan(corrected)).sum())
+    for row, (stratum, differences) in enumerate(family):
+        n = (~np.isnan(differences)).sum(axis=0).tolist()
+        counts = zip(*(number.tolist() for number in wins_ties_losses(differences)), strict=True)
+        p_values = {f"p_{test}": values[row] for test, values in ps.items()}
+        p_values |= {"p_holm": holms[row], "p_corrected": corrected[row]}
+        figures = _figures(differences, p_values, seed)
+        for pair, own_figures, number, results in zip(names, figures, n, counts, strict=True):
+            left_out = len(differences) - number
+            compared = Comparison(*pair, measure, stratum, number, left_out, *results)
+            if number >= MIN_QUERIES:
+                compared = replace(compared, no_verdict=None, test=deciding, family=tested, **own_figures)
+            yield compared
+
+
+def _ps(test: str, family: Sequence[_Block], seed: int) -> Floats:
+    """p of each pair in each block, shape (blocks, P); NaN where there are too few queries for a test."""
+    enough = np.array([(~np.isnan(differences)).sum(axis=0) >= MIN_QUERIES for _, differences in family])
+    ps, drawn = np.full(enough.shape, np.nan), assignments_for(int(enough.sum()))
+    for row, (_, every), tested in zip(ps, family, enough, strict=True):
+        differences = every[:, tested]
+        if test == "t":
+            row[tested] = paired_t_p(paired_moments(differences))
+        elif test == "randomisation":
+            row[tested] = randomisation_ps(differences, seed, drawn)
+        else:
+            row[tested] = wilcoxon_ps(differences)
+    return ps
+
+
+def _figures(differences: Floats, ps: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
+    """The figures of every pair of one block, as `Comparison` names them."""
+    moments = paired_moments(differences)
+    effect, effect_low, effect_high = paired_effects(moments)
+    low, high = paired_intervals(differences, seed)
+    columns = {
+        "difference": moments.mean,
+        "low": low,
+        "high": high,
+        **ps,
+        "effect": effect,
+        "effect_low": effect_low,
+        "effect_high": effect_high,
+        "detectable": detectable_difference(moments.n, moments.sd),
+    }
+    needed = queries_needed(WANTED_DIFFERENCE, moments.sd).tolist()
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [
+        {name: None if isnan(value) else value for name, value in zip(columns, row, strict=True)}
+        | {"queries_needed": None if isnan(number) else int(number)}
+        for row, number in zip(rows, needed, strict=True)
+    ]
+
+
+def check_test(test: str) -> None:
+    """Refuse a test that there is not.
+
+    Raises
+    ------
+    InputError: no test has that name.
+    """
+    if test not in TESTS:
+        raise InputError(f"There is no test {test!r}; expected one of {', '.join(TESTS)}.")
+
+
+def what_decides(test: str) -> str:
+    """What the captions of differences say: neither the interval nor another test decides."""
+    return f"{HOLM_COLUMN} below {SIGNIFICANT:g}, of {TESTS[test][1]}, decides"

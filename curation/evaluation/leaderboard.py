@@ -1,0 +1,168 @@
+"""The leaderboard of a release's part: every run that was scored on it, and the history of each system.
+
+Everybody who may evaluate sees its rows: system, figure, interval and who. On a sealed part leads see what
+leads evaluated, on the page or elsewhere, and evaluators see the rounded figures of evaluators. The rows of
+other parts are what was submitted on the page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from curation.core.reports.charts import Mark
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import canonical_json
+from curation.evaluation.evaluable_release import evaluable_release
+from curation.evaluation.figures.comparison import Comparison, compare_systems
+from curation.evaluation.figures.ranks import LeaderboardRow, leaderboard
+from curation.evaluation.scoring.run_chunks import said_of_texts
+from curation.people.annotators import EVALUATING, require_role
+from curation.releases.release_rows import list_releases
+from curation.releases.seal import SealedEvaluation, query_values, sealed_evaluations
+from curation.store import Annotator, Cursor
+
+MAX_ROWS = 20
+"""Rows of a leaderboard; each is compared with each."""
+
+
+class SubmittedRun(NamedTuple):
+    """A run that was scored on a part: the figure of a measure, and values of queries to compare it by.
+
+    Attributes
+    ----------
+    by_text: whether it has chunks by texts that their documents have several times.
+    """
+
+    system: str
+    by: str
+    at: datetime
+    figure: Mapping[str, Any]
+    values: Mapping[str, float | None]
+    by_text: bool = False
+
+
+def board(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
+    """All runs that were scored on exactly these parts, by writing."""
+    return _sealed(cursor, release_id, parts) if sealed else _evaluated(cursor, release_id, parts)
+
+
+def _sealed(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+    rows = [
+        row
+        for row in sealed_evaluations(cursor, release_id)
+        if row.evaluated == list(parts) and row.shown and not (row.of_answers or row.rounded)
+    ]
+    values = query_values(cursor, [row.evaluation_id for row in rows])
+    return [
+        SubmittedRun(
+            *(row.system, row.evaluated_by, row.evaluated_at, first_figure(row.shown)),
+            values.get(row.evaluation_id, {}),
+        )
+        for row in rows
+    ]
+
+
+def rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[SealedEvaluation]:
+    """The rounded figures of a sealed part that evaluators had, newest first: what evaluators see of it."""
+    rows = [row for row in sealed_evaluations(cursor, release_id) if part in row.parts]
+    return [row for row in reversed(rows) if row.rounded and row.shown]
+
+
+def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
+    """System → its figures on a part of all releases, in the order of freezing and then of writing.
+
+    Marks of one day are numbered. Leads alone see them on a sealed part.
+    """
+    require_role(annotator, *EVALUATING)
+    marks_of: dict[str, list[Mark]] = {}
+    for row in {row.release_id: row for row in list_releases(cursor)}.values():
+        sealed = evaluable_release(cursor, row).parts.get(part)
+        if sealed is None or (sealed and annotator.role != "lead"):
+            continue
+        for run in board(cursor, row.release_id, [part], sealed):
+            figure = run.figure
+            if figure["measure"] == measure and figure["value"] is not None:
+                marks, day = marks_of.setdefault(run.system, []), f"{run.at:%Y-%m-%d}"
+                again = sum(mark.name.startswith(day) for mark in marks)
+                when, about = (
+                    f"{day} ({again + 1})" if again else day,
+                    f"{row.name}, {figure['n']:,} queries, {run.by}",
+                )
+                mark = Mark(when, Estimate(figure["value"], figure["low"], figure["high"]), about)
+                marks.append(mark)
+    return marks_of
+
+
+def first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The figure of the first measure, with its name as `measure`."""
+    measure, figure = next(iter(figures.items()))
+    return {"measure": measure, **figure}
+
+
+def _evaluated(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+    sql = """
+        SELECT result, author, made_at FROM evaluations
+        WHERE release_id = ? AND parts = ?::TEXT[] AND len(sealed) = 0 ORDER BY rowid
+    """
+    runs = []
+    for text, author, made_at in cursor.execute(sql, [release_id, list(parts)]).fetchall():
+        result = json.loads(str(text))
+        for system in result.get("runs", ()):  # none where answers alone were submitted
+            measure = result["measures"][0]
+            values = dict(zip(result["query_ids"], system["per_query"][measure], strict=True))
+            figure = {"measure": measure, **system["overall"][measure]}
+            counts = [facts.get("chunks") or {} for facts in system["files"]]
+            by_text = any(count.get("twice") for count in counts)
+            runs.append(SubmittedRun(system["name"], author, made_at, figure, values, by_text))
+    return runs
+
+
+def ranked(
+    runs: Sequence[SubmittedRun], measure: str
+) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
+    """The best rows by a measure, each told apart from others only where tests of all pairs do.
+
+    The same system with the same values is one row, the first. Others of its name get a number. Also what has
+    to be known before rows are compared, and reason → number of runs that are left out.
+    """
+    reasons = ("another first measure", "no figure was shown", "the same figures again")
+    left_out = dict.fromkeys((*reasons, f"below the first {MAX_ROWS}"), 0)
+    named: dict[str, SubmittedRun] = {}
+    seen: set[tuple[str, str]] = set()
+    for run in runs:
+        key = (run.system, canonical_json(dict(run.values)))
+        if run.figure["measure"] != measure:
+            left_out["another first measure"] += 1
+        elif run.figure["value"] is None:
+            left_out["no figure was shown"] += 1
+        elif key in seen:
+            left_out["the same figures again"] += 1
+        else:
+            again = sum(other.system == run.system for other in named.values())
+            named[run.system if not again else f"{run.system} #{again + 1}"] = run
+        seen.add(key)
+    best = sorted(named, key=lambda name: (-named[name].figure["value"], name))[:MAX_ROWS]
+    left_out[f"below the first {MAX_ROWS}"] = len(named) - len(best)
+    chosen = {name: named[name] for name in best}
+    means = {name: run.figure["value"] for name, run in chosen.items()}
+    rows = [(row, chosen[row.system]) for row in leaderboard(means, _compared(chosen))]
+    remark = said_of_texts({name: run.by_text for name, run in chosen.items()})
+    return rows, remark, {why: count for why, count in left_out.items() if count}
+
+
+def _compared(runs: Mapping[str, SubmittedRun]) -> tuple[Comparison, ...]:
+    if len(runs) < 2:
+        return ()
+    queries = sorted({query for run in runs.values() for query in run.values})
+    values = np.array(
+        [
+            [np.nan if (value := run.values.get(query)) is None else value for query in queries]
+            for run in runs.values()
+        ]
+    )
+    return compare_systems(tuple(runs), ("",), values[:, :, np.newaxis], {}, seed=0)

@@ -1,0 +1,112 @@
+"""Evaluated runs become runs of the project, and their first documents candidates for the next round.
+
+`goldgrade import run` and `goldgrade pool --systems run:NAME` do the same. The pool covers all queries of the
+run that the project judges; only the queries of sealed parts that were not evaluated are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from curation.core.errors import refuse_problems
+from curation.core.operation import out_of_bounds
+from curation.core.progress import Progress, silent
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.rankings import UNJUDGED, rank
+from curation.evaluation.scoring.release import EvaluatedRelease, read_release
+from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
+from curation.people.annotators import require_author
+from curation.pooling.request import PoolRequest
+from curation.releases.verify import FrozenRelease
+from curation.retrieval import RUN_PREFIX
+from curation.store import COMMAND_LINE, Store
+
+if TYPE_CHECKING:
+    from curation.pooling.stored_pool import PoolReport
+
+
+def pool_runs(
+    store: Store,
+    release_name: str | FrozenRelease,
+    sources: Sequence[RunSource],
+    request: EvaluateRequest,
+    author: str = COMMAND_LINE,
+    progress: Progress = silent,
+    reading: ReadingOptions = ReadingOptions(),
+) -> tuple[PoolReport, int, int]:
+    """Make the first documents of the runs candidates, for each query that is not sealed apart.
+
+    Returns the pool, how many pairs have no grade, and the queries of sealed parts that got no candidate.
+
+    Parameters
+    ----------
+    request: how many documents of a run (`to_pool`), and the part whose unjudged documents are counted.
+
+    Raises
+    ------
+    InputError: the depth is below 1, a run's name cannot be used, or its file cannot be taken.
+    RefusedError: the project has another run of that name, or the author is no lead.
+    """
+    from curation.ingest.importers.run_import import import_run
+    from curation.pooling.pool import build_pool
+
+    depth = request.to_pool or 0
+    check_pooling(store, depth, author)
+    release = read_release(store, release_name, request.part)
+    named = _apart(sources)
+    runs = {name: read_run(source, release, reading, progress) for name, source in named}
+    unjudged = set().union(*(_unjudged(run, release, depth) for run in runs.values()))
+    for name, source in named:
+        import_run(
+            store,
+            run_file(source.path, reading, progress),
+            name,
+            reading.fields,
+            reading.layout,
+            skip_unknown=True,
+            skip_repeated=reading.skip_repeated or runs[name].chunks is not None,
+            topics=reading.topics,
+            progress=progress,
+        )
+    systems = [f"{RUN_PREFIX}{name}" for name, _ in named]
+    apart = release.sealed_apart
+    pool = build_pool(
+        store, PoolRequest(systems, depth, 0, request.seed), progress=progress, author=author, without=apart
+    )
+    return pool, len(unjudged), len(apart)
+
+
+def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
+    """Stop where `pool_runs` would, before a sealed grade is read.
+
+    Raises
+    ------
+    InputError: the depth is below 1.
+    RefusedError: the author is no lead.
+    """
+    refuse_problems(out_of_bounds(EvaluateRequest, {"to_pool": depth}))
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+
+
+def _apart(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
+    """The runs under a name each: several of one system are numbered."""
+    times = Counter(source.name for source in sources)
+    number: Counter[str] = Counter()
+    named = []
+    for source in sources:
+        number[source.name] += 1
+        alone = times[source.name] == 1
+        named.append((source.name if alone else f"{source.name}-{number[source.name]}", source))
+    return named
+
+
+def _unjudged(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
+    """The (query id, document id) pairs within a depth of a run that have no grade."""
+    ranking = rank(run.rows, release.qrels)
+    places = ((ranking.grade == UNJUDGED) & (ranking.rank <= depth)).nonzero()[0]
+    documents = run.rows.documents.take(ranking.order[places])
+    queries = (release.qrels.query_ids[query] for query in ranking.query[places].tolist())
+    return set(zip(queries, documents.to_pylist(), strict=True))

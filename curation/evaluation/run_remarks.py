@@ -1,0 +1,41 @@
+"""Remarks on a run, in sentences: columns that were not read, texts not found, lists that end too early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from curation.core.text import pluralize
+from curation.evaluation.scoring.chunk_measures import UNKNOWN, words_read
+from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
+from curation.evaluation.scoring.system_runs import SystemRun
+
+
+def run_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
+    """What a reader has to know of a run besides its figures."""
+    yield from [run.unread] if run.unread else []
+    yield from run.chunks.sentences() if run.chunks else []
+    yield from _short_lists(run, measures)
+    chunks = run.rows.chunks if any(measure.of_chunks for measure in measures) else None
+    if chunks is not None and len(unknown := np.unique(chunks.query[chunks.words == UNKNOWN])):
+        yield (
+            f"{pluralize(len(unknown), 'query has', 'queries have')} a chunk whose words are not known, as "
+            f"its document or place is not. It ends the list of {WITHIN}, makes evidence_precision and "
+            f"evidence_iou 0, and leaves the query out of {CONTEXT} and of the curve, where they look at it."
+        )
+
+
+def _short_lists(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
+    """How many words are read where lists end before the budget of a measure."""
+    chunks = run.rows.chunks
+    for measure in measures if chunks is not None else ():
+        if measure.kind != WITHIN or chunks is None:
+            continue
+        of_query = np.bincount(chunks.query, words_read(chunks, measure.depth or 1))
+        read = of_query[np.unique(chunks.query)]
+        if len(short := read[read < (measure.depth or 1)]):
+            yield (
+                f"{pluralize(len(short), 'list has', 'lists have')} fewer words than {measure.name} may "
+                f"read. Over all lists it reads {read.mean():,.0f} words on average."
+            )

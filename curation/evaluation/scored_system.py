@@ -1,0 +1,109 @@
+"""A system with its runs, and what these score on a release, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from curation.core.arrow import numbers, texts
+from curation.evaluation.evaluation import ContextCurve, FirstPlaces
+from curation.evaluation.figures.means import mean_estimates
+from curation.evaluation.scoring.measure_names import CONTEXT, Measure, mean_of
+from curation.evaluation.scoring.rankings import Rankings, RunRows, rank
+from curation.evaluation.scoring.release import EvaluatedRelease
+from curation.evaluation.scoring.run_scores import RunScores, mean_scores, score_ranking, values_of
+from curation.evaluation.scoring.system_runs import SystemRun
+
+CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
+"""Numbers of chunks for which recall is shown against words."""
+LISTED = 20
+"""Places of each list that are kept, so that lists can be read side by side; none on sealed parts."""
+
+
+@dataclass(frozen=True)
+class ScoredSystem:
+    """A system with its runs, and the scores of each.
+
+    Attributes
+    ----------
+    first_places, context: of its first run; a whole ranking is not kept.
+    """
+
+    name: str
+    runs: tuple[SystemRun, ...]
+    scores: tuple[RunScores, ...]
+    first_places: FirstPlaces
+    context: ContextCurve = ()
+
+    @property
+    def rows(self) -> list[RunRows]:
+        """The places of each run."""
+        return [run.rows for run in self.runs]
+
+    @cached_property
+    def mean(self) -> RunScores:
+        """The mean of its runs, query by query."""
+        return mean_scores(self.scores)
+
+
+def score_system(
+    name: str, runs: Sequence[SystemRun], release: EvaluatedRelease, measures: Sequence[Measure]
+) -> ScoredSystem:
+    """Score the runs of one system."""
+    scores: list[RunScores] = []
+    places: FirstPlaces = {}
+    context: ContextCurve = ()
+    for run in runs:
+        ranking = rank(run.rows, release.qrels)
+        if not scores:
+            places, context = _first_places(run.rows, ranking, release), _context(ranking, release)
+        scores.append(score_ranking(ranking, release.qrels, measures))
+    return ScoredSystem(name, tuple(runs), tuple(scores), places, context)
+
+
+def _first_places(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> FirstPlaces:
+    """The first places of a run in order; none where a part is sealed."""
+    if release.sealed:
+        return {}
+    ids, first = texts(release.qrels.query_ids), ranking.rank <= LISTED
+    documents = {
+        "query_id": ids.take(numbers(ranking.query[first])),
+        "rank": ranking.rank[first],
+        "document_id": rows.documents.take(numbers(ranking.order[first])),
+    }
+    if (chunks := rows.chunks) is None:
+        return {"evaluation_lists": documents}
+    first = chunks.rank <= LISTED
+    places = {
+        "query_id": ids.take(numbers(chunks.query[first])),
+        "rank": chunks.rank[first],
+        "document_id": chunks.documents.take(numbers(np.flatnonzero(first))),
+        "start_at": chunks.start[first],
+        "end_at": chunks.end[first],
+        "words": chunks.words[first],
+    }
+    return {"evaluation_lists": documents, "evaluation_chunks": places}
+
+
+def _context(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve:
+    """Recall of evidence against words of context; none where there is no evidence, or a part is sealed."""
+    if ranking.chunks is None or release.qrels.evidence is None or release.sealed:
+        return ()
+    last = int(ranking.chunks.chunks.rank.max(initial=1))
+    asked = [
+        Measure(kind, depth)
+        for depth in CONTEXT_DEPTHS
+        if depth <= last
+        for kind in ("evidence_recall", CONTEXT)
+    ]
+    values = values_of(ranking, release.qrels, asked)
+    values[np.isnan(values[:, 0])] = np.nan  # the same queries for both
+    recall, words = values[:, ::2], values[:, 1::2]
+    recall[np.isnan(words)] = np.nan
+    return tuple(
+        (measure.depth or 1, mean_of(of_words), estimate)
+        for measure, of_words, estimate in zip(asked[::2], words.T, mean_estimates(recall), strict=True)
+    )

@@ -1,1 +1,0 @@
-"""What is evaluated: the release's queries and grades, and the runs of systems."""

@@ -1,1 +1,0 @@
-"""Measures, and the scores of a run for each query."""

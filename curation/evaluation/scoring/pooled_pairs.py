@@ -1,0 +1,60 @@
+"""The pairs that a release's pools put up for judgment.
+
+The budget of a pool goes to the best ranked pairs. Where only a random sample of a pool was judged, the pairs
+that it left out are known, too: they count as not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from curation.pooling.random_negatives import RANDOM
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class PooledPairs:
+    """The (query id, document id) pairs of the evaluated queries that were put up for judgment.
+
+    Attributes
+    ----------
+    ranks: pair → the best rank that a system gave it.
+    random: drawn as easy negatives, and proposed by no system.
+    left_out: proposed by systems, and left out by a random sample of the pool.
+    """
+
+    ranks: Mapping[Pair, int]
+    random: frozenset[Pair] = frozenset()
+    left_out: frozenset[Pair] = frozenset()
+
+
+def pooled_pairs(
+    candidates: Iterable[Mapping[str, Any]], samples: Iterable[Mapping[str, Any]], queries: Collection[str]
+) -> PooledPairs:
+    """Read the rows of a release's parts 'candidates' and 'pool_sample'."""
+    ranks: dict[Pair, int] = {}
+    random = set()
+    for row in candidates:
+        pair = (row["query_id"], row["document_id"])
+        if pair[0] not in queries:
+            continue
+        if row["rank"] is not None:
+            ranks[pair] = min(row["rank"], ranks.get(pair, row["rank"]))
+        elif row["system"] == RANDOM:
+            random.add(pair)
+    left_out = {
+        (row["query_id"], document_id)
+        for row in samples
+        if row["query_id"] in queries
+        for document_id in row["not_drawn"]
+    }
+    return PooledPairs(ranks, frozenset(random - ranks.keys()), frozenset(left_out - ranks.keys()))
+
+
+def share_unjudged(pooled: PooledPairs, judged: Collection[Pair]) -> float | None:
+    """The share of the pairs that systems proposed and that have no grade; None without a pool."""
+    proposed = pooled.ranks.keys() | pooled.left_out
+    return len(proposed.difference(judged)) / len(proposed) if proposed else None

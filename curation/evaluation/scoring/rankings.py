@@ -1,0 +1,200 @@
+"""A run as a ranking: each query's documents in trec_eval's order, with the grades that they have.
+
+Rankings have the order of trec_eval 10: by score in double precision, equal scores by document id,
+descending. trec_eval 9 and pytrec_eval compare scores in single precision. How often ids decided is counted,
+and the best and the worst order that the scores allow show how much it could matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from curation.core.arrow import ints_of, texts
+from curation.core.errors import InputError
+from curation.core.statistics.arrays import Floats, Ints
+from curation.evaluation.scoring.chunk_measures import RankedChunks, RunChunks
+from curation.evaluation.scoring.evidence import evidence_ranges
+from curation.evaluation.scoring.qrels import Qrels
+
+UNJUDGED = -1
+"""The grade of a document without one."""
+
+
+class RunRows(NamedTuple):
+    """The places of one run in any order, N of them; a document is once in a query's list.
+
+    Attributes
+    ----------
+    query: positions in `Qrels.query_ids`, shape (N,).
+    documents: ids, N of them.
+    scores: shape (N,), no NaN.
+    chunks: what the run has of these documents; None if nobody asks for it.
+    """
+
+    query: Ints
+    documents: pa.Array
+    scores: Floats
+    chunks: RunChunks | None = None
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """The N places of one run by query, then rank.
+
+    Attributes
+    ----------
+    query, rank, grade: shape (N,); ranks are from 1, `UNJUDGED` is the grade of what nobody judged.
+    judged: position in the columns of the qrels, `UNJUDGED` without a grade, shape (N,).
+    returned: documents that each query got, shape (Q,).
+    order: which of the run's rows is at each place, shape (N,).
+    tied: number of the group of equal scores that a place belongs to, 0 without one, shape (N,).
+    chunks: of the run, where it has any.
+    """
+
+    query: Ints
+    rank: Ints
+    grade: Ints
+    judged: Ints
+    returned: Ints
+    order: Ints
+    tied: Ints
+    chunks: RankedChunks | None = None
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each query's places begin, shape (Q,)."""
+        return np.concatenate([[0], np.cumsum(self.returned)[:-1]])
+
+
+class TieCounts(NamedTuple):
+    """Equal scores that document ids put in an order.
+
+    Attributes
+    ----------
+    groups: of two or more documents with one score for one query.
+    documents, queries: how many these are.
+    mattering: queries where documents of different grades are in one group: another order, other figures.
+    """
+
+    groups: int
+    documents: int
+    queries: int
+    mattering: int
+
+
+def run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
+    """The rows of query → document → score, without queries that the qrels do not have.
+
+    Raises
+    ------
+    InputError: a score is no number.
+    """
+    index = {query: number for number, query in enumerate(qrels.query_ids)}
+    queries: list[int] = []
+    documents: list[str] = []
+    scores: list[float] = []
+    for query, scores_of in run.items():
+        if query in index:
+            queries += [index[query]] * len(scores_of)
+            documents += scores_of
+            scores += scores_of.values()
+    values = np.array(scores, np.float64)
+    if np.isnan(values).any():
+        first = int(np.flatnonzero(np.isnan(values))[0])
+        query = qrels.query_ids[queries[first]]
+        raise InputError(f"The score of {documents[first]!r} for the query {query!r} is no number.")
+    return RunRows(np.array(queries, np.int64), texts(documents), values)
+
+
+def rank(rows: RunRows, qrels: Qrels) -> Rankings:
+    """Put a run in order and look its documents' grades up."""
+    encoded = rows.documents.dictionary_encode()
+    codes = ints_of(encoded.indices)
+    order, tied = ordered(rows.query, rows.scores, codes, encoded.dictionary)
+    query, number = rows.query[order], len(qrels.query_ids)
+    returned = np.bincount(query, minlength=number)
+    starts = np.concatenate([[0], np.cumsum(returned)[:-1]])
+    ranks = np.arange(1, len(order) + 1) - starts[query]
+    judged = _judged(query, codes[order], encoded.dictionary, qrels)
+    grade = np.where(judged == UNJUDGED, UNJUDGED, qrels.grade[judged])
+    return Rankings(query, ranks, grade, judged, returned, order, tied, _ranked_chunks(rows.chunks, qrels))
+
+
+def _ranked_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
+    if chunks is None:
+        return None
+    judged = _judged(chunks.query, ints_of(chunks.documents.indices), chunks.documents.dictionary, qrels)
+    return RankedChunks(chunks, judged != UNJUDGED, qrels.evidence or evidence_ranges({}, {}, ()))
+
+
+def ties_of(ranking: Rankings) -> TieCounts:
+    """How many equal scores were put in order by ids."""
+    inside = np.flatnonzero(ranking.tied)
+    groups, first = np.unique(ranking.tied[inside], return_index=True)
+    return TieCounts(
+        groups=len(groups),
+        documents=len(inside),
+        queries=len(np.unique(ranking.query[inside[first]])),
+        mattering=len(queries_with_choice(ranking)),
+    )
+
+
+def queries_with_choice(ranking: Rankings) -> Ints:
+    """The queries where equal scores could have another order that matters, by position."""
+    inside = np.flatnonzero(ranking.tied)
+    same_group = ranking.tied[inside][1:] == ranking.tied[inside][:-1]
+    differs = ranking.grade[inside][1:] != ranking.grade[inside][:-1]
+    return np.unique(ranking.query[inside[1:][same_group & differs]])
+
+
+def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings:
+    """The ranking with equal scores in the best or the worst order.
+
+    Higher grades come first, then what nobody judged, then the lowest grade (for the worst: the reverse).
+    """
+    value = np.where(ranking.grade == UNJUDGED, 2 * lowest + 1, 2 * ranking.grade)
+    inside = np.flatnonzero(ranking.tied)
+    key = -value[inside] if best else value[inside]
+    moved = np.arange(len(ranking.query))
+    moved[inside] = inside[np.lexsort((key, ranking.tied[inside]))]
+    return replace(
+        ranking, grade=ranking.grade[moved], judged=ranking.judged[moved], order=ranking.order[moved]
+    )
+
+
+def ordered(of_query: Ints, scores_of: Floats, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
+    """The rows by query, descending score and descending id, and the groups of equal scores."""
+    scores = np.asarray(scores_of, np.float64) + 0.0  # -0 is 0
+    step = np.diff(of_query)
+    if ((step > 0) | ((step == 0) & (scores[1:] <= scores[:-1]))).all():
+        order = np.arange(len(scores))
+    else:
+        order = np.lexsort((-scores, of_query))
+    query, score = of_query[order], scores[order]
+    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    inside = np.concatenate([same, [False]]) | np.concatenate([[False], same])
+    starts = inside & ~np.concatenate([[False], same])
+    tied = np.where(inside, np.cumsum(starts), 0)
+    places = np.flatnonzero(inside)
+    if len(places):
+        by_id = np.empty(len(names), np.int64)
+        by_id[ints_of(pc.sort_indices(names))] = np.arange(len(names))
+        chosen = order[places]
+        order[places] = chosen[np.lexsort((-by_id[codes[chosen]], tied[places]))]
+    return order.astype(np.int64), tied.astype(np.int64)
+
+
+def _judged(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels) -> Ints:
+    """The position of each place's pair in the columns of the qrels."""
+    documents = ints_of(pc.index_in(names, value_set=qrels.documents))[codes]
+    pairs = query * len(qrels.documents) + documents
+    index = np.minimum(np.searchsorted(qrels.pair, pairs), len(qrels.pair) - 1)
+    judged: Ints = np.where((documents >= 0) & (qrels.pair[index] == pairs), index, UNJUDGED)
+    return judged

@@ -1,0 +1,218 @@
+"""A release that runs are evaluated against: queries with facets and grades, its pools, and its bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.core.errors import InputError, RefusedError
+from curation.core.spans import Span
+from curation.core.statistics.arrays import Floats
+from curation.core.text import normalise_query
+from curation.evaluation.scoring.drawn_queries import DrawnQueries, drawn_queries
+from curation.evaluation.scoring.evidence import EvidenceRanges, evidence_ranges
+from curation.evaluation.scoring.facets import Facet, all_facets
+from curation.evaluation.scoring.pinned_bodies import PinnedBodies
+from curation.evaluation.scoring.pooled_pairs import PooledPairs, pooled_pairs
+from curation.evaluation.scoring.qrels import Qrels, qrels_of
+from curation.ingest.importers.known_queries import KnownQueries
+from curation.people.seal_access import sealed_parts
+from curation.releases.coverage import ReleasedCoverage, released_coverage
+from curation.releases.seal import refuse_not_in_file
+from curation.releases.verify import FrozenRelease, load_release
+from curation.store import Query, Store
+
+MIN_QUERIES = 10
+"""A stratum with fewer queries has no figures, and a comparison of fewer has counts and no verdict."""
+
+ALL = "all"
+"""Instead of a part's name: every part."""
+
+
+@dataclass(frozen=True)
+class EvaluatedRelease:
+    """A release's queries of some parts, their grades, and what runs may name.
+
+    Attributes
+    ----------
+    parts: whose queries are evaluated; `sealed` are the sealed ones.
+    qrels: of these queries; all arrays of shape (Q,) are in the order of its `query_ids`.
+    texts: of these queries, by id.
+    facets: by name; see `evaluation.scoring.facets`.
+    known: the queries of all parts, as run files may name them.
+    documents: ids of the release's corpus.
+    pooled: which pairs of these queries systems proposed.
+    sealed_apart: the queries of sealed parts that are not evaluated, by id.
+    coverage: of its coverage map; None if the release has none.
+    frozen: the release that it was made of; None in tests of figures alone. bodies: of its documents.
+    """
+
+    name: str
+    release_id: str
+    parts: tuple[str, ...]
+    sealed: tuple[str, ...]
+    qrels: Qrels
+    texts: Mapping[str, str]
+    facets: Mapping[str, Facet]
+    drawn: DrawnQueries
+    known: KnownQueries
+    documents: frozenset[str]
+    pooled: PooledPairs
+    sealed_apart: frozenset[str] = frozenset()
+    coverage: ReleasedCoverage | None = None
+    frozen: FrozenRelease | None = None
+    bodies: PinnedBodies | None = None
+
+    @property
+    def mark(self) -> str | None:
+        """That it was frozen against the gate, where it was."""
+        return self.frozen.mark if self.frozen else None
+
+    @property
+    def sealed_queries(self) -> NDArray[np.bool_]:
+        """Which of the queries are of a sealed part, shape (Q,)."""
+        masks = [mask for part, mask in self.facets["part"].values.items() if part in self.sealed]
+        return np.any(masks, axis=0) if masks else np.zeros(len(self.qrels.query_ids), bool)
+
+
+def read_release(
+    store: Store, name: str | FrozenRelease, split: str | None = None, relevant: int | None = None
+) -> EvaluatedRelease:
+    """Read what is to be evaluated against.
+
+    Parameters
+    ----------
+    name: or the release as it was opened before.
+    split: a part, or `ALL`; by default all parts that are not sealed.
+    relevant: least grade of a relevant document; by default every grade above the scale's lowest.
+
+    Raises
+    ------
+    InputError: the release has no such part, or no document could be relevant.
+    NotFoundError: there is no such release.
+    RefusedError: all its parts are sealed and none was named; it is not as it was frozen, or a newer
+        goldgrade
+        froze it.
+    """
+    release = load_release(store, name)
+    sealed = sealed_parts(release.header)
+    parts = parts_of(release, split)
+    if release.file is not None:
+        _refuse_sealed_of_file(release, sorted(set(parts).intersection(sealed)))
+    rows = release.rows("queries")
+    chosen = sorted((row for row in rows if row["part"] in parts), key=lambda row: str(row["query_id"]))
+    ids = [row["query_id"] for row in chosen]
+    inside = set(ids)
+    rows_of_grades = [row for row in release.rows("qrels") if row["query_id"] in inside]
+    graded = [(row["query_id"], row["document_id"], row["grade"]) for row in rows_of_grades]
+    if not graded:
+        raise RefusedError(
+            f"The release {release.row.name!r} has no grades in {', '.join(parts)}: nothing to evaluate."
+        )
+    qrels = qrels_of(graded, ids, scale_of(release.rows("guides")), relevant)
+    return EvaluatedRelease(
+        name=release.row.name,
+        release_id=release.row.release_id,
+        parts=parts,
+        sealed=tuple(part for part in parts if part in sealed),
+        qrels=replace(qrels, evidence=_evidence(release, ids, graded, bool(set(parts).intersection(sealed)))),
+        texts={row["query_id"]: row["text"] for row in chosen},
+        facets=all_facets(chosen, release.rows),
+        drawn=_drawn(chosen, release),
+        known=KnownQueries([_query(row) for row in rows], {}),
+        documents=frozenset(row["document_id"] for row in release.rows("documents")),
+        pooled=pooled_pairs(release.rows("candidates"), release.rows("pool_sample"), inside),
+        sealed_apart=frozenset(
+            row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
+        ),
+        coverage=released_coverage(release),
+        frozen=release,
+        bodies=PinnedBodies(store, release),
+    )
+
+
+def _evidence(
+    release: FrozenRelease, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]], sealed: bool
+) -> EvidenceRanges | None:
+    """Where documents hold evidence for these queries; None if nobody marked any.
+
+    Whether sealed queries have any is not told by what is refused: for these it is None if the whole
+    release has none.
+    """
+    grades = {(query, document): grade for query, document, grade in graded}
+    marked: dict[tuple[str, str], list[Span]] = {}
+    some = False
+    for row in release.walk("evidence"):
+        some = True
+        pair = (row["query_id"], row["document_id"])
+        if pair in grades:
+            marked.setdefault(pair, []).append((row["start"], row["end"]))
+    return evidence_ranges(marked, grades, query_ids) if marked or (sealed and some) else None
+
+
+def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> None:
+    """Stop where sealed parts would be evaluated without a log of it."""
+    refuse_not_in_file(release, sealed)
+    if sealed:
+        raise RefusedError(
+            f"{', '.join(sealed)} is sealed: the project logs who scores a run on it, and a file has no "
+            "such log. Evaluate it in the project, or choose another part."
+        )
+
+
+def parts_of(release: FrozenRelease, split: str | None = None) -> tuple[str, ...]:
+    """The parts that `split` names: one, `ALL`, or by default all that are not sealed.
+
+    Raises
+    ------
+    InputError: the release has no such part.
+    RefusedError: all its parts are sealed and none was named.
+    """
+    sealed = sealed_parts(release.header)
+    known = tuple(release.header["queries"])
+    if split == ALL:
+        return known
+    if split is not None:
+        if split not in known:
+            names = ", ".join([*known, ALL])
+            raise InputError(f"The release {release.row.name!r} has no part {split}; expected {names}.")
+        return (split,)
+    public = tuple(part for part in known if part not in sealed)
+    if not public:
+        raise RefusedError(
+            f"All parts of the release {release.row.name!r} are sealed ({', '.join(known)}). Name one, "
+            "and say why.",
+            command=f'For example: --part {known[0]} --reason "why".',
+        )
+    return public
+
+
+def scale_of(guides: Iterable[Mapping[str, Any]]) -> list[int]:
+    """All grades of the guides that a release was judged with."""
+    return sorted({grade["value"] for guide in guides for grade in guide["scale"]})
+
+
+def _drawn(rows: Sequence[Mapping[str, Any]], release: FrozenRelease) -> DrawnQueries:
+    samples = release.rows("sampling")
+    strata = samples[0]["report"] if samples else []
+    return drawn_queries(
+        [row["stratum"] for row in rows],
+        _numbers(row["traffic"] for row in rows),
+        _numbers(row["inclusion_probability"] for row in rows),
+        drawn={stratum["name"]: stratum["drawn"] for stratum in strata},
+        population={stratum["name"]: stratum["population"] for stratum in strata},
+        design=samples[0]["parameters"].get("design", "stratified") if samples else None,
+    )
+
+
+def _numbers(values: Any) -> Floats:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _query(row: Mapping[str, Any]) -> Query:
+    text = str(row["text"])
+    return Query(row["query_id"], text, normalise_query(text), row["source"], row.get("information_need"))

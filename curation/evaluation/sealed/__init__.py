@@ -1,1 +1,0 @@
-"""Sealed parts: who may evaluate on them, what is logged, and which figures are shown."""

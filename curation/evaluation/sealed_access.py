@@ -1,0 +1,212 @@
+"""Sealed parts: who may evaluate on them, and the log of each evaluation and each refusal.
+
+A refusal must not tell a sealed grade. So the checks use the request, the person, the log of earlier
+evaluations and what everybody knows of the release; they come before any grade is read. Refusals that come
+later are about the files of the request. Each refusal is logged and counted like a sealed evaluation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.statistics.arrays import Floats
+from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, parts_of
+from curation.people.annotators import EVALUATING, require_author
+from curation.people.seal_access import sealed_parts
+from curation.releases.seal import SealedCount, SealedEvaluation, log_sealed_evaluation, refuse_over_limit
+from curation.releases.verify import FrozenRelease, load_release
+from curation.store import COMMAND_LINE, Cursor, Store, utc_now
+
+FIELDS = ("value", "low", "high", "n", "judged")
+"""What the log has of a figure."""
+
+
+class ShownFigure(Protocol):
+    """A figure, with some of `FIELDS`."""
+
+    @property
+    def value(self) -> float | None: ...
+
+
+class SealedRequest(NamedTuple):
+    """A request to evaluate systems on sealed parts.
+
+    Attributes
+    ----------
+    sealed: the sealed parts; `evaluated` are all parts of the request.
+    systems: the name of each run or file of answers.
+    rounded: an evaluator asks, who gets one rounded figure of each system.
+    """
+
+    release: FrozenRelease
+    sealed: tuple[str, ...]
+    evaluated: tuple[str, ...]
+    systems: tuple[str, ...]
+    of_answers: bool
+    reason: str
+    actor: str
+    rounded: bool
+
+    @property
+    def parts(self) -> str:
+        """The sealed parts, for people."""
+        return ", ".join(self.sealed)
+
+    def rows(
+        self, figures: Sequence[Mapping[str, ShownFigure]] | None, refused: str | None = None
+    ) -> list[SealedEvaluation]:
+        """What is logged: the figures of each system, or why they were refused."""
+        now, row = utc_now(), self.release.row
+        texts = [None] * len(self.systems) if figures is None else list(map(_stored, figures))
+        return [
+            SealedEvaluation(
+                evaluation_id="",
+                release_id=row.release_id,
+                name=row.name,
+                parts=list(self.sealed),
+                evaluated=list(self.evaluated),
+                system=system,
+                of_answers=self.of_answers,
+                rounded=self.rounded,
+                figures=text,
+                reason=self.reason,
+                evaluated_by=self.actor,
+                evaluated_at=now,
+                refused=refused,
+            )
+            for system, text in zip(self.systems, texts, strict=True)
+        ]
+
+
+def _stored(figures: Mapping[str, ShownFigure]) -> str:
+    return json.dumps(
+        {name: {field: getattr(figure, field, None) for field in FIELDS} for name, figure in figures.items()}
+    )
+
+
+def sealed_request(
+    store: Store,
+    release: str | FrozenRelease,
+    split: str | None,
+    systems: Sequence[str],
+    reason: str | None,
+    actor: str,
+    of_answers: bool = False,
+) -> SealedRequest | None:
+    """The request, where it is about a sealed part of a project's release; None if it is not.
+
+    Raises
+    ------
+    InputError: the release has no such part.
+    NotFoundError: there is no such release.
+    RefusedError: it is not as it was frozen, or all its parts are sealed and none was named.
+    """
+    release = load_release(store, release)
+    evaluated = parts_of(release, split)
+    sealed = tuple(part for part in evaluated if part in sealed_parts(release.header))
+    if not sealed or release.file is not None:  # a packed release has no sealed grades
+        return None
+    with store.reading() as cursor:
+        rounded = is_evaluator(cursor, actor)
+    why = (reason or "").strip()
+    return SealedRequest(release, sealed, evaluated, tuple(systems), of_answers, why, actor, rounded)
+
+
+def is_evaluator(cursor: Cursor, actor: str) -> bool:
+    """Whether somebody is an evaluator, who sees rounded figures of sealed parts alone."""
+    rows = cursor.execute("SELECT role FROM annotators WHERE name = ?", [actor]).fetchall()
+    return actor != COMMAND_LINE and rows == [("evaluator",)]
+
+
+@contextmanager
+def refusals_logged(store: Store, request: SealedRequest | None) -> Iterator[None]:
+    """Log a refusal that is raised inside, once."""
+    try:
+        yield
+    except (InputError, NotFoundError, RefusedError) as error:
+        if request is not None and request.systems and not error.logged:
+            error.logged = True
+            with store.transaction(appends=True) as cursor:
+                log_sealed_evaluation(cursor, request.rows(None, refused=error.found))
+        raise
+
+
+def check_access(store: Store, request: SealedRequest, all_figures: bool = True) -> None:
+    """Stop where the person may not evaluate, before any grade is read.
+
+    Parameters
+    ----------
+    all_figures: all figures are asked for, which leads alone see.
+
+    Raises
+    ------
+    NotFoundError: the project does not know the person.
+    RefusedError: the person may not evaluate, gives no reason, or has no sealed evaluation left this month;
+        the part has fewer than ten queries.
+    """
+    with store.reading() as cursor:
+        _require(cursor, request)
+    name = request.release.row.name
+    if request.rounded and all_figures:
+        raise RefusedError(
+            f"{request.actor} is evaluator. Only leads see full results on {request.parts} of the release "
+            f"{name!r}, because they can reveal single grades of a sealed part. Evaluators get one rounded "
+            "figure of each system."
+        )
+    if request.rounded and request.evaluated != request.sealed[:1]:
+        raise RefusedError(
+            f"An evaluator evaluates one sealed part at a time, and this request is for "
+            f"{', '.join(request.evaluated)}. Name one part.",
+            command="--part does.",
+        )
+    if not request.reason:
+        raise RefusedError(
+            f"{request.parts} of the release {name!r} is sealed. Who evaluates on a sealed part says why, "
+            "and the reason is logged with name and time.",
+            command='--reason "why" does.',
+        )
+    if sum(request.release.header["queries"][part] for part in request.sealed) < MIN_QUERIES:
+        raise RefusedError(
+            f"{request.parts} of the release {name!r} is sealed and has fewer than ten queries, so figures "
+            "would reveal single queries. Choose another part.",
+            command="--part names one.",
+        )
+
+
+def _require(cursor: Cursor, request: SealedRequest) -> None:
+    """Stop where the person's role or month does not allow the request."""
+    require_author(cursor, request.actor, *EVALUATING)
+    if request.rounded:
+        refuse_over_limit(cursor, request.actor, request.sealed, len(request.systems), utc_now())
+
+
+def log_figures(
+    store: Store,
+    request: SealedRequest,
+    figures: Sequence[Mapping[str, ShownFigure]],
+    values: Sequence[Mapping[str, float | None]] = (),
+) -> SealedCount:
+    """Log the figures of each system; call it before they are handed out.
+
+    Raises
+    ------
+    RefusedError: the person may not evaluate any more, or other requests used up the month meanwhile.
+    """
+    with store.transaction(appends=True) as cursor:
+        _require(cursor, request)
+        return log_sealed_evaluation(cursor, request.rows(figures), values)
+
+
+def sealed_values(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:
+    """The values of sealed queries by one measure; `values` has shape (Q,), NaN without one."""
+    ids = release.qrels.query_ids
+    return {
+        ids[query]: None if np.isnan(values[query]) else float(values[query])
+        for query in np.flatnonzero(release.sealed_queries).tolist()
+    }

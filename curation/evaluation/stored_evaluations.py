@@ -1,0 +1,109 @@
+"""Evaluations that were made on the page Evaluate: their author and the lead read them again."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from curation.core.errors import NotFoundError
+from curation.core.text import canonical_json, digest, to_json_value
+from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
+from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
+from curation.people.annotators import EVALUATING, require_author, require_role
+from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
+
+
+class SubmittedEvaluation(NamedTuple):
+    """One evaluation in a list."""
+
+    evaluation_id: str
+    name: str
+    parts: list[str]
+    sealed: list[str]
+    systems: list[str]
+    author: str
+    made_at: datetime
+
+
+def store_submitted(
+    store: Store, evaluation: Evaluation | None, answered: AnswerEvaluation | None, author: str
+) -> str:
+    """Store the evaluation of runs, of answers, or of both for its author; returns its id.
+
+    Parameters
+    ----------
+    evaluation, answered: one of them is there.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: the author may not evaluate.
+    """
+    values: dict[str, Any] = {}
+    systems: list[str] = []
+    about: Evaluation | AnswerEvaluation
+    if answered is not None:
+        about, report, values["answers"] = answered, answers_report(answered), to_json_value(answered)
+        systems += [system.name for system in answered.systems]
+    if evaluation is not None:
+        about, report, values = (
+            evaluation,
+            evaluation_report(evaluation, answered),
+            to_json_value(evaluation) | values,
+        )
+        systems = list(dict.fromkeys([*(system.name for system in evaluation.runs), *systems]))
+    result, page = json.dumps(values), canonical_json(to_json_value(report))
+    with store.transaction(appends=True) as cursor:
+        require_author(cursor, author, *EVALUATING)
+        (number,) = cursor.execute("SELECT count(*) FROM evaluations").fetchall()[0]
+        evaluation_id = digest("evaluation", number, author, result)
+        row: list[Any] = [evaluation_id, about.release_id, about.release, list(about.parts)]
+        row += [list(about.sealed), systems, result, page, author, utc_now()]
+        cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        detail = {"evaluation": evaluation_id, "release": about.release_id, "systems": systems}
+        record_event(cursor, "submit runs", detail, author)
+        if evaluation is not None:
+            for system, places in evaluation.lists.items():
+                for table, columns in places.items():
+                    of = {"evaluation_id": evaluation_id, "system": system}
+                    same = {name: [value] * len(columns["rank"]) for name, value in of.items()}
+                    append(cursor, table, same | dict(columns))
+    return evaluation_id
+
+
+def submitted_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:
+    """The evaluations that somebody may see whole, newest first: their own, or all for the lead."""
+    require_role(annotator, *EVALUATING)
+    sql = f"""
+        SELECT {", ".join(SubmittedEvaluation._fields)} FROM evaluations
+        WHERE author = ? OR ? = 'lead' ORDER BY rowid DESC
+    """  # noqa: S608
+    return fetch(cursor, SubmittedEvaluation, sql, [annotator.name, annotator.role])
+
+
+def submitted_report(
+    cursor: Cursor, evaluation_id: str, annotator: Annotator
+) -> tuple[EvaluationReport, str]:
+    """The report of an evaluation that somebody may see, and the whole of it as JSON.
+
+    Raises
+    ------
+    NotFoundError: nothing has that id, or it is somebody else's.
+    """
+    page, result = submitted_texts(cursor, evaluation_id, annotator)
+    return stored_report(page), result
+
+
+def submitted_texts(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[str, str]:
+    """The report of an evaluation that somebody may see and the whole of it, both as JSON.
+
+    Raises
+    ------
+    NotFoundError: nothing has that id, or it is somebody else's.
+    """
+    require_role(annotator, *EVALUATING)
+    sql = "SELECT page, result FROM evaluations WHERE evaluation_id = ? AND (author = ? OR ? = 'lead')"
+    rows = cursor.execute(sql, [evaluation_id, annotator.name, annotator.role]).fetchall()
+    if not rows:
+        raise NotFoundError("There is no such evaluation of yours.")
+    return str(rows[0][0]), str(rows[0][1])

@@ -1,0 +1,396 @@
+"""A guide's text: read against the rules with all problems at once, and written with new values in place.
+
+Only an entry of the front matter whose value changes is written again. All others stay as they are, byte for
+byte, with the comments between them, so that nothing is lost of what an editor does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from curation.core import named_project
+from curation.core.errors import InputError
+from curation.core.text import digest, pluralize
+from curation.guides.guide import EvidenceRule, Grade, Guide, PresentationTemplate
+
+MAX_BYTES = 2_000_000
+"""Bytes of the file of a guide: a thousand pages."""
+SCREEN_KEYS = frozenset("ulnfxwghcr?")
+"""Keys that the grading screen (or Streamlit: c, r) uses itself."""
+NO_FRONT_MATTER = (
+    "no YAML front matter found; expected the text to start with a line ---, then the title and the scale, "
+    "and a second line ---"
+)
+WAY_OUT = f"Correct the guide and try again; {named_project.GUIDES / 'graded-relevance.md'} is a whole one."
+EXPECTED = {
+    "title": "a title in words",
+    "scale": "a list of 2 to 10 grades",
+    "value": "a whole number from 0 to 100",
+    "name": "a name of 1 to 40 characters",
+    "key": "one digit or small letter",
+    "colour": "a colour such as #2b62a8",
+    "definition": "a sentence that says when to give the grade",
+    "examples": "a list of at most 20 worked examples",
+    "query": "a query of 1 to 500 characters",
+    "document": "what the document says, 1 to 2,000 characters",
+    "why": "the reason, 1 to 1,000 characters",
+    "presentation": "how documents are shown: title, body, fields, links",
+    "body": "plain, markdown, html or code",
+    "fields": "a list of at most 20 fields, each with its name as field",
+    "field": "the name of a field, 1 to 200 characters",
+    "label": "words of at most 40 characters",
+    "as": "text, link or image",
+    "links": "true or false",
+    "evidence": "ask: required or optional, and from_grade: a grade",
+    "ask": "required or optional",
+    "from_grade": "the least grade that takes evidence, which is on the scale",
+}
+"""What each entry of the front matter should hold."""
+_ENTRIES = {"examples": "example", "fields": "field"}
+_FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n(.*)\Z", re.DOTALL)
+_FIRST_LINE = 2
+"""The line of a guide at which its front matter begins, below the dashes."""
+_OPENS, _DEEPEST = re.compile(r"[\[{]"), 100
+_LONG_NUMBER = re.compile(r"\d{4301,}")
+"""A whole number of more digits than Python reads."""
+_OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")
+
+
+class _FrontMatter(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    title: Annotated[str, Field(min_length=1)]
+    scale: Annotated[tuple[Grade, ...], Field(min_length=2, max_length=10)]
+    presentation: PresentationTemplate | None = None
+    evidence: EvidenceRule | None = None
+
+
+def read_guide(path: Path | None = None) -> Guide:
+    """The guide in a file, or the one that goldgrade ships under this name or its beginning, such as
+    `binary`.
+
+    Without a path it is the graded guide that goldgrade ships.
+
+    Raises
+    ------
+    InputError: the file cannot be read, has no front matter, or its scale breaks a rule; all at once.
+    """
+    path = _path_of(path or Path("graded-relevance"))
+    return parse_guide(_read(path), path)
+
+
+def _path_of(named: Path) -> Path:
+    """The file of this path or, where it does not exist, the one that goldgrade ships under this name."""
+    if named.suffix or len(named.parts) > 1 or named.is_file():
+        return named
+    files = sorted(named_project.GUIDES.glob("*.md"))
+    files_named = [file for file in files if file.stem.startswith(named.name)]
+    if len(files_named) != 1:
+        raise InputError(
+            f"{named} is no file and no one guide of goldgrade: expected a path, or the beginning of one of "
+            f"{', '.join(file.stem for file in files)}."
+        )
+    return files_named[0]
+
+
+def shipped_guides() -> list[Guide]:
+    """The guides that come with goldgrade, by title."""
+    guides = [parse_guide(file.read_text(encoding="utf-8")) for file in named_project.GUIDES.glob("*.md")]
+    return sorted(guides, key=lambda guide: guide.title)
+
+
+def parse_guide(source: str, path: Path | None = None) -> Guide:
+    """The guide of a whole text; raises as `read_guide` does, naming the path if there is one."""
+    problems = guide_problems(source)
+    if problems:
+        sentences = [
+            f"line {problem.line}: {problem.sentence}" if problem.line else problem.sentence
+            for problem in problems
+        ]
+        raise InputError(sentences, path=path, way_out=WAY_OUT)
+    parts = split_source(source)
+    assert parts is not None  # else there were problems
+    front = _FrontMatter.model_validate(read_values(parts[0]))
+    scale = tuple(sorted(front.scale, key=lambda grade: grade.value))
+    return Guide(
+        guide_hash=digest(source),
+        title=front.title,
+        scale=scale,
+        body=parts[1].strip(),
+        source=source,
+        presentation=front.presentation,
+        evidence=front.evidence,
+    )
+
+
+def guide_problems(source: str) -> list[GuideProblem]:
+    """All that keeps a text from being a guide; [] where it is one."""
+    parts = split_source(source)
+    if parts is None:
+        return [GuideProblem((), 1, NO_FRONT_MATTER)]
+    values = read_values(parts[0])
+    if isinstance(values, GuideProblem):
+        return [values]
+    if not isinstance(values, dict):
+        sentence = f"the front matter holds {_shown(values)}; expected names with values: title and scale"
+        return [GuideProblem((), 1, sentence)]
+    try:
+        broken = _broken_rules(_FrontMatter.model_validate(values))
+    except ValidationError as error:
+        broken = [(item["loc"], _sentence(item)) for item in error.errors() if not _follows(item)]
+    return [GuideProblem(where, line_of(parts[0], where), sentence) for where, sentence in broken]
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            problem = f"is larger than {MAX_BYTES // 10**6} MB; expected a guide that people can read"
+            raise InputError(problem, path=path)
+        return path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    except OSError as error:
+        raise InputError(f"cannot be read as a guide: {error.strerror}", path=path) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 (byte {error.start}); save the guide as UTF-8", path=path) from error
+
+
+def _broken_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]]:
+    """The rules that are about several grades, or about the screen, each where it is broken."""
+    broken: list[tuple[tuple[int | str, ...], str]] = []
+    for field in ("value", "name", "key"):
+        seen: set[Any] = set()
+        for index, grade in enumerate(front.scale):
+            value = getattr(grade, field)
+            if value in seen:
+                sentence = f"each grade needs its own {field}; used twice: {value}"
+                broken.append((("scale", index, field), f"{_place(('scale', index, field))}: {sentence}"))
+            seen.add(value)
+    for index, grade in enumerate(front.scale):
+        if grade.key in SCREEN_KEYS:
+            sentence = f"the screen itself uses the key {grade.key}; digits are always free"
+            broken.append((("scale", index, "key"), f"{_place(('scale', index, 'key'))}: {sentence}"))
+    grades = [grade.value for grade in front.scale]
+    if front.evidence and front.evidence.from_grade not in grades:
+        where = ("evidence", "from_grade")
+        sentence = (
+            f"found {front.evidence.from_grade}; expected one of the scale, {', '.join(map(str, grades))}"
+        )
+        broken.append((where, f"{_place(where)}: {sentence}"))
+    return broken
+
+
+def _follows(item: Any) -> bool:
+    """Whether a list is short only because pydantic left out entries, each with a problem of its own."""
+    return item["type"] == "too_short" and bool(len(item["input"]) >= item["ctx"]["min_length"])
+
+
+def _sentence(item: Any) -> str:
+    """What pydantic found, in our words."""
+    where = item["loc"]
+    words, expected = _place(where), EXPECTED.get(str(where[-1]), "") if where else ""
+    if item["type"] == "missing":
+        return f"{words} is missing; expected {expected}" if expected else f"{words} is missing"
+    if item["type"] == "extra_forbidden":
+        return f"{words}: a guide has no such entry; correct its spelling, or remove it"
+    if not expected:
+        return f"{words}: {item['msg']}"
+    return f"{words}: found {_shown(item['input'])}; expected {expected}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}" if value else "an empty list"
+    if value is None or value == "":
+        return "nothing"
+    if isinstance(value, dict):
+        return "names with values"
+    text = str(value)
+    return f"only {text[:40]!r}" if len(text) <= 40 else pluralize(len(text), "character")
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    steps = []
+    for before, step in zip(("", *location), location, strict=False):
+        if isinstance(step, int):
+            steps.append(f"{_ordinal(step + 1)} {_ENTRIES.get(str(before), 'grade')}")
+        elif step not in ("scale", *_ENTRIES) or step == location[-1]:
+            steps.append(step)
+    return ", ".join(steps) or "the front matter"
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number not in (11, 12, 13) else "th"
+    return f"{number}{ending}"
+
+
+class GuideProblem(NamedTuple):
+    """What is wrong with a guide's text.
+
+    location: the names and places that lead to the value, such as ('scale', 1, 'key').
+    line: of the whole text, from 1; None if it is about the whole.
+    sentence: what was found, what was expected.
+    """
+
+    location: tuple[int | str, ...]
+    line: int | None
+    sentence: str
+
+
+def split_source(source: str) -> tuple[str, str] | None:
+    """The YAML between the dashes of a guide's text, and the body; None if it has no front matter."""
+    match = _FRONT_MATTER.match(source)
+    return (match[1], match[2]) if match else None
+
+
+def source_values(source: str) -> dict[str, Any]:
+    """The entries of a text's front matter by name; {} where it cannot be read as such."""
+    parts = split_source(source)
+    values = read_values(parts[0]) if parts else None
+    return values if isinstance(values, dict) else {}
+
+
+def read_values(front: str) -> Any | GuideProblem:
+    """What the YAML says, or why it is not YAML."""
+    try:
+        return yaml.safe_load(front)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + _FIRST_LINE if error.problem_mark else 1
+        return GuideProblem((), line, f"the front matter is not YAML: {error.problem}")
+    except yaml.reader.ReaderError as error:
+        line = _line_at(front, error.position)
+        sentence = (
+            f"the front matter holds the character U+{ord(front[error.position]):04X}, which YAML does not "
+            "allow; remove it"
+        )
+        return GuideProblem((), line, sentence)
+    except RecursionError:
+        brackets = [bracket.start() for bracket in _OPENS.finditer(front)]
+        place = _line_at(front, brackets[_DEEPEST]) if len(brackets) > _DEEPEST else None
+        return GuideProblem(
+            (), place, "the front matter is nested too deeply; expected lists of plain values"
+        )
+    except (yaml.YAMLError, ValueError) as error:
+        if long := _LONG_NUMBER.search(front):
+            sentence = "the front matter holds a number that is too long; shorten it, or put it in quotes"
+            return GuideProblem((), _line_at(front, long.start()), sentence)
+        return GuideProblem((), None, f"the front matter is not YAML: {error}")
+
+
+def _line_at(front: str, position: int) -> int:
+    return front.count("\n", 0, position) + _FIRST_LINE
+
+
+def line_of(front: str, location: Sequence[int | str]) -> int | None:
+    """The line of a value in the guide's text; of what should hold it where it is missing."""
+    node = _compose(front)
+    if node is None:
+        return None
+    line = int(node.start_mark.line)
+    for step in location:
+        below = _below(node, step)
+        if below is None:
+            break
+        node, line = below
+    return line + _FIRST_LINE
+
+
+def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
+    """The text with other values of these entries and another body.
+
+    Parameters
+    ----------
+    source: a text whose front matter is YAML with names.
+    """
+    parts = split_source(source)
+    if parts is None:
+        raise ValueError("a text without front matter has no values to replace")
+    (front, below), values_before = parts, read_values(parts[0])
+    if not isinstance(values_before, dict):
+        raise ValueError("front matter without names has no values to replace")
+    for name, value in values.items():
+        if name not in values_before:
+            front += _written(name, value)
+        elif values_before[name] != value:
+            front = _with_value(front, name, value)
+    if below.strip() != body.strip():
+        below = f"\n{body.strip()}\n"
+    return f"---\n{front}---\n{below}"
+
+
+def _compose(front: str) -> Any:
+    """The nodes of the YAML, which know their places; None without any."""
+    return yaml.compose(front, yaml.SafeLoader)
+
+
+def _with_value(front: str, name: str, value: Any) -> str:
+    entries = _compose(front).value
+    index = next(index for index, (key, _) in enumerate(entries) if key.value == name)
+    start = entries[index][0].start_mark.index
+    end = entries[index + 1][0].start_mark.index if index + 1 < len(entries) else len(front)
+    return front[:start] + _written(name, value) + _remarks_at_end(front[start:end]) + front[end:]
+
+
+def _remarks_at_end(entry: str) -> str:
+    """The comments and empty lines between an entry and the next one."""
+    lines = entry.splitlines(keepends=True)
+    first = len(lines)
+    while first > 1 and (lines[first - 1].startswith("#") or not lines[first - 1].strip()):
+        first -= 1
+    return "".join(lines[first:])
+
+
+class _Writer(yaml.SafeDumper):
+    """Quotes texts with a line break other than \\n: in plain style they are read back as a space."""
+
+
+def _quoted(writer: _Writer, text: str) -> yaml.ScalarNode:
+    return writer.represent_scalar(
+        "tag:yaml.org,2002:str", text, '"' if _OTHER_BREAKS.intersection(text) else None
+    )
+
+
+_Writer.add_representer(str, _quoted)
+
+
+def _written(name: str, value: Any) -> str:
+    return str(yaml.dump({name: value}, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=110))
+
+
+def _below(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None:
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        entry = node.value[step]
+        return entry, entry.start_mark.line
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == step:
+                return value, key.start_mark.line
+    return None
+
+
+def source_of(guide: Guide) -> str:
+    """The whole text of a guide, written from its parts where the project stored it without one."""
+    if guide.source:
+        return guide.source
+    blank = "---\ntitle: ''\n---\n"
+    scale = [grade.model_dump(exclude_defaults=True) for grade in guide.scale]
+    for grade in scale:
+        if "examples" in grade:
+            grade["examples"] = list(grade["examples"])
+    return with_values(blank, {"title": guide.title, "scale": scale}, guide.body)
+
+
+def with_presentation(guide: Guide, template: PresentationTemplate) -> Guide:
+    """The guide with another presentation of documents; all else of its text stays as it is."""
+    return parse_guide(presented(source_of(guide), template))
+
+
+def presented(source: str, template: PresentationTemplate) -> str:
+    """A guide's text with another presentation of documents."""
+    parts = split_source(source)
+    values = {"presentation": template.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+    return with_values(source, values, parts[1] if parts else "")

@@ -1,0 +1,292 @@
+"""The files of a test collection: which of them hold documents, queries and judgments, and in which format. A
+zip is read as a folder.
+
+A style is how a field packs a collection: `trec`, `smart`, `beir` or `hf`. A file is recognised by its
+beginning, and where that does not suffice by its name: SMART's documents and queries look the same, and
+tables are called corpus, queries and qrels. A file that is not recognised is listed with the reason. A file
+that could be two things is refused: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from curation.core.errors import InputError
+from curation.ingest.readers import trec
+from curation.ingest.readers.bounds import OutOfBoundsError, open_zip
+from curation.ingest.readers.formats import FileLayout, suffix_of
+from curation.ingest.readers.lines import text_lines
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.values import whole_number
+
+BEGINNING = 4_096  # characters in which a file shows what it is
+STYLES = ("trec", "smart", "beir", "hf")
+DOCUMENTS, QUERIES, JUDGMENTS = "documents", "queries", "judgments"
+MAX_FILES = 2_000
+"""The largest number of files in a folder that are looked at."""
+_ABOUT = re.compile(r"(readme|licen[cs]e|copying|notice|citation)\b.*|.*\.(md|py|sh|ya?ml|pdf|html?)", re.I)
+_ROLES = {
+    **dict.fromkeys(("corpus", "collection", "documents", "docs"), DOCUMENTS),
+    **dict.fromkeys(("queries", "query", "topics"), QUERIES),
+    **dict.fromkeys(("qrels", "default"), JUDGMENTS),
+}
+_SMART_ENDINGS = {".all": DOCUMENTS, ".qry": QUERIES, ".que": QUERIES}
+_TABLES = {".jsonl": "jsonl", ".tsv": "tsv", ".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+_NO_HEADER = FileLayout("tsv", columns=("id", "text"), header=False)
+
+
+class CollectionFile(NamedTuple):
+    """A file of a collection and what it was taken for.
+
+    Attributes
+    ----------
+    style: out of `STYLES`; '' for TREC qrels, which collections of several styles have.
+    kind: DOCUMENTS, QUERIES or JUDGMENTS; '' where it is passed over.
+    found: what it was taken for, or why it is passed over, in words.
+    """
+
+    path: Path
+    found: str
+    style: str = ""
+    kind: str = ""
+    layout: FileLayout = FileLayout()
+
+
+def find_collection(
+    path: Path, style: str | None = None, encoding: str = "utf-8"
+) -> tuple[str, list[CollectionFile], list[CollectionFile]]:
+    """The style of a collection, its files in the order in which they are imported, and those passed over.
+
+    Parameters
+    ----------
+    style: out of `STYLES`; None finds it, and files of another style are passed over otherwise.
+
+    Raises
+    ------
+    InputError: an unknown style, no such path, a file that could be two things, files of several styles,
+        nothing that is known, or too many files.
+    """
+    if style is not None and style not in STYLES:
+        raise InputError(f"there is no format of collections {style!r}; expected one of {', '.join(STYLES)}")
+    paths = _paths(path)
+    tables = style if style in ("beir", "hf") else _style_of_tables(path, paths)
+    looks = [_look(file, path, tables, encoding) for file in paths]
+    files = [look for look in looks if look.kind]
+    passed = [look for look in looks if not look.kind]
+    files, others = _of_one_style(path, files, style)
+    if not files:
+        shown = "; ".join(f"{_name(file.path, path)}: {file.found}" for file in [*passed, *others][:5])
+        raise InputError(f"no collection was found there ({shown or 'the folder is empty'})", path=path)
+    order = (DOCUMENTS, QUERIES, JUDGMENTS)
+    files.sort(key=lambda file: (order.index(file.kind), file.path))
+    style_found = style or next((file.style for file in files if file.style), "trec")
+    return style_found, files, sorted([*passed, *others])
+
+
+def _paths(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise InputError("there is no such file or folder", path=path)
+    paths = list(islice(_files_below(path), MAX_FILES + 1))
+    if len(paths) > MAX_FILES:
+        raise InputError(
+            f"is a folder of more than {MAX_FILES:,} files; expected a collection of at most {MAX_FILES:,}",
+            path=path,
+            way_out="Put what belongs to the collection into a folder of its own. Text files of TREC's or "
+            "SMART's format can be joined first, all packed or none: cat FOLDER/* > documents. Parquet files "
+            "and tables cannot.",
+        )
+    return sorted(paths)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """The files of a folder and of those within it; what begins with a dot is nobody's data."""
+    for name, folders, files in os.walk(folder):
+        folders[:] = [folder for folder in folders if not folder.startswith(".")]
+        inside = (Path(name, file) for file in files if not file.startswith("."))
+        yield from (path for path in inside if path.is_file())
+
+
+def _of_one_style(
+    path: Path, files: Sequence[CollectionFile], style: str | None
+) -> tuple[list[CollectionFile], list[CollectionFile]]:
+    """The files of the style that was asked for, or of the only one that there is; and the others."""
+    styles = sorted({file.style for file in files if file.style})
+    if style is None and len(styles) > 1:
+        examples = [next(file for file in files if file.style == style) for style in styles]
+        shown = "; ".join(f"{_name(file.path, path)} is {file.found}" for file in examples)
+        raise InputError(
+            f"holds files of several formats of collections: {shown}",
+            path=path,
+            way_out="Say which one is meant.",
+            command=f"--format {' or --format '.join(styles)} does.",
+        )
+    taken = [file for file in files if file.style in ("", style or file.style)]
+    others = [CollectionFile(file.path, f"{file.found}, not {style}") for file in files if file not in taken]
+    return taken, others
+
+
+def _look(path: Path, root: Path, tables: str, encoding: str) -> CollectionFile:
+    if _ABOUT.fullmatch(path.name):
+        return CollectionFile(path, "a text about the collection, by its name")
+    table = _table(path, root, tables, encoding)
+    if table is not None:
+        return table
+    start = _start(path, encoding)
+    layout = FileLayout(encoding=encoding)
+    if trec.BEGINNING.match(start) and (marked := trec.kind_of(start)) is not None:
+        kind = DOCUMENTS if marked == trec.DOCUMENT else QUERIES
+        words = "documents" if marked == trec.DOCUMENT else "topics"
+        return CollectionFile(path, f"TREC {words}", "trec", kind, layout._replace(format="trec"))
+    if start.startswith(".I"):
+        return _smart(path, root, layout)
+    return _lines(path, start, layout)
+
+
+def _smart(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
+    """SMART's documents or queries, by name."""
+    kind = _SMART_ENDINGS.get(suffix_of(path)) or _role(path, root)
+    if kind not in (DOCUMENTS, QUERIES):
+        raise InputError(
+            f"{_name(path, root)} is in SMART's format, and its name does not say whether it holds "
+            "documents or queries",
+            way_out="Name it as such collections do: .ALL for documents, .QRY for queries, .REL for grades.",
+        )
+    return CollectionFile(path, f"SMART {kind}", "smart", kind, layout._replace(format="smart"))
+
+
+def _lines(path: Path, start: str, layout: FileLayout) -> CollectionFile:
+    """Lines of columns: qrels, SMART's list of relevant documents, or a run."""
+    lines = [line for line in start.splitlines() if line.strip() and not line.startswith("#")][:20]
+    rows = [line.split() for line in lines]
+    if trec.is_smart_qrels("\n".join(lines)):
+        description = "SMART's list of relevant documents"
+        return CollectionFile(path, description, "smart", JUDGMENTS, layout._replace(format="smart"))
+    if _are_qrels(rows):
+        return CollectionFile(path, "TREC qrels", "", JUDGMENTS, layout._replace(format="qrels"))
+    if rows and all(len(row) >= 6 and whole_number(row[3]) is not None for row in rows):
+        return CollectionFile(path, "a run, which is imported by itself")
+    return CollectionFile(path, "in no format of collections that is known")
+
+
+def _table(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
+    """A table of BEIR, Hugging Face or TREC's later tracks, by the names of the file and its folders."""
+    format = _TABLES.get(suffix_of(path))
+    kind = format and (_role(path, root) or _kind_by_columns(path, FileLayout(format, encoding)))
+    if format is None or kind is None:
+        return None
+    layout = FileLayout(format, encoding)
+    if kind == QUERIES and format == "tsv" and _has_two_columns_and_no_header(path, encoding):
+        return CollectionFile(
+            path, "topics: id and text", "trec", kind, _NO_HEADER._replace(encoding=encoding)
+        )
+    if kind == JUDGMENTS and format == "tsv":
+        start = _start(path, encoding)
+        if _are_qrels([line.split() for line in start.splitlines()[:20] if line.strip()]):
+            return CollectionFile(path, "TREC qrels", "", kind, FileLayout("qrels", encoding))
+        if start.startswith("query-id\tcorpus-id"):
+            layout = FileLayout("csv", encoding)  # BEIR's qrels quote cells as CSV does
+    label = "BEIR" if style == "beir" else "Hugging Face"
+    return CollectionFile(path, f"{kind} of a {label} folder", style, kind, layout)
+
+
+def _kind_by_columns(path: Path, layout: FileLayout) -> str | None:
+    """Judgments, where a table has the columns of qrels; its name says nothing, as in data/test.parquet."""
+    with suppress(InputError):
+        return JUDGMENTS if {"query-id", "corpus-id"} <= set(Records(path, layout).columns) else None
+    return None
+
+
+def _role(path: Path, root: Path) -> str | None:
+    """What the words of a file's name say that it holds, else the names of its folders below the root.
+
+    Raises
+    ------
+    InputError: the name says two things.
+    """
+    folders = list(path.relative_to(root).parts[:-1]) if path != root else []
+    for name in (path.name, *reversed(folders)):
+        words = re.split(r"[^a-z0-9]+", name.lower())
+        roles = {_ROLES[word] for word in words if word in _ROLES}
+        if JUDGMENTS in roles and "qrels" in words:
+            return JUDGMENTS  # as in qrels.queries.tsv
+        if len(roles) > 1:
+            raise InputError(
+                f"{_name(path, root)}: the name says that it holds {' and '.join(sorted(roles))}",
+                way_out="Rename it, or import it with the command of its kind (goldgrade import queries).",
+            )
+        if roles:
+            return roles.pop()
+    return None
+
+
+def _style_of_tables(root: Path, paths: Sequence[Path]) -> str:
+    """The style of what is in tables: Hugging Face's are Parquet, or JSON lines in folders of their
+    configurations, as BEIR's never are."""
+    if any(path.suffix.lower() in (".parquet", ".pq") for path in paths):
+        return "hf"
+    inside = [path.relative_to(root).parts for path in paths if path != root]
+    folders = {parts[0] for parts in inside if len(parts) > 1}
+    qrels = any(parts[0] == "qrels" and ".jsonl" in parts[1] for parts in inside if len(parts) == 2)
+    return "hf" if qrels or folders & {"corpus", "queries", "default"} else "beir"
+
+
+def _has_two_columns_and_no_header(path: Path, encoding: str) -> bool:
+    rows = [line.split("\t") for line in _start(path, encoding).splitlines()[:20] if line]
+    named = {"id", "_id", "qid", "query_id", "query-id", "text", "query", "title"}
+    return bool(rows) and len(rows[0]) == 2 and not named & {cell.strip().lower() for cell in rows[0]}
+
+
+def _are_qrels(rows: Sequence[Sequence[str]]) -> bool:
+    return bool(rows) and all(len(row) == 4 and whole_number(row[3]) is not None for row in rows)
+
+
+def _start(path: Path, encoding: str) -> str:
+    """The beginning of a file, as far as it can be read as text; the import reports what is wrong with it."""
+    lines: list[str] = []
+    with suppress(InputError, OSError):
+        for line in islice(text_lines(path, encoding, Problems(path), Counter()), 200):
+            lines.append(line[:BEGINNING])
+            if sum(map(len, lines)) > BEGINNING:
+                break
+    return "".join(lines).lstrip()
+
+
+def _name(path: Path, root: Path) -> str:
+    return path.name if path == root else path.relative_to(root).as_posix()
+
+
+@contextmanager
+def opened_collection(path: Path) -> Iterator[Path]:
+    """The folder that a packed collection is, while the context lasts; any other path as it is.
+
+    Raises
+    ------
+    InputError: it cannot be unpacked, or unpacks to more than can be meant.
+    """
+    if not zipfile.is_zipfile(path):
+        yield path
+        return
+    with TemporaryDirectory(prefix="goldgrade-") as folder:
+        root = Path(folder, path.stem)
+        _unpack(path, root)
+        yield root
+
+
+def _unpack(path: Path, root: Path) -> None:
+    try:
+        with open_zip(path) as archive:
+            archive.extractall(root)
+    except (OutOfBoundsError, zipfile.BadZipFile, RuntimeError, OSError, NotImplementedError) as error:
+        raise InputError(f"cannot be unpacked: {error}", path=path) from error

@@ -1,0 +1,250 @@
+"""Filters of queries: what a document's metadata must be for the document to be relevant at all; and which
+documents of the project are outside the filter of a query.
+
+A filter is an object: field of the documents' metadata → a value, or a list of values, and the document must
+have one of them; and `at`, a date or a time at which the document must be valid. A document is valid from
+`valid_from` to `valid_to`, and a date alone is its whole day. What a document leaves unsaid rules nothing
+out: one without `valid_to` is still valid, one without a product is about all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from curation.core.errors import InputError, refuse_problems
+from curation.core.text import canonical_json, join_words
+from curation.ingest.readers.json_paths import object_of
+from curation.ingest.readers.values import text_of
+from curation.store import Cursor, Store, get_setting
+from curation.store.documents import AT_ONCE, VERSION, batches_of, current_corpus
+from curation.store.release_parts import table_rows
+
+AT = "at"
+VALID = VALID_FROM, VALID_TO = ("valid_from", "valid_to")
+OUTSIDE = "outside the filter"
+OUTDATED = "outdated but similar"
+"""The kind of a document outside the filter whose text is nearly the same as a relevant document's."""
+WAY_OUT = (
+    'Write a filter as {"product": "x", "version": ["1", "2"], "at": "2025-03-01"}: for each field of the '
+    "documents' metadata a value or a list of values, and under at a date or a time. A column that is for "
+    "something else needs another name, or is left out."
+)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}")
+_LAST = timedelta(days=1) - timedelta(microseconds=1)
+Filter = Mapping[str, Any]
+FIELD, WORDS = "query_filter", "query_filter_words"
+"""The fields of a query's metadata with its filter, and with what it says in words."""
+NEED = f"nullif(concat_ws(chr(10), q.information_need, nullif(q.metadata ->> '{WORDS}', '')), '')"
+"""SQL, with the query as `q`: its information need, and below it the filter in words."""
+Pair = tuple[str, str]
+Withdraw = Callable[[Cursor, str], int]
+"""What an import does with items of rounds that are outside a filter now: it withdraws so many."""
+_FILTERS = f"""
+SELECT query_id, metadata ->> '{FIELD}' FROM queries
+WHERE json_type(metadata, '{FIELD}') = 'OBJECT' AND metadata ->> '{FIELD}' <> '{{}}' ORDER BY query_id
+"""  # noqa: S608  a name from code
+_PAIRS = f"""
+WITH filtered AS (SELECT query_id, filter FROM ({_FILTERS}) AS filters(query_id, filter)),
+pairs AS (
+    SELECT query_id, document_id FROM candidates UNION SELECT query_id, document_id FROM candidate_sources
+    UNION SELECT query_id, document_id FROM presentations),
+said AS (
+    SELECT s.document_id, json_extract(d.metadata, $fields::TEXT[])::TEXT[] AS own,
+           CASE json_type(d.metadata, 'metadata') WHEN 'OBJECT'
+           THEN json_extract(d.metadata -> 'metadata', $fields::TEXT[])::TEXT[] END AS nested
+    FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id = $corpus)
+SELECT filter, own, nested, list(query_id) AS queries, list(document_id) AS documents
+FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY ALL
+"""  # noqa: S608
+
+
+def period(value: Any) -> tuple[datetime, datetime] | None:
+    """The first and the last moment of the date or time that a cell says; None if it says none."""
+    from curation.ingest.readers.times import (
+        parse_time,  # with pyarrow, which is loaded before the file is taken
+    )
+
+    time = parse_time(value)
+    if time is None:
+        return None
+    return time, time + _LAST if _DATE.fullmatch(text_of(value).strip()) else time
+
+
+def checked_filter(value: Any) -> Filter:
+    """The filter that a cell holds, an object or its JSON; {} takes a query's filter away.
+
+    Raises
+    ------
+    InputError: the cell is no filter; all problems at once.
+    """
+    wanted = {} if value in ({}, "{}") else object_of(value)
+    if wanted is None:
+        raise InputError(f"the filter {text_of(value)!r} is no object")
+    refuse_problems([problem for field, wanted in wanted.items() if (problem := _problem(field, wanted))])
+    return dict(wanted)
+
+
+def _problem(field: str, wanted: Any) -> str:
+    if isinstance(wanted, Mapping) or field.startswith("$"):
+        operators = [field] if field.startswith("$") else list(wanted)
+        return f"the filter has the operator {', '.join(operators)!r}; there are values and lists of values"
+    if not texts(wanted):
+        return f"the filter has no value for {field!r}"
+    if field == AT and (isinstance(wanted, list) or period(wanted) is None):
+        return f"the filter has {text_of(wanted)!r} for at, which is no date and no time"
+    return ""
+
+
+def texts(value: Any) -> list[str]:
+    """A value, or each value of a list, as text; [] for an empty value."""
+    values = value if isinstance(value, list) else [value]
+    return [text for value in values if (text := text_of(value).strip())]
+
+
+def in_words(wanted: Filter) -> str:
+    """What an annotator reads of it; '' where it demands nothing."""
+    demands = [f"with {field} {' or '.join(texts(wanted[field]))}" for field in sorted(wanted) if field != AT]
+    demands += [f"valid at {text_of(wanted[AT])}"] if AT in wanted else []
+    return f"Only documents {', '.join(demands)}." if demands else ""
+
+
+def outside(wanted: Filter, metadata: Mapping[str, Any]) -> str | None:
+    """Why a document is outside a filter; None if it is not."""
+    for field in sorted(wanted):
+        if field == AT:
+            reason = _not_valid(wanted[AT], metadata)
+        else:
+            values_here, values = texts(metadata.get(field)), texts(wanted[field])
+            differ = values_here and set(values_here).isdisjoint(values)
+            reason = f"{field} is {', '.join(values_here)}, not {' or '.join(values)}" if differ else None
+        if reason:
+            return reason
+    return None
+
+
+def _not_valid(moment: Any, metadata: Mapping[str, Any]) -> str | None:
+    at = period(moment)
+    start, end = (period(metadata.get(name)) for name in VALID)
+    if at and start and at[1] < start[0]:
+        return f"valid from {text_of(metadata[VALID_FROM])}, after {text_of(moment)}"
+    if at and end and end[1] < at[0]:
+        return f"valid to {text_of(metadata[VALID_TO])}, before {text_of(moment)}"
+    return None
+
+
+def keep_items(cursor: Cursor, author: str) -> int:
+    """Leave all items of rounds as they are, for imports into a project without rounds."""
+    return 0
+
+
+class Filters(NamedTuple):
+    """Query id → filter, of queries with one; document id → those fields of its metadata that any names."""
+
+    queries: Mapping[str, Filter] = {}
+    documents: Mapping[str, Mapping[str, Any]] = {}
+
+    def outside(self, query_id: str, document_id: str) -> str | None:
+        """Why the document is outside the query's filter; None if it is not."""
+        if query_id not in self.queries or document_id not in self.documents:
+            return None
+        return outside(self.queries[query_id], self.documents[document_id])
+
+    def among(self, pairs: Iterable[Pair]) -> dict[Pair, str]:
+        """The pairs that are outside, each with the reason, ordered."""
+        filtered = sorted({pair for pair in pairs if pair[0] in self.queries})
+        return {pair: reason for pair in filtered if (reason := self.outside(*pair))}
+
+
+NO_FILTERS = Filters()
+
+
+def read_filters(store: Store) -> Filters:
+    """The filters, with the documents of the corpus in force.
+
+    Raises
+    ------
+    InputError: no document has a field that a filter names, or documents have a validity that is no date;
+        all problems at once.
+    """
+    with store.reading() as cursor:
+        queries = {query_id: json.loads(text) for query_id, text in cursor.execute(_FILTERS).fetchall()}
+    named = {name for wanted in queries.values() for name in (*wanted, *(VALID if AT in wanted else ()))}
+    if not named:
+        return NO_FILTERS
+    there, documents = _documents(store, named)
+    problems = [
+        f"The filter of the query {query_id!r}: {missing}."
+        for query_id, wanted in queries.items()
+        if (missing := lacking(wanted, there))
+    ]
+    if VALID[0] in named:
+        problems += [
+            f"The document {document_id!r} has {text_of(value)!r} for {name}, which is no date and no time."
+            for document_id, fields in documents.items()
+            for name in VALID
+            if texts(value := fields.get(name)) and period(value) is None
+        ]
+    refuse_problems(problems, way_out=f"{WAY_OUT} Import the queries or the documents again.")
+    return Filters(queries, documents)
+
+
+def outside_pairs(cursor: Cursor) -> set[Pair]:
+    """The proposed or judged pairs that are outside the filter of their query.
+
+    The rule decides once on all pairs whose filters, and whose documents' fields for them, are the same.
+    """
+    filters = [json.loads(text) for _, text in cursor.execute(_FILTERS).fetchall()]
+    named = sorted({name for wanted in filters for name in (*wanted, *VALID)})
+    fields = [f"/{name.replace('~', '~0').replace('/', '~1')}" for name in named]
+    values = {"fields": fields, "corpus": get_setting(cursor, "corpus")}
+    pairs: set[Pair] = set()
+    for group in table_rows(cursor.sql(_PAIRS, params=values).to_arrow_table()) if filters else ():
+        parts = [zip(named, group[part] or (), strict=False) for part in ("own", "nested")]
+        metadata = {name: json.loads(value) for part in parts for name, value in part if value is not None}
+        if outside(json.loads(group["filter"]), metadata):
+            pairs.update(zip(group["queries"], group["documents"], strict=True))
+    return pairs
+
+
+def fields_of(metadata: str) -> dict[str, Any]:
+    """The fields of a document's metadata, with those that a file of BEIR has within one."""
+    fields: dict[str, Any] = json.loads(metadata)
+    nested = fields.get("metadata")
+    return fields | nested if isinstance(nested, dict) else fields
+
+
+def document_fields(store: Store) -> set[str]:
+    """The names of all fields that documents of the corpus in force have in their metadata."""
+    return _documents(store, set())[0]
+
+
+def lacking(wanted: Filter, there: Collection[str]) -> str:
+    """The fields of a filter that no document has, in words; '' if some document has each of them."""
+    missing = [name for name in wanted if name != AT and name not in there]
+    if AT in wanted and not any(name in there for name in VALID):
+        missing.append(" or ".join(VALID))
+    if not there or not missing:
+        return ""
+    return f"no document has the field {', '.join(missing)}; there are {join_words(sorted(there), 20)}"
+
+
+def _documents(store: Store, named: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
+    """The names of all fields, and each document's fields with these names. Equal values are kept once."""
+    with store.reading() as cursor:
+        if get_setting(cursor, "corpus") is None:
+            return set(), {}
+        hashes = current_corpus(cursor).hashes
+    there: set[str] = set()
+    documents: dict[str, Mapping[str, Any]] = {}
+    distinct: dict[str, Mapping[str, Any]] = {}
+    for batch in batches_of(store, hashes, "d.document_id, d.metadata::TEXT AS metadata", AT_ONCE):
+        for document_id, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            fields = fields_of(metadata)
+            there.update(fields)
+            if values := {name: fields[name] for name in named if name in fields}:
+                documents[document_id] = distinct.setdefault(canonical_json(values), values)
+    return there, documents

@@ -1,0 +1,63 @@
+"""How much of each kind of file a project holds, and who imported the last one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.store import Cursor, get_setting
+
+_KINDS = (
+    ("corpus", "document", "documents", "import corpus"),
+    ("traffic", "row of traffic", "rows of traffic", "import traffic"),
+    ("queries", "query", "queries", "import queries"),
+    ("runs", "run", "runs", "import run"),
+    ("judgments", "imported judgment", "imported judgments", "import judgments"),
+    ("decisions", "decision", "decisions", "adjudicate from a file"),
+    ("answers", "query with reference answers", "queries with reference answers", "import answers"),
+    ("nuggets", "query with nuggets", "queries with nuggets", "import nuggets"),
+)
+_COUNTS = """
+SELECT (SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?),
+       (SELECT count(*) FROM traffic),
+       (SELECT count(*) FROM queries),
+       (SELECT count(*) FROM runs),
+       (SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id)
+            JOIN rounds r USING (round_id) WHERE r.kind = 'imported'),
+       (SELECT count(*) FROM adjudications),
+       (SELECT count(*) FROM current_reference_answers), (SELECT count(*) FROM current_nuggets)
+"""
+_LAST = """
+SELECT action, detail->>'source', actor, happened_at FROM events
+WHERE action IN ('import corpus', 'import traffic', 'import queries', 'import run', 'import judgments',
+                 'adjudicate from a file', 'import answers', 'import nuggets')
+QUALIFY row_number() OVER (PARTITION BY action ORDER BY rowid DESC) = 1
+"""
+
+
+class Holding(NamedTuple):
+    """How much of a kind of file the project holds.
+
+    Attributes
+    ----------
+    what: the kind, as in `requests.REQUESTS`.
+    number: how many of `unit`, such as 'documents', or 'document' for one.
+    source, by, at: the last import of this kind; None if nothing was imported.
+    """
+
+    what: str
+    number: int
+    unit: str
+    source: str | None = None
+    by: str | None = None
+    at: datetime | None = None
+
+
+def read_holdings(cursor: Cursor) -> list[Holding]:
+    """What the project holds by kind of file, in the order in which it usually takes them."""
+    counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
+    last = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
+    return [
+        Holding(what, int(number), singular if number == 1 else many, *last.get(action, (None, None, None)))
+        for (what, singular, many, action), number in zip(_KINDS, counts, strict=True)
+    ]

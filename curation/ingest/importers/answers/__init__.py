@@ -1,1 +1,0 @@
-"""What files and people say of good answers: reference answers, and nuggets."""

@@ -1,0 +1,131 @@
+"""Evidence in a file: ranges of a text, as the cells of a file state them and as the text has them.
+
+A cell is a list of ranges with quotes, of ranges alone, or of quotes alone, as JSON:
+`[{"start": 27, "end": 60, "quote": "…"}]`, `["…", "…"]`, or one quote as plain text. Offsets count code
+points of the document's text, without its title.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from curation.core.errors import InputError, refuse_problems
+from curation.core.similarity.quotes import outside_of, places_of
+from curation.core.spans import Span, Spans, union
+from curation.ingest.readers.values import text_of, whole_number
+
+NAMES = {
+    "start": ("start", "start_index", "start_char"),
+    "end": ("end", "end_index", "end_char"),
+    "quote": ("quote", "content", "text"),
+}
+
+"""What files call the parts of a range."""
+
+FORM = 'expected a list such as [{"start": 27, "end": 60, "quote": "…"}], or of quotes'
+
+WAY_OUT = (
+    "Offsets count characters (Unicode code points) of the document's text, without its title: import the "
+    "text that was marked. A quote needs no offsets where the text has it once."
+)
+
+
+class StatedEvidence(NamedTuple):
+    """A range as a file states it: by offsets, by its quote ('' where it has none), or by both.
+
+    line: where it is not on the line of its judgment.
+    """
+
+    start: int | None
+    end: int | None
+    quote: str
+    line: int = 0
+
+
+def stated_evidence(value: Any) -> tuple[StatedEvidence, ...]:
+    """The ranges in a cell.
+
+    Raises
+    ------
+    InputError: it has another form.
+    """
+    content = value
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+        try:
+            content = json.loads(value)
+        except ValueError as error:
+            raise InputError(f"the evidence is no JSON ({error}); {FORM}") from None
+    if isinstance(content, str) and not content.strip():
+        return ()
+    items = content if isinstance(content, Sequence) and not isinstance(content, str) else [content]
+    return tuple(_stated(item) for item in items if item is not None)
+
+
+def _stated(item: Any) -> StatedEvidence:
+    if isinstance(item, str):
+        if not item.strip():
+            raise InputError(f"the evidence has an empty quote; {FORM}")
+        return StatedEvidence(None, None, item)
+    if not isinstance(item, Mapping):
+        raise InputError(f"evidence {text_of(item)!r}; {FORM}")
+    texts = {
+        part: next((text_of(item[name]) for name in names if item.get(name) is not None), "")
+        for part, names in NAMES.items()
+    }
+    start, end = whole_number(texts["start"]), whole_number(texts["end"])
+    if (start is None or end is None) and (texts["start"] or texts["end"] or not texts["quote"]):
+        raise InputError(f"evidence {_short(text_of(dict(item)))} has no whole numbers as offsets; {FORM}")
+    return StatedEvidence(start, end, texts["quote"])
+
+
+def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: str, line: int = 0) -> Spans:
+    """The characters of a document's body that are meant; `line` is the judgment's line in its file.
+
+    Raises
+    ------
+    InputError: ranges are outside the body, or have other characters than their quotes; quotes are not in
+        it, or more than once. All of them together.
+    """
+    spans, problems = [], []
+    for stated_evidence in stated:
+        try:
+            spans.append(_located(stated_evidence, body))
+        except ValueError as error:
+            at = f"line {stated_evidence.line or line}: " if line else ""
+            problems.append(f"{at}{error} (document {document_id!r})")
+    refuse_problems(problems)
+    return union(spans)
+
+
+def in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
+    """The ranges without the quotes alone that a document's body does not have."""
+    return tuple(
+        stated_evidence
+        for stated_evidence in stated
+        if stated_evidence.start is not None or places_of(stated_evidence.quote, body)
+    )
+
+
+def _located(evidence: StatedEvidence, body: str) -> Span:
+    if evidence.start is None or evidence.end is None:
+        places = places_of(evidence.quote, body)
+        if len(places) == 1:
+            return places[0]
+        times = f"{len(places):,} times" if places else "not"
+        raise ValueError(f"the quote “{_short(evidence.quote)}” is {times} in the text; expected once")
+    if outside := outside_of(body, [(evidence.start, evidence.end)]):
+        raise ValueError(outside)
+    there = body[evidence.start : evidence.end]
+    if evidence.quote and evidence.quote.split() != there.split():
+        raise ValueError(
+            f"the text has “{_short(there)}” from {evidence.start:,} to {evidence.end:,}; expected the quote "
+            f"“{_short(evidence.quote)}”"
+        )
+    return evidence.start, evidence.end
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else f"{text[:59]}…"

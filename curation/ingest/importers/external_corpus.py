@@ -1,0 +1,339 @@
+"""A corpus that stays in its files: its import keeps ids, hashes and places, and a text is read by file and
+row group, where the file is still the one that it was.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.core.text import canonical_json, digest, file_digest
+from curation.ingest.filters import Withdraw, keep_items
+from curation.ingest.importers.corpus import (
+    CorpusBuilder,
+    CorpusImport,
+    compare,
+    document_rows,
+    known_document,
+    known_versions,
+    read_documents,
+    record_import,
+    write_corpus,
+)
+from curation.ingest.readers.fields import CorpusFields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.storage import Storage, StoredFile, storage_at
+from curation.store import COMMAND_LINE, Cursor, Document, Store, append, append_rows, reading_arrow, utc_now
+from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
+from curation.store.release_parts import batched
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CHANGED = "is no longer the file that was imported, and nothing is read from it"
+_NONE = {"body": [""]}  # else '' says that no column is the field
+_AGAIN = "Put it back as it was, or import the corpus again with --in-place."
+_CLOCK = timedelta(seconds=2)  # storages keep whole seconds
+READ = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
+"""How files end that a corpus may stay in."""
+OTHERS = "files that are neither Parquet nor JSON"
+TRIED_DOCUMENTS = 100
+"""Documents whose texts are taken in at once: the guide is tried on them."""
+
+
+class LinkedFile(NamedTuple):
+    """A file of the manifest; see the table `left_files`."""
+
+    file_id: str
+    location: str
+    name: str
+    bytes: int
+    version: str
+    sum: str
+    reading: str
+    row_groups: list[int]
+
+
+_IN_FORCE = f"""
+WITH imported AS (SELECT file_id, max(imported_at) AS imported_at FROM left_snapshots GROUP BY ALL),
+used AS (
+    SELECT arg_max(file_id, (imported_at, file_id)) AS file_id
+    FROM (SELECT DISTINCT content_hash FROM snapshot_documents
+          WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus'))
+    JOIN left_documents USING (content_hash) JOIN imported USING (file_id)
+    GROUP BY content_hash)
+SELECT {", ".join(LinkedFile._fields)}, imported_at FROM left_files JOIN imported USING (file_id)
+WHERE file_id IN (FROM used) ORDER BY location, name, file_id
+"""  # noqa: S608  columns from code
+
+
+_PLACES = f"""
+SELECT {", ".join(LinkedFile._fields)}, rows FROM left_files JOIN (
+    SELECT place.file_id AS file_id, list(place.row ORDER BY place.row) AS rows FROM (
+        SELECT arg_max({{'file_id': file_id, 'row': row}}, (imported_at, file_id, -row)) AS place
+        FROM (SELECT DISTINCT content_hash FROM wanted_versions) JOIN left_documents USING (content_hash)
+        JOIN (SELECT file_id, max(imported_at) AS imported_at FROM left_snapshots GROUP BY ALL)
+            USING (file_id)
+        GROUP BY content_hash)
+    GROUP BY ALL) USING (file_id)
+ORDER BY location, name, file_id
+"""  # noqa: S608  columns from code
+
+
+def read_left(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
+    """Rows of the table `documents` for the versions that files have.
+
+    Raises
+    ------
+    InputError: a file is not there, or is not the one that was imported.
+    """
+    import pyarrow as pa
+
+    wanted = pa.table({"content_hash": hashes})
+    with store.reading() as cursor, reading_arrow(cursor, wanted_versions=wanted):
+        places = cursor.sql(_PLACES).to_arrow_table()
+    for row in range(len(places)):
+        [values] = places.slice(row, 1).to_pylist()
+        rows = values.pop("rows")
+        yield from _rows_of(LinkedFile(**values), rows, frozenset(hashes.to_pylist()))
+
+
+def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
+    """Take the texts of documents of the corpus in force into the project, as far as it lacks them.
+
+    Raises
+    ------
+    InputError: see `read_left`.
+    """
+    import pyarrow as pa
+
+    with store.reading() as cursor:
+        if not cursor.execute("SELECT 1 FROM left_files LIMIT 1").fetchall():
+            return
+        versions = snapshot_versions(cursor, current_snapshot(cursor), sorted({*document_ids})).values()
+        lacking = sorted({*versions}.difference(documents_by_hash(cursor, versions)))
+    for rows in read_left(store, pa.array(lacking, pa.string())):
+        names = ", ".join(rows.column_names)
+        sql = f"INSERT INTO documents ({names}) SELECT {names} FROM incoming_rows ON CONFLICT DO NOTHING"  # noqa: S608
+        with store.transaction(appends=True) as cursor, reading_arrow(cursor, incoming_rows=rows):
+            cursor.execute(sql)  # another process may have brought the same
+
+
+def changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
+    """Files of the corpus in force that are gone or are not what was imported, each with its location.
+
+    Places are listed once. A file is read only if it has the same size and changed since the import.
+    """
+    with store.reading() as cursor:
+        rows = cursor.execute(_IN_FORCE).fetchall()
+    read = [(LinkedFile(*values), imported_at) for *values, imported_at in rows]
+    for location, of_location in groupby(read, lambda pair: pair[0].location):
+        try:
+            storage = storage_at(location)
+            present = {file.name: file for file in storage.files()}
+        except InputError as error:
+            yield location, error
+            continue
+        for file, imported_at in of_location:
+            stored_file = present.get(file.name)
+            if stored_file and (stored_file.size, stored_file.changed_at < imported_at - _CLOCK) == (
+                file.bytes,
+                True,
+            ):
+                continue
+            try:
+                _check(storage, file)
+            except InputError as error:
+                yield location, error
+
+
+def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> Iterator[pa.Table]:
+    """Records of a file as rows of the table `documents`, in the versions of these hashes."""
+    reading = json.loads(file.reading)
+    used = reading["fields"]
+    fields = CorpusFields(**used)
+    with _unchanged(file) as whole, _cut_down(whole, rows, file.row_groups) as (path, wanted):
+        records = Records(path, FileLayout(**reading["layout"]))
+        again: dict[str, Any] = {name: value or _NONE.get(name, "") for name, value in used.items()}
+        records.resolve(CorpusFields(**again))
+        numbers = set(wanted)
+        taken = (record.fields for number, record in enumerate(records) if number in numbers)
+        for batch in batched(known_document(values, fields, hashes) for values in taken):
+            yield document_rows(batch)
+
+
+@contextmanager
+def _unchanged(file: LinkedFile) -> Iterator[Path]:
+    """The file on this machine, if it is the one that was imported."""
+    storage = storage_at(file.location)
+    _check(storage, file)
+    with storage.on_disk(file.name) as path:
+        if not storage.is_local and file_digest(path) != file.sum:
+            raise InputError([_CHANGED], path=storage.address(file.name), way_out=_AGAIN)
+        yield path
+
+
+def _check(storage: Storage, file: LinkedFile) -> None:
+    """Refuse a file that is gone or has another version."""
+    address = storage.address(file.name)
+    try:
+        version = storage.version(file.name)
+    except InputError as error:
+        raise InputError(error.problems, path=address, way_out=error.way_out or _AGAIN) from error
+    if version != file.version:
+        raise InputError([_CHANGED], path=address, way_out=_AGAIN)
+
+
+@contextmanager
+def _cut_down(
+    path: Path, rows: Sequence[int], row_groups: Sequence[int]
+) -> Iterator[tuple[Path, Sequence[int]]]:
+    """A file with these rows, and their numbers in it: of Parquet, only their row groups, if they are few."""
+    if not row_groups or 2 * len(rows) > sum(row_groups):
+        yield path, rows
+        return
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from curation.ingest.readers.parquet import open_parquet
+
+    ends = np.cumsum(row_groups)
+    group_of = np.searchsorted(ends, rows, side="right")
+    with tempfile.TemporaryDirectory(prefix="goldgrade-") as folder, open_parquet(path) as file:
+        parts = []
+        for group in np.unique(group_of).tolist():
+            first = int(ends[group]) - row_groups[group]
+            parts.append(file.read_row_group(group).take(np.array(rows)[group_of == group] - first))
+        smaller = Path(folder) / "rows.parquet"
+        pq.write_table(pa.concat_tables(parts), smaller)
+        yield smaller, range(len(rows))
+
+
+@dataclass
+class _LinkedCorpus(CorpusBuilder):
+    """What the files say: where each document is, and the texts of those that the project needs.
+
+    places: columns of `left_documents` for each file; `here` are the rows of the file that is read now.
+    """
+
+    needed: frozenset[str] = frozenset()
+    here: list[tuple[int, str, str]] = field(default_factory=list)
+    places: list[pa.Table] = field(default_factory=list)
+    files: list[LinkedFile] = field(default_factory=list)
+
+    def keep(self, document: Document, number: int) -> None:
+        self.here.append((number, document.document_id, document.content_hash))
+        if document.document_id in self.needed or len(self.versions) <= TRIED_DOCUMENTS:
+            super().keep(document, number)
+
+    def end(self, file: LinkedFile) -> None:
+        """The file that was read until now is this one."""
+        import pyarrow as pa
+
+        rows, ids, hashes = map(list, zip(*self.here, strict=True)) if self.here else ([], [], [])
+        columns = {"file_id": pa.repeat(file.file_id, len(rows)), "row": rows, "document_id": ids}
+        self.places.append(pa.table(columns | {"content_hash": hashes}))
+        self.files.append(file)
+        self.here.clear()
+
+
+def link_corpus(
+    store: Store,
+    location: str | Path,
+    fields: CorpusFields | None = None,
+    layout: FileLayout | None = None,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+    withdraw: Withdraw = keep_items,
+) -> CorpusImport:
+    """Make the documents of a folder, a file or an address the project's corpus, and leave the texts there.
+
+    The snapshot is the same as after a copied import. Texts of candidates, and of the first
+    `TRIED_DOCUMENTS`, are taken in.
+
+    Raises
+    ------
+    InputError: a file cannot be read, a field is missing, or an id has two different texts.
+    RefusedError: another process changed the corpus meanwhile.
+    """
+    storage = storage_at(location)
+    files, others = _files(storage)
+    with store.reading() as cursor:
+        before = known_versions(cursor)
+        pooled = cursor.execute("SELECT DISTINCT document_id FROM candidates").fetchall()
+    paths = [Path(file.name) for file in files]
+    in_files = before.hashes.union(before.versions.values())
+    taken = _LinkedCorpus(
+        paths, before.hashes, in_files=in_files, needed=frozenset(document_id for (document_id,) in pooled)
+    )
+    for file in files:
+        _read(storage, file, fields or CorpusFields(), layout or FileLayout(), taken, progress)
+    taken.pack()
+    if others:
+        taken.left_out[OTHERS] = others
+    versions = {document_id: version for document_id, (version, *_) in taken.versions.items()}
+    imported = compare(before, versions, taken)
+    with store.transaction(appends=True, large=True) as cursor:
+        write_corpus(cursor, before, versions, taken.batches, storage.location, held=False)
+        _write_manifest(cursor, imported.snapshot, taken)
+        record_import(cursor, {"source": storage.location, "left": True}, imported, author)
+        return replace(imported, withdrawn=withdraw(cursor, author))
+
+
+def _files(storage: Storage) -> tuple[list[StoredFile], int]:
+    """The files that can be read, and how many others there are; of a BEIR folder its corpus."""
+    every = storage.files()
+    beir = [file for file in every if file.name in ("corpus.jsonl", "corpus.jsonl.gz")]
+    files = beir[:1] or [file for file in every if (file.name or storage.location).lower().endswith(READ)]
+    if not files:
+        raise InputError(
+            ["holds neither Parquet nor JSON, in which a corpus may stay"], path=storage.location
+        )
+    return files, 0 if beir else len(every) - len(files)
+
+
+def _read(
+    storage: Storage,
+    file: StoredFile,
+    asked: CorpusFields,
+    layout: FileLayout,
+    taken: _LinkedCorpus,
+    progress: Progress,
+) -> None:
+    import pyarrow.parquet as pq
+
+    version = storage.version(file.name)
+    with storage.on_disk(file.name) as path:
+        checksum = version if storage.is_local else file_digest(path)
+        records = Records(path, layout, progress)
+        read_documents(records, asked, taken)
+        parquet = pq.read_metadata(path) if records.format == "parquet" else None
+    used = asdict(taken.fields[-1])
+    if not used["inside"]:
+        del used["inside"]  # older imports keep their ids
+    reading = canonical_json({"fields": used, "layout": layout._asdict()})
+    rows = [number for number, *_ in taken.here]  # not all, where files before this one have some of them
+    file_id = digest("left file", storage.location, file.name, version, reading, rows)
+    groups = [parquet.row_group(group).num_rows for group in range(parquet.num_row_groups)] if parquet else []
+    location = (storage.location, file.name, file.size)
+    taken.end(LinkedFile(file_id, *location, version, checksum, reading, groups))
+
+
+def _write_manifest(cursor: Cursor, snapshot: str, taken: _LinkedCorpus) -> None:
+    for file, places in zip(taken.files, taken.places, strict=True):
+        if not cursor.execute("SELECT 1 FROM left_files WHERE file_id = ?", [file.file_id]).fetchall():
+            append_rows(cursor, "left_files", [file], documents=len(places))
+            append(cursor, "left_documents", dict(zip(places.column_names, places.columns, strict=True)))
+    rows = [(snapshot, file.file_id, utc_now()) for file in taken.files]
+    append_rows(cursor, "left_snapshots", rows, ("snapshot_id", "file_id", "imported_at"))

@@ -1,0 +1,226 @@
+"""Nuggets of a query: the facts that a good answer has.
+
+A file has a row for each nugget, or a list of objects for each query, as in TREC's RAG track (R. Pradeep et
+al. 2024, Initial nugget evaluation results for the TREC 2024 RAG track with the AutoNuggetizer framework). A
+nugget is vital, so that an answer without it is not good, or okay to have. Personal data in a file is
+replaced by a placeholder; in what people write it is refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation.core.errors import InputError, NotFoundError, refuse_problems
+from curation.core.progress import Progress, silent
+from curation.core.text import digest, join_words, pluralize, printable
+from curation.ingest.importers.personal_data import redact
+from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, revised
+from curation.ingest.importers.reference_answers import PEOPLE
+from curation.ingest.readers.fields import NuggetFields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.values import text_of
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
+
+VITAL, OKAY = "vital", "okay"
+WRITERS = ("reviewer", "lead")
+MAX_NUGGET_LENGTH = 500
+"""Characters of a nugget: one fact, which can be looked for in an answer."""
+OBJECT = 'Write each as {"text": "…", "importance": "vital"}.'
+
+
+class Nugget(NamedTuple):
+    """A fact that a good answer has."""
+
+    text: str
+    vital: bool
+
+    def id_for(self, query_id: str) -> str:
+        """What it is known by where answers are graded: a fact of a query is the same nugget everywhere."""
+        return f"n{digest('nugget', query_id, self.text)[:16]}"
+
+
+def import_nuggets(
+    store: Store,
+    path: Path,
+    fields: NuggetFields | None = None,
+    layout: FileLayout | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+) -> QueryItemsImport:
+    """Take the nuggets of a file, in one transaction.
+
+    Raises
+    ------
+    InputError: the file cannot be read, names queries that the project does not have, or says of a nugget
+        neither vital nor okay; all together.
+    """
+    records = Records(path, layout, progress)
+    used = records.resolve(fields or NuggetFields())
+    rows = QueryRows(store, records, [used.query], skip_unknown)
+    nuggets_of: dict[str, dict[str, bool]] = {}
+    with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+        for record in records:
+            if (query := rows.query_of(record)) is not None:
+                for nugget in _nuggets(record, used, records, rows):
+                    importance_of = nuggets_of.setdefault(query, {})
+                    if importance_of.get(nugget.text, nugget.vital) is not nugget.vital:
+                        twice = f"{nugget.text[:60]!r} is both vital and okay"
+                        records.problems.add(record.line, twice, "Keep one of the two.")
+                    rows.left_out["repeated nugget"] += nugget.text in importance_of
+                    importance_of[nugget.text] = nugget.vital
+    rows.check(nuggets_of, "nugget")
+    whole = {query: [Nugget(*item) for item in nuggets.items()] for query, nuggets in nuggets_of.items()}
+    with store.transaction(appends=True) as cursor:
+        changes = _append(cursor, whole, records.source, author)
+        if any(changes):
+            event = {"source": records.source, "new": changes[0], "changed": changes[1]}
+            record_event(cursor, "import nuggets", event, author)
+    return rows.outcome(whole, changes, used)
+
+
+def write_nuggets(
+    store: Store, query_id: str, nuggets: Sequence[Nugget], author: str, call_id: str | None = None
+) -> bool:
+    """Store what somebody wrote as all nuggets of a query; whether that changed anything.
+
+    Parameters
+    ----------
+    call_id: of a language model's proposals that the author was shown.
+
+    Raises
+    ------
+    InputError: a nugget is empty, too long, there twice, or has personal data.
+    NotFoundError: there is no such query.
+    RefusedError: the author is neither reviewer nor lead.
+    """
+    written = [nugget._replace(text=" ".join(nugget.text.split())) for nugget in nuggets]
+    refuse_problems([problem for nugget in written for problem in problems_of(nugget.text)])
+    times = Counter(nugget.text for nugget in written)
+    refuse_problems([f"{text!r} is there twice; keep one" for text, count in times.items() if count > 1])
+    with store.transaction() as cursor:
+        require_author(cursor, author, *WRITERS)
+        if not cursor.execute("SELECT 1 FROM queries WHERE query_id = ?", [query_id]).fetchone():
+            raise NotFoundError(f"The project has no query {query_id!r}.")
+        changes = _append(cursor, {query_id: written}, PEOPLE, author, call_id)
+        if any(changes):
+            detail = {"query": query_id, "nuggets": len(written)} | ({"call": call_id} if call_id else {})
+            record_event(cursor, "write nuggets", detail, author)
+    return any(changes)
+
+
+def nuggets_of_lines(vital: str, okay: str) -> list[Nugget]:
+    """The nuggets of two texts with one a line; empty lines are left out."""
+    kinds = ((vital, True), (okay, False))
+    return [Nugget(line, is_vital) for text, is_vital in kinds for line in text.splitlines() if line.strip()]
+
+
+def lines_of(nuggets: Sequence[Nugget]) -> tuple[list[str], list[str]]:
+    """The texts of the vital nuggets, and of the others."""
+    return [nugget.text for nugget in nuggets if nugget.vital], [
+        nugget.text for nugget in nuggets if not nugget.vital
+    ]
+
+
+def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple[Nugget, ...]]:
+    """Query id → its nuggets; of one query, or of all that have some."""
+    sql = "SELECT query_id, texts, vital FROM current_nuggets WHERE query_id = $query OR $query IS NULL"
+    rows = cursor.execute(f"{sql} ORDER BY query_id", {"query": query_id}).fetchall()
+    return {name: tuple(map(Nugget, texts, vital)) for name, texts, vital in rows}
+
+
+def nuggets_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget, ...]]:
+    """The nuggets of a release, whose part has a row for each: query_id, text and vital."""
+    nuggets: dict[str, tuple[Nugget, ...]] = {}
+    for row in rows:
+        nuggets[row["query_id"]] = (*nuggets.get(row["query_id"], ()), Nugget(row["text"], row["vital"]))
+    return nuggets
+
+
+def _append(
+    cursor: Cursor,
+    nuggets_of: Mapping[str, Sequence[Nugget]],
+    source: str,
+    author: str,
+    call_id: str | None = None,
+) -> tuple[int, int]:
+    """Append what differs from the current nuggets, or was written of proposals that nobody had reviewed.
+
+    Proposals that somebody has reviewed stay so, whatever replaces the nuggets.
+    """
+    newest = cursor.execute("SELECT query_id, revision, texts, vital, call_id FROM newest_nuggets").fetchall()
+    known: dict[str, tuple[int, list[Nugget] | None]] = (
+        dict.fromkeys(nuggets_of, (-1, None)) if call_id else {}
+    )
+    known |= {
+        name: (revision, [*map(Nugget, texts, vital)] if call_id in (None, call) else None)
+        for name, revision, texts, vital, call in newest
+    }
+    written, changes = revised(known, nuggets_of)
+    calls = {name: call for name, *_, call in newest}
+    rows = [
+        (
+            name,
+            revision,
+            call_id or calls.get(name),
+            [nugget.text for nugget in items],
+            [nugget.vital for nugget in items],
+        )
+        for name, revision, items in written
+    ]
+    names = ("query_id", "revision", "call_id", "texts", "vital")
+    append_rows(cursor, "nuggets", rows, names, source=source, author=author, written_at=utc_now())
+    return changes
+
+
+def _nuggets(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
+    """The nuggets of a record: one, or a list of objects or texts."""
+    value = record.fields.get(used.nugget or "")
+    nuggets = []
+    if value == []:
+        rows.left_out["empty list of nuggets"] += 1
+    for item in value if isinstance(value, list) else [value]:
+        row: Mapping[str, Any] = record.fields
+        column, way_out = used.importance, "Name its column with --map importance=COLUMN."
+        if isinstance(item, Mapping):
+            row, column, way_out = item, "importance", OBJECT
+            if "text" not in item:
+                names = join_words([*map(repr, item)]) or "nothing"
+                records.problems.add(record.line, f"a nugget with {names}, expected its text", OBJECT)
+                continue
+        text = " ".join(text_of(item["text"] if row is item else item).split())
+        importance = text_of(row.get(column or ""))
+        redacted = redact(text)
+        if not text or redacted.is_empty:
+            rows.left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1
+        elif importance.strip().lower() not in (VITAL, OKAY):
+            expected = f"importance of {text[:60]!r}: found {importance!r}, expected {VITAL} or {OKAY}"
+            records.problems.add(record.line, expected, way_out)
+        elif len(redacted.text) > MAX_NUGGET_LENGTH:
+            records.problems.add(record.line, problems_of(redacted.text)[0], "Write one fact a nugget.")
+        else:
+            rows.personal.update(redacted.kinds.keys())
+            nuggets.append(Nugget(redacted.text, importance.strip().lower() == VITAL))
+    return nuggets
+
+
+def problems_of(text: str) -> list[str]:
+    """What is wrong with the text of a nugget."""
+    if not text:
+        return ["a nugget is empty; write a fact, or leave the line out"]
+    if len(text) > MAX_NUGGET_LENGTH:
+        return [
+            (
+                f"a nugget has {pluralize(len(text), 'character')}, at most {MAX_NUGGET_LENGTH} are taken: "
+                f"{text[:60]!r}…"
+            )
+        ]
+    if text != printable(text):
+        return [f"{printable(text)!r} has a control character; write it without"]
+    return [f"{text!r} has personal data; write it without"] if redact(text).kinds else []

@@ -1,0 +1,458 @@
+"""Personal data in logged text: the patterns of each kind, and the placeholder that replaces what they match.
+
+A query log is full of things that people pasted. Each kind has a rule in `RULES`: a pattern and, where digits
+alone would say little, a check (Luhn, modulo 97, check digits of identity numbers). As the text is a search,
+a rule that is wrong about a part number costs a good query, so rules ask for evidence.
+
+email        local part, @ (or "(at)") and a domain with a top level
+card         14 to 19 digits of a known issuer that pass Luhn, unbroken or in the groups printed on cards
+iban         country, its length, modulo 97
+ip           addresses of the public internet. Reserved ones are a question about a router and stay, and so do
+             four small numbers (a version such as 4.5.2.1) unless "ip" precedes
+mac          six pairs of hexadecimal digits
+phone        +country, 00country, a trunk 0 with groups, 3-3-4 with brackets, hyphens, dots or spaces; any 7
+             to 15 digits after a word such as "phone", 9 to 15 in groups. Ten bare digits without one are a
+             part number, and so are three groups after a trunk 0 in no form that a numbering plan prints
+national id  the identity numbers that `python-stdnum` checks
+key          known beginnings (`ghp_`, `AKIA`, `sk-` …), private keys, JSON web tokens, user:password@ in
+             addresses, and long tokens whose letters and digits alternate as in random text. Forty digits of
+             0 to f are a commit
+
+A form without a check digit is taken only where its shape is rare. Nine bare digits (the Dutch BSN, a SSN or
+SIN without hyphens) are not looked for unless the words say so: one number in ten passes their checks. After
+a word that announces another number (rfc, ean, part no, commit), what only its shape or check digits would
+show stays. Names, street addresses and what is spelled out in words are not found.
+
+A text is searched as it would be read: NFKC, white space folded, invisible characters left out, digits of
+every script as 0 to 9. Where nothing is found it stays as it is. The time is in proportion to the length.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from itertools import pairwise
+from typing import NamedTuple
+
+from curation.core.text import normalise_query, without_invisible
+
+Check = Callable[[str], bool]
+_COMMIT = re.compile("[0-9a-f]{40}")
+_OTHER_NUMBER = re.compile(
+    r"(?<![^\W_])(?:rfc|iso|din|ieee|ean|upc|gtin|isbn|issn|asin|sku|oem|oe|mpn|p/?n|parts?|model|commit|revision|"
+    r"sha-?[0-9]{0,3}|md5|checksum)s?(?: ?(?:no|nr|number|code|hash|#))?[ .:#]{1,3}(?:[0-9]+[ ,./-]{1,2})*$",
+    re.IGNORECASE,
+)
+# Groups as numbering plans print them with blanks: British, Australian, Italian, German mobile.
+_PLAN = re.compile(
+    r"02[0-9] [0-9]{4} [0-9]{4}|0[13][0-9]{2} [0-9]{3} [0-9]{4}|01[0-9]{3} [0-9]{3} [0-9]{3}"
+    r"|07[0-9]{3} [0-9]{3} [0-9]{3}|04[0-9]{2} [1-9][0-9]{2} [0-9]{3}|0[2378] [0-9]{4} [0-9]{4}"
+    r"|0[236] [0-9]{3,4} [0-9]{4}|01[5-7][0-9]{1,2} [0-9]{3,4} [0-9]{3,4}"
+)
+_JOINTS = re.compile(r"[^A-Za-z0-9]")
+_A = r"(?<![^\W_])"  # no letter or digit before
+_Z = r"(?![^\W_])"  # none after
+_STRICT_A = rf"{_A}(?<![^\W_][-./,:+])(?<!\.)"  # nor the middle of a part number
+_STRICT_Z = rf"{_Z}(?![-./,:+][^\W_])"
+_ISSUER = {
+    16: "4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|6011|65[0-9]{2}|64[4-9][0-9]|35[2-8][0-9]|62[0-9]{2}",
+    15: "3[47][0-9]{2}",
+    14: "3(?:0[0-5]|[68][0-9])[0-9]",
+    19: "4[0-9]{3}|62[0-9]{2}",
+}
+_CARDS = (
+    rf"(?:{_ISSUER[19]})(?:[ -]?[0-9]{{4}}){{3}}[ -]?[0-9]{{3}}",
+    rf"(?:{_ISSUER[16]})(?:[ -]?[0-9]{{4}}){{3}}",
+    rf"(?:{_ISSUER[15]})[ -]?[0-9]{{6}}[ -]?[0-9]{{5}}",
+    rf"(?:{_ISSUER[14]})[ -]?[0-9]{{6}}[ -]?[0-9]{{4}}",
+)
+_IBAN_LENGTHS = (
+    "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 "
+    "ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 "
+    "LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 "
+    "QA29 RO24 RS22 SA24 SC31 SE24 SI19 SK24 SM27 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 "
+).split()  # SWIFT's IBAN registry
+_IBAN = "|".join(
+    rf"{entry[:2]}[0-9]{{2}}(?:[ -]?[A-Z0-9]){{{int(entry[2:]) - 4}}}{_Z}" for entry in _IBAN_LENGTHS
+)
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IP = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
+_PHONE_WORD = (
+    r"(?:tele(?:ph|f)one?|tel|(?:cell|mobile|smart)?phone|mobile|mobil|handy|fax|whatsapp|sms|call(?:er|s)?"
+    r"|(?:ال)?(?:هاتف|تليفون|تلفون|موبايل|جوال|واتساب)|फ\u093c?ोन|मोबाइल|कॉल|व्हाट्सएप)"
+    r"(?: ?(?:number|nummer|num|no|nr))?[ .:#]{0,3}"
+)
+_KNOWN_KEYS = "|".join(
+    [
+        r"gh[pousr]_[a-z0-9]{30,}|github_pat_\w{22,}|akia[0-9a-z]{16}|xox[abprs]-[\w-]{10,}|aiza[\w-]{35}",
+        r"(?:sk|pk|rk)[-_](?:live|test|proj|ant|svcacct)[-_][\w-]{16,}|sk-[a-z0-9]{20,}|glpat-[\w-]{20,}",
+        r"hf_[a-z0-9]{30,}|npm_[a-z0-9]{36}",
+    ]
+)
+_CASELESS, _CAPITAL, _SMALL, DIGIT = map(re.compile, ("[A-Za-z]", "[A-Z]", "[a-z]", "[0-9]"))
+SEPARATORS = re.compile(r"[ ./-]")
+_SSN = r"(?!000|666|9)[0-9]{3}{}(?!00)[0-9]{2}{}(?!0000)[0-9]{4}"
+_MONTH, _DAY = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+
+
+_LETTER = re.compile(r"[^\W_]")
+_PLACEHOLDER = re.compile(r"\[[a-z-]+\]")
+_WORTH_A_LOOK = re.compile(
+    r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}"
+)
+MAX_PLAIN_LENGTH = 15
+"""Signs in a row in which no key can be."""
+_NOTHING: Counter[str] = Counter()  # to make one costs more than to read most texts
+_DIGIT_LIKE = bytes.maketrans(b"-.", b"00")
+_HARMLESS = bytes(byte for byte in range(128) if byte not in b"0123456789-.:@([")
+
+
+@dataclass(frozen=True)
+class PersonalDataPattern:
+    """A pattern whose group `it`, or else the whole of it, is replaced where the check holds.
+
+    Texts with fewer digits than `digits` are not searched.
+
+    announced: it stays after a word that announces another number.
+    restarts: a place that fails the check hides no other that begins within it. Without it, the search goes
+        on behind that place: what a pattern without a longest length needs, else a text of such places takes
+        time in proportion to the square of its length.
+    """
+
+    kind: str
+    written: str
+    digits: int
+    check: Check = bool
+    announced: bool = False
+    restarts: bool = True
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when a text is first searched: all of them take a tenth of the start of the server."""
+        return re.compile(self.written, re.IGNORECASE)
+
+    @property
+    def placeholder(self) -> str:
+        return f"[{self.kind.partition(':')[0].replace(' ', '-')}]"
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where it is found."""
+        group = "it" if "it" in self.pattern.groupindex else 0
+        start = 0
+        while match := self.pattern.search(text, start):
+            first, end = match.span(group)
+            holds = self.check(match[group]) and not (
+                self.announced and _OTHER_NUMBER.search(text, max(0, first - 60), first)
+            )
+            if holds:
+                yield first, end
+            start = match.end() if holds or not self.restarts else match.start() + 1
+
+
+def is_iban(account: str) -> bool:
+    """Whether a country's account number has its check digits (ISO 13616), which go last for the check."""
+    bare = SEPARATORS.sub("", account)
+    return is_modulo_97(bare[4:] + bare[:4])
+
+
+def is_public_ip(address: str) -> bool:
+    """Whether an IPv4 address is one of the public internet and no version number."""
+    return _is_global_ip(address) and sum(int(part) >= 10 for part in address.split(".")) >= 3
+
+
+def is_public_ip6(address: str) -> bool:
+    """Whether an IPv6 address is a global unicast one (2000::/3)."""
+    return address[:1] in "23" and len(address.split(":")[0]) == 4 and _is_global_ip(address)
+
+
+def looks_random(token: str) -> bool:
+    """Whether letters and digits alternate as in a key and not as in a name.
+
+    Random text of letters and digits changes between them at 0.40 of its steps (0.47 if hexadecimal), and
+    between small, capital and digit at 0.62; names and camel case at 0.1 to 0.4. Asked for are 0.25 of 24
+    characters or more, or 0.45 of 20 or more with all three.
+    """
+    if max(map(len, re.split("[+/=]", token))) < 16 or _COMMIT.fullmatch(token):
+        return False
+    bare = _JOINTS.sub("", token)
+    digits = sum(sign.isdigit() for sign in bare)
+    steps = max(1, len(bare) - 1)
+    caseless = _changes(_CASELESS.sub("a", bare))
+    if len(bare) >= 24 and min(digits, len(bare) - digits) >= 4 and caseless >= 0.25 * steps:
+        return True
+    classes = _SMALL.sub("a", _CAPITAL.sub("A", bare))
+    return (
+        len(bare) >= 20
+        and digits >= 2
+        and bare.lower() != bare != bare.upper()
+        and _changes(classes) >= 0.45 * steps
+    )
+
+
+def _changes(signs: str) -> int:
+    """How often two neighbours differ in class; digits are one class."""
+    classes = DIGIT.sub("0", signs)
+    return sum(left != right for left, right in pairwise(classes))
+
+
+def _is_global_ip(address: str) -> bool:
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return parsed.is_global and not parsed.is_multicast
+
+
+def _is_phone(number: str) -> bool:
+    """A length that phone numbers have; unbroken digits with GS1's check digit are an article's."""
+    digits = re.sub(r"[^0-9]", "", number)
+    return 7 <= len(digits) <= 15 and not (
+        number.isdigit() and len(digits) in (8, 12, 13, 14) and is_article(digits)
+    )
+
+
+def _is_trunk_phone(number: str) -> bool:
+    """A length that numbers with a trunk 0 have; three groups with blanks or dots in a form of a plan."""
+    groups = re.findall("[0-9]+", number)
+    short = len(groups[0]) == 2  # such as 06: only in a plan's form, with blanks
+    if not 10 <= sum(map(len, groups)) <= 12 or (short and re.search("[^0-9 ]", number)):
+        return False
+    if not short and (len(groups) == 2 or re.search("[()/-]", number)):
+        return True
+    return _PLAN.fullmatch(" ".join(groups)) is not None
+
+
+def _is_spaced_phone(number: str) -> bool:
+    """Digits in groups, after a word for a phone, that are no years, sizes or capacities."""
+    groups = re.findall("[0-9]+", number)
+    return 9 <= sum(map(len, groups)) <= 15 and not all(
+        (len(group) == 4 and (group[:2] in ("19", "20") or group[2:] in ("00", "80")))
+        or group in ("64", "128", "256", "512")
+        for group in groups
+    )
+
+
+def _has_digit(token: str) -> bool:
+    return any(sign.isdigit() for sign in token)
+
+
+def _has_three_parts(token: str) -> bool:
+    return token.count(".") == 2
+
+
+def _rule(kind: str, digits: int, written: str, check: Check = bool, **more: bool) -> PersonalDataPattern:
+    return PersonalDataPattern(kind, written, digits, check, **more)
+
+
+def valid_number(*modules: str) -> Callable[[str], bool]:
+    """Whether one of these modules of python-stdnum takes a number, without its separators."""
+
+    def check(number: str) -> bool:
+        bare = SEPARATORS.sub("", number).upper()
+        return any(import_module(f"stdnum.{module}").is_valid(bare) for module in modules)
+
+    return check
+
+
+is_card, is_article, is_modulo_97 = map(valid_number, ("luhn", "ean", "iso7064.mod_97_10"))
+
+
+NATIONAL_IDS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
+    ("US SSN", f"<A>{_SSN.replace('{}', '-')}<Z>", bool),
+    (
+        "US SSN",
+        r"(?<![^\W_])(?:ssn|social security)(?: number| no)?[ .:#]{0,3}"
+        rf"(?P<it>{_SSN.replace('{}', '[ -]?')})<Z>",
+        bool,
+    ),
+    (
+        "UK NINO",
+        r"<A>(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z](?: ?[0-9]{2}){3} ?[A-D]<Z>",
+        bool,
+    ),
+    ("CA SIN", r"<A>[1-79][0-9]{2}([ -])[0-9]{3}\1[0-9]{3}<Z>", valid_number("luhn")),
+    ("ES DNI/NIE", "<A>(?:[XYZ]-?[0-9]{7}|[0-9]{8})-?[A-HJ-NP-TV-Z]<Z>", valid_number("es.dni", "es.nie")),
+    (
+        "IT codice fiscale",
+        "<A>[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]<Z>",
+        valid_number("it.codicefiscale"),
+    ),
+    (
+        "FR NIR",
+        rf"<A>[12] ?[0-9]{{2}} ?{_MONTH} ?(?:[0-9]{{2}}|2[AB])(?: ?[0-9]{{3}}){{2}} ?[0-9]{{2}}<Z>",
+        valid_number("fr.nir"),
+    ),
+    ("DE tax id", r"<A>[1-9][0-9](?:[ /]?[0-9]{3}){3}<Z>", valid_number("de.idnr")),
+    ("PL PESEL", "<A>[0-9]{11}<Z>", valid_number("pl.pesel")),
+    ("BR CPF", r"<A>[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}<Z>", valid_number("br.cpf")),
+    (
+        "SE personnummer",
+        rf"<A>(?:19|20)?(?P<it>[0-9]{{2}}{_MONTH}{_DAY}[-][0-9]{{4}})<Z>",
+        valid_number("luhn"),
+    ),
+    ("CH AHV", r"<A>756(?P<dot>\.?)[0-9]{4}(?P=dot)[0-9]{4}(?P=dot)[0-9]{2}<Z>", valid_number("ean")),
+    # Its check passes one in ten of any three groups of four: alone in a text, or after its name.
+    ("IN Aadhaar", r"^[2-9][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}$", valid_number("verhoeff")),
+    (
+        "IN Aadhaar",
+        r"(?<![^\W_])aadh?aa?r(?: card)?(?: number| no)?[ .:#]{0,3}"
+        r"(?P<it>[2-9][0-9]{3}([ -]?)[0-9]{4}\2[0-9]{4})<Z>",
+        valid_number("verhoeff"),
+    ),
+)
+"""Name, pattern (<A> and <Z> are the edges), and what its bare characters must fulfil."""
+
+
+# In this order: what holds a check or a sign of its own goes before what is known by its shape.
+RULES = (
+    _rule("key", 0, r"(?<=://)[^\s/@:\[\]]+:[^\s/@\[\]]+(?=@)"),
+    _rule(
+        "key",
+        0,
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----\S*(?: [A-Z0-9+/=]{16,})*"
+        r"(?: ?-----END [A-Z0-9 ]{0,40}-----)?",
+    ),
+    _rule("key", 0, rf"{_A}eyJ[\w-]{{8,}}+(?:\.[\w-]{{8,}}+\.[\w-]*+)?", _has_three_parts, restarts=False),
+    _rule("key", 1, rf"{_A}(?:{_KNOWN_KEYS})", _has_digit),
+    _rule(
+        "email",
+        0,
+        r"(?<![\w.+%-])[\w.+%'-]{1,64}(?:@| ?[(\[]at[)\]] ?)"
+        r"(?:[^\W_](?:[\w-]{0,62})\.)+[^\W\d_]{2,24}(?![\w-])",
+    ),
+    _rule("iban", 8, rf"{_A}(?:{_IBAN})", is_iban),
+    *(_rule("card", 14, f"{_A}{form}{_Z}", is_card, announced=True) for form in _CARDS),
+    _rule("ip", 4, rf"(?<![\w.]){_IP}(?![\w]|\.[0-9])", is_public_ip),
+    _rule(
+        "ip",
+        4,
+        rf"{_A}ip(?: address| adresse| addr)?[ :=]{{1,3}}(?P<it>{_IP})(?![\w]|\.[0-9])",
+        _is_global_ip,
+    ),
+    _rule("ip", 4, r"(?<![\w:.])(?P<it>[23][0-9a-f]{3}:[0-9a-f:]{2,34})(?![\w:])", is_public_ip6),
+    _rule("mac", 0, r"(?<![\w:-])[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}(?![\w:-])"),
+    *(
+        _rule(
+            f"national id: {name}",
+            6,
+            pattern.replace("<A>", _STRICT_A).replace("<Z>", _STRICT_Z),
+            check,
+            announced=True,
+        )
+        for name, pattern, check in NATIONAL_IDS
+    ),
+    _rule("phone", 9, rf"{_A}(?<!\+)\+ ?[1-9](?:[ ./()-]{{0,2}}[0-9]){{8,14}}{_Z}", _is_phone),
+    _rule("phone", 9, rf"{_STRICT_A}00[1-9](?:[ ./()-]{{0,2}}[0-9]){{8,12}}{_STRICT_Z}", _is_phone),
+    _rule(
+        "phone",
+        10,
+        rf"{_STRICT_A}(?:1[ .-])?(?:\([2-9][0-9]{{2}}\) ?|[2-9][0-9]{{2}}[ .-])"
+        rf"[2-9][0-9]{{2}}[ .-][0-9]{{4}}{_STRICT_Z}",
+        announced=True,
+    ),
+    _rule(
+        "phone",
+        10,
+        rf"{_STRICT_A}0[1-9](?:([ .-])[0-9]{{2}})(?:\1[0-9]{{2}}){{3}}{_STRICT_Z}",
+        announced=True,
+    ),
+    _rule(
+        "phone",
+        10,
+        rf"{_STRICT_A}\(?0[1-9][0-9]{{0,4}}\)?(?:(?: ?[/-] ?|[ .])[0-9]{{3,8}}){{1,4}}"
+        rf"{_STRICT_Z}(?! [0-9]{{3}})",
+        _is_trunk_phone,
+        announced=True,
+    ),
+    _rule("phone", 7, rf"{_A}{_PHONE_WORD}(?P<it>\(?[0-9](?:[./()-]{{0,2}}[0-9]){{6,14}}){_Z}", _is_phone),
+    _rule(
+        "phone",
+        9,
+        rf"{_A}{_PHONE_WORD}(?P<it>\(?[0-9](?:[ ./()-]{{0,2}}[0-9]){{8,14}}){_Z}(?! ?[0-9])",
+        _is_spaced_phone,
+    ),
+    _rule(
+        "key",
+        4,
+        r"(?<![A-Za-z0-9])[A-Za-z0-9_-]{24,}(?![A-Za-z0-9])",
+        looks_random,
+        announced=True,
+        restarts=False,
+    ),
+    _rule("key", 2, r"(?<![A-Za-z0-9])[A-Za-z0-9_+/=-]{20,}", looks_random, announced=True, restarts=False),
+)
+"""What is looked for, in the order in which it is replaced."""
+
+
+class Redacted(NamedTuple):
+    """A text without personal data, and how many things of each kind were in it."""
+
+    text: str
+    kinds: Counter[str]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing but placeholders and signs is left."""
+        return bool(self.kinds) and not _LETTER.search(_PLACEHOLDER.sub("", self.text))
+
+
+def redact(text: str) -> Redacted:
+    """The text with a placeholder such as `[email]` for each personal thing.
+
+    Redacting the result again changes nothing: the rules are applied until none finds anything.
+    """
+    if text.isascii() and (is_plain(text) or not _WORTH_A_LOOK.search(text)):
+        return Redacted(text, _NOTHING)
+    kinds: Counter[str] = Counter()
+    count = -1
+    while count < (count := kinds.total()):
+        for form in (_folded,) if text.isascii() else (_folded, _visible, normalise_query):
+            before = kinds.total()
+            replaced = _replace(form(text), kinds)
+            text = replaced if kinds.total() > before else text
+    return Redacted(text, kinds)
+
+
+def is_plain(text: str) -> bool:
+    """Whether an ASCII text's bytes show that no pattern matches it: few digits, no sign of an address.
+
+    Most texts are plain, and this takes a fraction of the time of a search. The least that a pattern needs is
+    one of `@([`, two colons, five hyphens in a row, six digits, three with three dots, or 16 signs in a row.
+    """
+    rest = text.encode().translate(_DIGIT_LIKE, _HARMLESS)
+    if rest and (len(rest) > 5 or not rest.isdigit() or "-----" in text):
+        return False
+    return len(text) <= MAX_PLAIN_LENGTH or max(map(len, text.split()), default=0) <= MAX_PLAIN_LENGTH
+
+
+def _replace(text: str, kinds: Counter[str]) -> str:
+    digits = len(DIGIT.findall(text))
+    for rule in RULES:
+        if digits < rule.digits:
+            continue
+        parts, done = [], 0
+        for start, end in rule.spans(text):
+            parts += [text[done:start], rule.placeholder]
+            done = end
+            kinds[rule.kind] += 1
+        text = "".join([*parts, text[done:]])
+    return text
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def _visible(text: str) -> str:
+    visible = (sign for sign in without_invisible(text) if unicodedata.category(sign) != "Cf")
+    return _folded("".join(map(_ascii_digit, visible)))
+
+
+def _ascii_digit(sign: str) -> str:
+    return str(unicodedata.decimal(sign)) if sign.isdecimal() else sign

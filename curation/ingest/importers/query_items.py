@@ -1,0 +1,140 @@
+"""Items that a file has for queries of the project, such as reference answers and nuggets.
+
+A file names a query by id or text, and several lines of one query add up. What the file says of a query is
+all that the project has of it then: the same again changes nothing, anything else replaces it, as a new
+revision.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from typing import TypeVar
+
+from curation.core.errors import InputError
+from curation.core.text import pluralize
+from curation.ingest.import_outcome import ImportOutcome, fields_used, personal_data
+from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
+from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, UnknownNames
+from curation.ingest.readers.fields import NuggetFields, ReferenceFields
+from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.values import text_of
+from curation.store import Store
+
+Item = TypeVar("Item")
+_WAYS_OUT = {
+    UNKNOWN_QUERY: "Import the queries first (`goldgrade import queries PATH`), or leave such rows out with "
+    "--skip-unknown."
+}
+
+
+@dataclass(frozen=True)
+class QueryItemsImport:
+    """What an import of reference answers, or of nuggets, did.
+
+    Attributes
+    ----------
+    queries: that the file has some for; `items` is how many those are.
+    new, changed, unchanged: queries that had none, others, or just these.
+    left_out: reason → number. unknown: the queries that were left out because the project lacks them.
+    personal: kind of personal data → items in which a placeholder replaces it.
+    """
+
+    queries: int
+    items: int
+    new: int
+    changed: int
+    unchanged: int
+    left_out: dict[str, int]
+    unknown: dict[str, list[str]]
+    personal: dict[str, int]
+    fields: ReferenceFields | NuggetFields
+
+    @property
+    def outcome(self) -> ImportOutcome:
+        """What the import did, in figures and sentences; a file replaces all that a query had."""
+        of_nuggets = isinstance(self.fields, NuggetFields)
+        unit, item = ("nuggets", "nugget") if of_nuggets else ("answers", "reference answer")
+        counts = {"new": self.new, "changed": self.changed, "unchanged": self.unchanged}
+        changes, queries = bool(self.new or self.changed), pluralize(self.queries, "query", "queries")
+        sentence = f"Nothing changed: the project has these {unit} to {queries}."
+        if changes:
+            shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            sentence = f"{pluralize(self.items, item)} to {queries}: {shown}."
+        figures = {unit: self.items, "queries": self.queries, **counts}
+        remarks = [fields_used(self.fields), *personal_data(self.personal, unit, "replaced")]
+        return ImportOutcome(changes, sentence, unit, figures, self.left_out, remarks)
+
+
+class QueryRows:
+    """The rows of a file, which name queries of the project in the first of some columns that does.
+
+    Parameters
+    ----------
+    skip: leave out rows of other queries instead of refusing the file.
+    """
+
+    def __init__(self, store: Store, records: Records, columns: Iterable[str | None], skip: bool) -> None:
+        with store.reading() as cursor:
+            known = KnownQueries.read(cursor)
+        self._records = records
+        self._columns = [QueryColumn(known, name) for name in dict.fromkeys(columns)]
+        self._unknown = UnknownNames(records.problems, _WAYS_OUT, {UNKNOWN_QUERY: known.alike}, skip)
+        self.left_out, self.personal = Counter[str](), Counter[str]()
+
+    def query_of(self, record: Record) -> str | None:
+        """The query that a record names; that it names none, or several, is noted."""
+        names = [text_of(record.fields.get(column.field or "")).strip() for column in self._columns]
+        try:
+            for column, name in zip(self._columns, names, strict=True):
+                if name and (query := column.find(name, record.line)) is not None:
+                    return query.query_id
+        except InputError as error:
+            self._records.problems.add(record.line, str(error))
+        else:
+            self._unknown.note(UNKNOWN_QUERY, names[0], record.line)
+        return None
+
+    def check(self, taken: Sized, what: str) -> None:
+        """Raise what is wrong with the file, or that nothing could be taken from it."""
+        self._unknown.settle(self.left_out)
+        self._records.problems.check()
+        if not taken:
+            self._records.refuse_nothing_taken(what, self.left_out)
+
+    def outcome(
+        self, taken: Mapping[str, Sized], changes: tuple[int, int], fields: ReferenceFields | NuggetFields
+    ) -> QueryItemsImport:
+        """What the import did, where these items were taken."""
+        return QueryItemsImport(
+            queries=len(taken),
+            items=sum(map(len, taken.values())),
+            new=changes[0],
+            changed=changes[1],
+            unchanged=len(taken) - sum(changes),
+            left_out=dict(+self.left_out),
+            unknown=self._unknown.names,
+            personal=dict(sorted(self.personal.items())),
+            fields=fields,
+        )
+
+
+def revised(
+    known: Mapping[str, tuple[int, Sequence[Item] | None]], items_of: Mapping[str, Sequence[Item]]
+) -> tuple[list[tuple[str, int, list[Item]]], tuple[int, int]]:
+    """What differs from the newest revision of each query, as the next one: query, revision and items.
+
+    Also returned: how many queries had nothing stored, and how many had something else.
+
+    Parameters
+    ----------
+    known: revision and items of each query; without items, whatever the query has now differs.
+    """
+    written, new = [], 0
+    for query_id, items in sorted(items_of.items()):
+        revision, former = known.get(query_id, (-1, ()))
+        if former is None or list(former) != list(items):
+            written.append((query_id, revision + 1, list(items)))
+            new += not former
+    return written, (new, len(written) - new)

@@ -1,0 +1,198 @@
+"""Reference answers of a query: any of them is right.
+
+A file has one answer or a list of them for a query, which it names by id or text (`query_items`). What may be
+a system's answer is no reference, unless somebody says so. Personal data is replaced by a placeholder.
+"""
+
+from __future__ import annotations
+
+import json
+from ast import literal_eval
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.ingest.importers.personal_data import redact
+from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, revised
+from curation.ingest.importers.row_marks import mark_columns, mark_of
+from curation.ingest.readers.fields import (
+    GOLD,
+    QUESTIONS,
+    SYSTEM_ANSWERS,
+    FileField,
+    ReferenceFields,
+    column_for,
+    like,
+)
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.values import text_of
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
+
+PEOPLE = "people"
+"""The source of what people wrote in the app."""
+_CONTEXTS = ("contexts", "retrieved_contexts", "retrieval_context", "actual_output")
+"""What a system was given to answer from: a column of answers beside it may hold the system's."""
+_TEXTS = FileField("", ("query_text", *QUESTIONS, "query"), "the queries")
+"""A query whose id the project does not know may be known by its text."""
+_PREDICTIONS = ("predicted_answer", "predicted_answers", "prediction")
+"""What a system's answers are called where `answer` is the reference."""
+_NEWEST = """
+    SELECT query_id, max(revision), arg_max(answers, revision) FROM reference_answers GROUP BY query_id
+"""
+
+
+class StoredReferences(NamedTuple):
+    """References of a query, and where they come from: a file's name or `PEOPLE`."""
+
+    answers: tuple[str, ...]
+    source: str | None
+
+
+def import_answers(
+    store: Store,
+    path: Path,
+    fields: ReferenceFields | None = None,
+    layout: FileLayout | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+) -> QueryItemsImport:
+    """Take the reference answers of a file, in one transaction.
+
+    Raises
+    ------
+    InputError: the file cannot be read, or it names queries that the project does not have; all together.
+    """
+    records = Records(path, layout, progress)
+    fields = fields or ReferenceFields()
+    used = _fields(records, fields)
+    is_guessed = fields.reference is None and any(name in records.columns for name in SYSTEM_ANSWERS)
+    text = records.field("--map query", column_for(_TEXTS, records.columns) or "")
+    marks = mark_columns(records.columns, used.used.values())
+    rows = QueryRows(store, records, [used.query, *filter(None, [text])], skip_unknown)
+    answers_of: dict[str, list[str]] = {}
+    with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+        for record in records:
+            if record.fields.get("is_correct_answer") is False:  # Haystack's labels
+                rows.left_out["marked as not correct"] += 1
+                continue
+            if mark := mark_of(record.fields, marks):
+                rows.left_out[f"marked {mark[1]}"] += 1
+                continue
+            if is_guessed:
+                _refuse_no_texts(record, used.reference or "", records)
+            if (query := rows.query_of(record)) is not None:
+                cell = record.fields.get(used.reference or "")
+                answers_of.setdefault(query, []).extend(cleaned_answers(cell, rows.left_out, rows.personal))
+    answers_of = {query: list(dict.fromkeys(answers)) for query, answers in answers_of.items() if answers}
+    rows.check(answers_of, "answer")
+    with store.transaction(appends=True) as cursor:
+        changes = store_answers(cursor, answers_of, records.source, author)
+    return rows.outcome(answers_of, changes, used)
+
+
+def _fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
+    """The columns; what may be a system's answer is taken for a reference only if somebody says so."""
+    used = records.resolve(asked)
+    context = contexts_of_a_system(used.reference, records.columns)
+    if asked.reference is None and context is not None:
+        records.refuse_columns(
+            f"next to {context!r}, {used.reference!r} may be what a system answered: name the column of the "
+            f"references with --map reference=COLUMN, --map reference={used.reference} if it is"
+        )
+    return used
+
+
+def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
+    """Refuse a guessed column of references whose cell holds no texts: it may be something else."""
+    value = record.fields.get(column)
+    items = value if isinstance(value, list) else [value]
+    texts = [item.get("text", 0) if isinstance(item, dict) else item for item in items]
+    if not all(text is None or isinstance(text, str | list) for text in texts):
+        way_out = "Name the column of the references with --map reference=COLUMN."
+        records.problems.add(record.line, f"{column!r} is no text; expected one, or a list of them", way_out)
+
+
+def contexts_of_a_system(reference: str | None, columns: Sequence[str]) -> str | None:
+    """The column that shows that `reference` may be a system's answers; None if it holds references."""
+    if reference not in SYSTEM_ANSWERS:
+        return None
+    gold = like(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
+    return gold or (like(_CONTEXTS, columns) if like(_PREDICTIONS, columns) is None else None)
+
+
+def texts_of(value: Any) -> list[str]:
+    """The texts of a cell: one, a list of them, as JSON or Python write it, or `{"text": [...]}`."""
+    if isinstance(value, Mapping):
+        return texts_of(value.get("text"))
+    if isinstance(value, list):
+        return [text for item in value for text in texts_of(item)]
+    text = text_of(value).strip()
+    for read in (json.loads, literal_eval) if text.startswith("[") else ():
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            items = read(text)
+            if isinstance(items, list) and all(isinstance(item, str) for item in items):
+                return [item.strip() for item in items]
+    return [text]
+
+
+def read_answers(cursor: Cursor) -> dict[str, tuple[str, ...]]:
+    """Query id → its reference answers."""
+    rows = cursor.execute("SELECT query_id, answers FROM current_reference_answers ORDER BY query_id")
+    return {query_id: tuple(answers) for query_id, answers in rows.fetchall()}
+
+
+def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) -> list[str]:
+    """The answers of a cell, without personal data; empty ones are counted."""
+    answers = []
+    for text in texts_of(value):
+        redacted = redact(text)
+        if not text or redacted.is_empty:
+            left_out["empty answer" if not text else "answer of nothing but personal data"] += 1
+            continue
+        personal.update(redacted.kinds.keys())
+        answers.append(redacted.text)
+    return answers
+
+
+def store_answers(
+    cursor: Cursor, answers_of: Mapping[str, Sequence[str]], source: str, author: str = COMMAND_LINE
+) -> tuple[int, int]:
+    """Append what differs from the current answers."""
+    changes = append_answers(cursor, answers_of, source)
+    if any(changes):
+        record_event(
+            cursor, "import answers", {"source": source, "new": changes[0], "changed": changes[1]}, author
+        )
+    return changes
+
+
+def append_answers(cursor: Cursor, answers_of: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
+    """`store_answers` within an action that records its own event; [] takes a query's answers away."""
+    newest = cursor.execute(_NEWEST).fetchall()
+    written, changes = revised({name: (revision, answers) for name, revision, answers in newest}, answers_of)
+    names = ("query_id", "revision", "answers")
+    append_rows(cursor, "reference_answers", written, names, source=source, answered_at=utc_now())
+    return changes
+
+
+def reference_revision(cursor: Cursor, query_ids: Sequence[str]) -> dict[str, int]:
+    """Query id → revision of its references in force; queries without any are absent."""
+    sql = "SELECT query_id, revision FROM current_reference_answers WHERE list_contains(?::TEXT[], query_id)"
+    return dict(cursor.execute(sql, [list(query_ids)]).fetchall())
+
+
+def references_of(cursor: Cursor, query_id: str, revision: int | None = None) -> StoredReferences:
+    """The references of a query in force, or as they were at a revision; () without any."""
+    if revision is None:
+        sql = "SELECT answers, source FROM current_reference_answers WHERE query_id = ?"
+        row = cursor.execute(sql, [query_id]).fetchone()
+    else:
+        sql = "SELECT answers, source FROM reference_answers WHERE query_id = ? AND revision = ?"
+        row = cursor.execute(sql, [query_id, revision]).fetchone()
+    return StoredReferences(tuple(row[0]), row[1]) if row else StoredReferences((), None)

@@ -1,0 +1,323 @@
+"""A log of several files, in a folder or a storage: each is read once, and all are one log.
+
+A file is known by its content, whatever its name: where a log rotates, names go on to other content.
+
+Each reading is an import of its own, for a sample that was drawn before it knows nothing of its rows.
+Sessions go on from file to file: a page that was turned, and a robot's session, are seen in all rows of the
+log. So the rows that they leave out are kept in a table of their own (`traffic_set_aside`), and so are those
+that another log has. With each new file the rules are applied again to the sessions that it goes on with, and
+rows move where they belong. What the project has then is what one file with all lines, in the order of
+reading, would give.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+import zlib
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curation.core.errors import InputError, RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.text import canonical_json, digest
+from curation.ingest.importers.traffic.cleaning import CleaningRules, session_verdicts
+from curation.ingest.importers.traffic.known_rows import KNOWN, KNOWN_ROWS, refuse_grown_log
+from curation.ingest.importers.traffic.stored_rows import NOTHING, append_traffic, session_key, store_import
+from curation.ingest.importers.traffic.traffic_import import (
+    BATCH,
+    FilesRead,
+    TrafficImport,
+    clean_log,
+    import_summary,
+    resolved_fields,
+)
+from curation.ingest.readers.bounds import BoundedGzip, OutOfBoundsError
+from curation.ingest.readers.fields import TrafficFields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.storage import Storage, StoredFile, is_address, storage_at
+from curation.ingest.readers.times import check_date_order
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, reading_arrow
+
+_MANY = 5_000_000
+"""Rows of a reading whose sessions are looked at in parts, by the first digit of their hash."""
+_KNOWN_BEFORE = """
+SELECT import_id, line, '' AS reason FROM traffic_set_aside
+WHERE reason = $known AND list_contains($log, import_id)
+"""
+_KNOWN_NOW = f"SELECT import_id, line, $known AS reason FROM ({KNOWN_ROWS})"  # noqa: S608  ours
+_SESSIONS = """
+WITH logged AS (
+    SELECT import_id, line, session, time, normalised, count, '' AS reason FROM traffic
+    UNION ALL SELECT import_id, line, session, time, normalised, count, reason FROM traffic_set_aside)
+SELECT list_position($log, import_id) AS place, line, session, epoch_us(time) AS time, normalised, count,
+       reason
+FROM logged
+WHERE list_contains($log, import_id) AND time IS NOT NULL AND session >= $low AND session < $high
+    AND session IN (SELECT session FROM traffic WHERE import_id = $new)
+ORDER BY session, time, place, line
+"""
+_MOVES = (
+    "INSERT INTO traffic SELECT * EXCLUDE (reason) FROM traffic_set_aside "
+    "SEMI JOIN moved_rows USING (import_id, line)",
+    "DELETE FROM traffic_set_aside WHERE (import_id, line) IN (SELECT import_id, line FROM moved_rows)",
+    "INSERT INTO traffic_set_aside SELECT t.*, m.reason FROM traffic t JOIN moved_rows m "
+    "ON t.import_id = m.import_id AND t.line = m.line WHERE m.reason <> ''",
+    "DELETE FROM traffic WHERE (import_id, line) IN "
+    "(SELECT import_id, line FROM moved_rows WHERE reason <> '')",
+)
+
+
+class LogFile(NamedTuple):
+    """A file as it was read, or is to be."""
+
+    name: str
+    size: int
+    version: str
+
+
+def is_log_folder(location: str) -> bool:
+    """Whether a log is a folder or in a storage."""
+    return is_address(location) or Path(location).is_dir()
+
+
+def import_log_folder(
+    store: Store,
+    location: str | Path,
+    fields: TrafficFields | None = None,
+    layout: FileLayout | None = None,
+    progress: Progress = silent,
+    rules: CleaningRules | None = None,
+    author: str = COMMAND_LINE,
+) -> TrafficImport:
+    """Take the new files of a log into the project, cleaned by `rules`.
+
+    Raises
+    ------
+    InputError: there are no files; one that was read has changed (see `_new_files`); one cannot be read, as
+        `import_traffic` says, or has other fields than the others. Nothing is imported then.
+    RefusedError: as `import_traffic` says; or another process imported the log meanwhile.
+    """
+    asked, layout, rules = fields or TrafficFields(), layout or FileLayout(), rules or CleaningRules()
+    check_date_order(asked.date_order)
+    storage = storage_at(location)
+    log_id = digest("traffic log", storage.location, layout, asdict(asked), asdict(rules))
+    source = storage.location if is_address(location) else Path(storage.location).name
+    files = storage.files()
+    with store.reading() as cursor:
+        known, used, key = _read_files(cursor, log_id), _read_fields(cursor, log_id), session_key(cursor)
+    imports = [*dict.fromkeys(known.values())]
+    new, files_read = _new_files(storage, files, known)
+    if used is not None and not new:
+        with store.reading() as cursor:
+            imported = import_summary(cursor, imports[-1], source, used)
+        return replace(imported, files=files_read)
+    import_id = digest("traffic files", log_id, new)
+    counts = NOTHING
+    with tempfile.TemporaryDirectory(prefix="goldgrade-") as folder:
+        paths = [Path(folder) / f"{number}.parquet" for number in range(len(new))]
+        for file, path in zip(new, paths, strict=True):
+            with storage.on_disk(file.name) as here:
+                records = Records(here, layout, progress)
+                used = _fields_of(records, asked, used)
+                # Sessions go on in other files: what depends on them is found when all rows are there.
+                alone = rules.without_sessions
+                table, counted = clean_log(records, used, import_id, alone, key, counts.lines)
+            counts = counts.plus(counted)
+            pq.write_table(table, path)
+        with store.transaction(appends=True, large=True) as cursor:
+            if _read_files(cursor, log_id) != known:
+                raise RefusedError(
+                    "This log was imported meanwhile, and nothing was changed. Import it again."
+                )
+            append_traffic(cursor, _rows(paths), counts, key)
+            store_import(cursor, import_id, source, 0, counts, author)
+            append_rows(
+                *(cursor, "traffic_files", new),
+                import_id=import_id,
+                log_id=log_id,
+                reading=len(imports) + 1,
+                fields=canonical_json(_columns(used or asked)),
+            )
+            _apply_rules(cursor, [*imports, import_id], rules)
+            imported = import_summary(cursor, import_id, source, used or asked)
+    return replace(imported, is_new=True, files=files_read, **counts.of_reading)
+
+
+def _read_files(cursor: Cursor, log_id: str) -> dict[LogFile, str]:
+    """The files of a log that were imported, in order, each with its import."""
+    sql = "SELECT name, size, version, import_id FROM traffic_files WHERE log_id = ? ORDER BY reading, name"
+    return {LogFile(*row[:3]): row[3] for row in cursor.execute(sql, [log_id]).fetchall()}
+
+
+def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
+    """The fields by which a log was read; None before its first import."""
+    sql = "SELECT any_value(fields) FROM traffic_files WHERE log_id = ?"
+    [(written,)] = cursor.execute(sql, [log_id]).fetchall()
+    fields = json.loads(written) if written else None
+    return TrafficFields(**{**fields, "metadata": tuple(fields["metadata"])}) if fields else None
+
+
+def _new_files(
+    storage: Storage, files: Sequence[StoredFile], known: Mapping[LogFile, str]
+) -> tuple[list[LogFile], FilesRead]:
+    """The files whose content was not read yet, and the counts of all.
+
+    Raises
+    ------
+    InputError: one that was read is another now, and what it was is not there under another name.
+    """
+    before = {file.version: file.name for file in reversed([*known])}
+    read_before, names, there = {(file.name, file.version) for file in known}, dict(before), set[str]()
+    new: list[LogFile] = []
+    same: dict[str, str] = {}
+    for file in files:
+        version = _version(storage, file.name, names)
+        there.add(version)
+        if version not in names:
+            new.append(LogFile(file.name, file.size, version))
+            names[version] = file.name
+        elif (file.name, version) not in read_before:
+            same[file.name] = names[version]
+    last = {file.name: file.version for file in known}
+    changed = [file.name for file in new if last.get(file.name, file.version) not in there]
+    if changed:
+        more = f", and {len(changed) - 1:,} others" if len(changed) > 1 else ""
+        raise InputError(
+            [
+                f"has changed since it was imported{more}. Nothing was imported, because rows would count "
+                "twice"
+            ],
+            path=storage.address(changed[0]),
+            way_out="Put new rows into a new file, and bring this one back. Or delete the log, and import "
+            "all of its files again.",
+            command=f"`goldgrade import traffic --delete {next(iter(known.values()))[:8]}` deletes it.",
+        )
+    return new, FilesRead(len(new), len(before), len(before.keys() - there), same)
+
+
+def _version(storage: Storage, name: str, known: Container[str]) -> str:
+    """The version of a file; of a known one that was gzipped since, as rotated logs are, the known one."""
+    version = storage.version(name)
+    if version not in known and storage.is_local and name.endswith(".gz"):
+        failures = OSError, EOFError, zlib.error, OutOfBoundsError
+        with suppress(*failures), BoundedGzip(Path(storage.address(name))) as file:
+            unzipped = hashlib.file_digest(file, "sha256").hexdigest()  # damage is named where it is read
+            return unzipped if unzipped in known else version
+    return version
+
+
+def _fields_of(records: Records, asked: TrafficFields, used: TrafficFields | None) -> TrafficFields:
+    """The fields of the next file, which are the same as in the files before it."""
+    fields = resolved_fields(records, asked)
+    if used is not None and _columns(fields) != _columns(used):
+        _refuse_other_fields(records, fields, used)
+    return used or fields
+
+
+def _rows(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(BATCH)
+
+
+def _columns(fields: TrafficFields) -> dict[str, Any]:
+    return asdict(replace(fields, columns=()))
+
+
+def _refuse_other_fields(
+    records: Records, traffic_fields: TrafficFields, expected: TrafficFields
+) -> NoReturn:
+    ours, theirs = (
+        ", ".join(f"{name} {column}" for name, column in fields.used.items())
+        for fields in (traffic_fields, expected)
+    )
+    records.problems.stop(
+        f"line 1: has the fields {ours}; the files before it have {theirs}",
+        (
+            "Name the fields with --map query=COLUMN, --map time=COLUMN and so on, or import this file as "
+            "another log."
+        ),
+    )
+
+
+# ── Rules that look at several rows ─────────────────────────────────────────────────────────────
+
+
+def _apply_rules(cursor: Cursor, imports: list[str], rules: CleaningRules) -> None:
+    """Set rows of a log aside, or bring them back, as all of its rows say; the last import is the new one."""
+    touched = {imports[-1]}
+    given = {"log": imports, "known": KNOWN}
+    touched |= _move(cursor, cursor.sql(_KNOWN_BEFORE, params=given).to_arrow_table())
+    for low, high in _parts(cursor, imports[-1]):
+        touched |= _move(cursor, _changed(cursor, imports, rules, low, high))
+    others = cursor.execute(
+        "SELECT 1 FROM traffic_imports WHERE NOT list_contains($log, import_id) LIMIT 1", {"log": imports}
+    )
+    if others.fetchall() and not rules.known_rows:
+        refuse_grown_log(cursor, imports)
+        touched |= _move(cursor, cursor.sql(_KNOWN_NOW, params=given).to_arrow_table())
+    for import_id in sorted(touched):
+        _count(cursor, import_id, {KNOWN, *rules.of_sessions})
+
+
+def _parts(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]:
+    """Bounds of the hashes of sessions, by which no part has too many rows."""
+    [(rows,)] = cursor.execute("SELECT count(*) FROM traffic WHERE import_id = ?", [import_id]).fetchall()
+    bounds = [*"0123456789abcdefg"] if rows > _MANY else ["0", "g"]
+    yield from pairwise(bounds)
+
+
+def _changed(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
+    """Rows of sessions of the new import whose reason is another now: import_id, line, reason."""
+    given = {"log": imports, "new": imports[-1], "low": low, "high": high}
+    rows = cursor.sql(_SESSIONS, params=given).to_arrow_table()
+    sessions, queries = (
+        rows[name].combine_chunks().dictionary_encode().indices.to_numpy()
+        for name in ("session", "normalised")
+    )
+    single = rows["count"].to_numpy() == 1
+    now = session_verdicts(sessions, rows["time"].to_numpy(), queries, single, rules)
+    reasons = pa.array(["", *rules.of_sessions])
+    moves = np.flatnonzero(now != pc.index_in(rows["reason"], reasons).to_numpy())
+    moved = rows.take(moves)
+    import_ids = pa.array(imports).take(pc.subtract(moved["place"].combine_chunks(), 1))
+    return pa.table(
+        {"import_id": import_ids, "line": moved["line"], "reason": reasons.take(pa.array(now[moves]))}
+    )
+
+
+def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
+    """Bring rows to where their reason says, '' being the traffic; returns the imports that have them."""
+    if not rows.num_rows:
+        return set()
+    with reading_arrow(cursor, moved_rows=rows):
+        for statement in _MOVES:
+            cursor.execute(statement)
+    return set(rows["import_id"].unique().to_pylist())
+
+
+def _count(cursor: Cursor, import_id: str, moved: set[str]) -> None:
+    """Store how many rows an import has, and has left out for the reasons by which rows move."""
+    [(left_out,)] = cursor.execute(
+        "SELECT left_out FROM traffic_imports WHERE import_id = ?", [import_id]
+    ).fetchall()
+    counts = {reason: count for reason, count in json.loads(left_out).items() if reason not in moved}
+    aside = "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason"
+    counts |= dict(cursor.execute(aside, [import_id]).fetchall())
+    cursor.execute(
+        "UPDATE traffic_imports SET left_out = $left_out, "
+        "rows = (SELECT count(*) FROM traffic WHERE import_id = $import) WHERE import_id = $import",
+        {"left_out": canonical_json(counts), "import": import_id},
+    )

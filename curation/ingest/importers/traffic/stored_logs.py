@@ -1,0 +1,102 @@
+"""The logs of a project: a list, and how one is taken out again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.text import join_words
+from curation.ingest.importers.traffic.known_rows import KNOWN
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Cursor, Store, record_event
+
+_TABLES = ("traffic", "traffic_set_aside", "traffic_files", "traffic_personal_data", "traffic_imports")
+_LOGS = """
+WITH files AS (SELECT DISTINCT import_id, log_id FROM traffic_files),
+counted AS (
+    SELECT import_id, sum(count)::BIGINT AS traffic, min(time) AS first, max(time) AS last
+    FROM traffic GROUP BY import_id)
+SELECT min_by(i.import_id, i.imported_at), any_value(i.source), sum(i.rows)::BIGINT,
+       coalesce(sum(c.traffic), 0)::BIGINT, min(c.first), max(c.last), min(i.imported_at),
+       (SELECT count(DISTINCT sample_id) FROM sample_logs s
+        WHERE list_contains(list(i.import_id), s.import_id)),
+       coalesce(sum((i.left_out->>$known)::BIGINT), 0)::BIGINT, max(i.imported_at), list(i.import_id)
+FROM traffic_imports i LEFT JOIN counted c USING (import_id) LEFT JOIN files f USING (import_id)
+GROUP BY coalesce(f.log_id, i.import_id) ORDER BY min(i.imported_at), 1
+"""
+
+
+class StoredLog(NamedTuple):
+    """A log in the project.
+
+    Attributes
+    ----------
+    rows: those that were taken; `traffic` is the sum of their counts.
+    import_id: of its first import, where it is one of several files.
+    first, last: the earliest and the latest time, UTC; None without times.
+    samples: samples that were drawn while the project had it.
+    known: rows that were left out because an earlier log had them.
+    imported_at, read_at: when it was first imported, and when its last files were.
+    """
+
+    import_id: str
+    source: str
+    rows: int
+    traffic: int
+    first: datetime | None
+    last: datetime | None
+    imported_at: datetime
+    samples: int
+    known: int
+    read_at: datetime
+    imports: list[str]
+
+
+def stored_logs(cursor: Cursor) -> list[StoredLog]:
+    """The logs of the project, oldest first."""
+    return [StoredLog(*row) for row in cursor.execute(_LOGS, {"known": KNOWN}).fetchall()]
+
+
+def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_LINE) -> StoredLog:
+    """Delete a log and its rows. Samples that were drawn from it keep their queries and probabilities.
+
+    Parameters
+    ----------
+    log: the import's id, or the beginning of it.
+
+    Raises
+    ------
+    NotFoundError: no log's id, or more than one, begins so; or the project does not know the author.
+    RefusedError: the author is no lead, or a later log left out rows as known.
+    """
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        logs = stored_logs(cursor)
+        matching = [stored_log for stored_log in logs if stored_log.import_id.startswith(log) and log]
+        if len(matching) != 1:
+            begin = "Several logs begin" if matching else "No log begins"
+            known = [f"{stored_log.import_id[:8]} ({stored_log.source})" for stored_log in matching or logs]
+            raise NotFoundError(f"{begin} with {log!r}. The project has {join_words(known, 8) or 'none'}.")
+        [deleted] = matching
+        later = [
+            log for log in logs if log is not deleted and log.known and log.read_at > deleted.imported_at
+        ]
+        if later:
+            names = join_words(
+                [f"{stored_log.import_id[:8]} ({stored_log.source})" for stored_log in later], 8
+            )
+            raise RefusedError(
+                f"{names} left out rows as known, which may be in {deleted.source} alone: they would be in "
+                "no log. Delete that log first, then this one, and import it again."
+            )
+        for table in _TABLES:
+            cursor.execute(f"DELETE FROM {table} WHERE list_contains(?, import_id)", [deleted.imports])  # noqa: S608
+        detail = {
+            "import": deleted.import_id,
+            "source": deleted.source,
+            "rows": deleted.rows,
+            "reason": reason,
+        }
+        record_event(cursor, "delete traffic", detail, author)
+    return deleted

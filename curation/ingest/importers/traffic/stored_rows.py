@@ -1,0 +1,136 @@
+"""Rows of a log as they are stored: sessions hashed, counts summed, and a line of the import's audit trail.
+
+A session's id is stored as the first 16 hex digits of its HMAC-SHA256. The key is a secret of the project,
+made when a log first has sessions: the same session stays the same through all logs, nobody without the key
+can find out whose it is by hashing guesses, and no release or export holds key or hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from curation.core.errors import RefusedError
+from curation.core.text import canonical_json
+from curation.store import (
+    Cursor,
+    append_batches,
+    append_rows,
+    get_setting,
+    put_setting,
+    record_event,
+    utc_now,
+)
+
+SETTING = "session_key"
+
+LARGEST_TRAFFIC = 10**18
+
+"""Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
+
+
+def session_key(cursor: Cursor) -> str:
+    """The project's key; a fresh one, to be stored by `keep_session_key`, if it has none yet."""
+    return get_setting(cursor, SETTING) or secrets.token_hex(32)
+
+
+def keep_session_key(cursor: Cursor, key: str) -> None:
+    """Store the key with which sessions were hashed.
+
+    Raises
+    ------
+    RefusedError: meanwhile the project got another one.
+    """
+    stored_key = get_setting(cursor, SETTING)
+    if stored_key is None:
+        put_setting(cursor, SETTING, key)
+    elif stored_key != key:
+        raise RefusedError(
+            "Another log was imported meanwhile, and nothing was changed. Import this one again."
+        )
+
+
+def keyed(sessions: Iterable[str], key: str) -> Iterator[str]:
+    """What is stored of each session's id; 16 hex digits.
+
+    HMAC as RFC 2104 has it: the key's two hash states are made once and copied, at half the time of
+    `hmac.digest`. A key has 32 bytes, fewer than a block.
+    """
+    block = bytes.fromhex(key).ljust(64, b"\0")
+    inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
+    for session in sessions:
+        inside, outside = inner.copy(), outer.copy()
+        inside.update(session.encode("utf-8", "surrogatepass"))
+        outside.update(inside.digest())
+        yield outside.hexdigest()[:16]
+
+
+def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: LogCounts, key: str) -> int:
+    """Append clean rows, and return their number.
+
+    Raises
+    ------
+    RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`; or meanwhile the project got
+        another key of sessions.
+    """
+    traffic = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
+    total = int(traffic) + counts.traffic
+    if total > LARGEST_TRAFFIC:
+        raise RefusedError(
+            f"With this log the counts would sum to {total:,}; at most {LARGEST_TRAFFIC:,} can be added up. "
+            "Nothing was imported: see whether --map count names the right field, or divide its counts."
+        )
+    if counts.sessions:
+        keep_session_key(cursor, key)
+    return append_batches(cursor, "traffic", batches)
+
+
+def store_import(
+    cursor: Cursor, import_id: str, source: str, rows: int, counts: LogCounts, author: str
+) -> None:
+    """Store what an import took and left out, with a line in the audit trail."""
+    values = [import_id, source, rows, canonical_json(counts.left_out), utc_now()]
+    cursor.execute("INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)", values)
+    kinds = sorted(counts.personal.items())
+    append_rows(cursor, "traffic_personal_data", kinds, ("kind", "rows"), import_id=import_id)
+    detail = {"rows": rows, "personal data": counts.personal, "left_out": counts.left_out}
+    record_event(cursor, "import traffic", {"source": source, "import": import_id, **detail}, author)
+
+
+class LogCounts(NamedTuple):
+    """What was counted in reading and cleaning a log.
+
+    Attributes
+    ----------
+    lines: of the file, up to the last one with a query.
+    traffic: the sum of the counts of all rows.
+    sessions: distinct ones.
+    personal: kind → rows with personal data; `left_out` and `replaced` are as in `TrafficImport`.
+    unreadable_times: the first time that could not be read, if there is one.
+    """
+
+    lines: int
+    traffic: int
+    sessions: int
+    personal: Counter[str]
+    left_out: Counter[str]
+    replaced: Counter[str]
+    unreadable_times: tuple[str, ...]
+
+    def plus(self, other: LogCounts) -> LogCounts:
+        """The counts of both."""
+        return LogCounts(*map(operator.add, self, other))
+
+    @property
+    def of_reading(self) -> dict[str, Any]:
+        """The attributes of a `TrafficImport` that the project does not keep."""
+        return {"unreadable_time": next(iter(self.unreadable_times), None), "replaced": dict(self.replaced)}
+
+
+NOTHING = LogCounts(0, 0, 0, Counter(), Counter(), Counter(), ())

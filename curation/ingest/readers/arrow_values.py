@@ -1,0 +1,265 @@
+"""Values of Arrow's columns as Python has them.
+
+Arrow's own `to_pylist` fails for a whole column at one value that Python cannot hold, and needs pandas for
+nanoseconds. Here such a value becomes a text that says it, and bytes are the text that they are in UTF-8.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_MICROSECOND = 10**6
+_DAY = 24 * 60 * 60
+_EPOCH = datetime(1970, 1, 1)
+_FIRST, _LAST = ((moment - _EPOCH) // timedelta(seconds=1) for moment in (datetime.min, datetime.max))
+"""Seconds since 1970 that Python's calendar has."""
+_NO_TIME, _INFINITE = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_BYTES = (
+    *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+    pa.types.is_fixed_size_binary,
+)
+_LISTS = (
+    *(pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list),
+    *(pa.types.is_list_view, pa.types.is_large_list_view),
+)
+
+
+def values_of(column: pa.Array) -> list[Any]:
+    """The values of a column. Bytes that are no UTF-8 stay bytes; a moment without a zone has none.
+
+    A time that Python's calendar lacks is a text, such as 'infinity' and '10000-01-01T00:00:00'.
+    """
+    column = _stored(column)
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        values = values_of(column.dictionary)
+        return [None if index is None else values[index] for index in column.indices.to_pylist()]
+    for is_kind, values_of_kind in _KINDS:
+        if is_kind(kind):
+            return values_of_kind(column)
+    values_read: list[Any] = column.to_pylist()
+    return values_read
+
+
+def plain_column(column: pa.Array) -> pa.Array:
+    """The column without dictionary, and of texts in any form as Arrow's plain strings.
+
+    Raises
+    ------
+    pa.ArrowException: bytes are no UTF-8, or are more than 32 bits can address.
+    """
+    column = _stored(column)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not is_any_text(column.type):
+        return column
+    return column.cast(pa.large_binary()).cast(pa.string())  # where bytes become texts, Arrow looks at them
+
+
+def is_any_text(kind: pa.DataType) -> bool:
+    """Whether values of this type are texts, or bytes that may be such."""
+    return _is_any((*_TEXTS, *_BYTES), kind)
+
+
+def is_moment(kind: pa.DataType) -> bool:
+    """Whether values of this type say a day, with or without a time of day."""
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
+@lru_cache
+def known_zone(zone: str | None) -> bool:
+    """Whether a zone is known here; without one, times are UTC."""
+    try:
+        return zone is None or pa.lib.string_to_tzinfo(zone) is not None
+    except (pa.ArrowException, ValueError, KeyError, OSError):
+        return False
+
+
+def microseconds_of(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
+    """Microseconds since 1970 (UTC) of moments, which of them are known, and the numbers of odd ones.
+
+    Odd is what Python's calendar lacks; `odd_moment` says it. Nanoseconds are cut off.
+    """
+    numbers, known, unit = _counted(column)
+    margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may push it out
+    inside = _inside(numbers, unit, _FIRST + margin, _LAST - margin) & known & (abs(numbers) != _INFINITE)
+    times = np.zeros(len(numbers), np.int64)
+    times[inside] = _as_microseconds(numbers[inside], unit)
+    return times, inside, np.flatnonzero(known & ~inside).tolist()
+
+
+def odd_moment(column: pa.Array, index: int) -> str:
+    """A moment that Python's calendar lacks, as a text."""
+    number = int(column[index].cast(pa.int64() if _bits(column.type) == 64 else pa.int32()).as_py())
+    if abs(number) in (2**31 - 1, 2**63 - 1):
+        return "infinity" if number > 0 else "-infinity"
+    unit: Any = "D" if pa.types.is_date32(column.type) else getattr(column.type, "unit", "ms")
+    return str(np.datetime64(number, unit))
+
+
+def _is_any(kinds: tuple[Callable[[pa.DataType], bool], ...], kind: pa.DataType) -> bool:
+    return any(is_kind(kind) for is_kind in kinds)
+
+
+def _stored(column: pa.Array) -> pa.Array:
+    """The column of an extension type as what it is stored as; ids as texts, and truth values as such."""
+    if isinstance(column, pa.ExtensionArray):
+        name = column.type.extension_name
+        if name == "arrow.uuid":
+            return pa.array(map(_uuid, column.storage.to_pylist()), pa.string())
+        column = column.storage
+        return column.cast(pa.bool_()) if name == "arrow.bool8" else _stored(column)
+    if pa.types.is_run_end_encoded(column.type):
+        return pc.run_end_decode(column)
+    return column
+
+
+def _uuid(value: bytes | None) -> str | None:
+    return None if value is None else str(uuid.UUID(bytes=value))
+
+
+def _text_values(column: pa.Array) -> list[Any]:
+    try:
+        values: list[Any] = column.to_pylist()
+        return values
+    except UnicodeDecodeError:
+        return _bytes_values(column.cast(pa.large_binary()))
+
+
+def _bytes_values(column: pa.Array) -> list[Any]:
+    return [None if value is None else _text_or_bytes(value) for value in column.to_pylist()]
+
+
+def _text_or_bytes(value: bytes) -> str | bytes:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
+
+
+def _moment_values(column: pa.Array) -> list[Any]:
+    zone = getattr(column.type, "tz", None)
+    if getattr(column.type, "unit", "") != "ns" and known_zone(zone):  # nanoseconds need pandas
+        with suppress(ValueError, OverflowError):
+            plain: list[Any] = column.to_pylist()
+            return plain
+    times, known, odd = microseconds_of(column)
+    kind = column.type
+    if pa.types.is_date(kind):
+        days = pa.array(times // (_DAY * _MICROSECOND), mask=~known)
+        values: list[Any] = days.cast(pa.int32()).cast(pa.date32()).to_pylist()
+    else:
+        zone = zone if known_zone(zone) else "UTC"
+        values = pa.array(times, mask=~known).cast(pa.timestamp("us", zone)).to_pylist()
+    for index in odd:
+        values[index] = odd_moment(column, index)
+    return values
+
+
+def _clock_values(column: pa.Array) -> list[Any]:
+    """Times of day; DuckDB's 24:00 and what no day has is a text."""
+    numbers, known, unit = _counted(column)
+    inside = _inside(numbers, unit, 0, _DAY - 1) & known
+    values = _microsecond_values(numbers, inside, unit, pa.time64("us"))
+    for index in np.flatnonzero(known & ~inside).tolist():
+        minutes, second = divmod(int(numbers[index]) // _PER_SECOND[unit], 60)
+        values[index] = f"{minutes // 60:02}:{minutes % 60:02}:{second:02}"
+    return values
+
+
+def _duration_values(column: pa.Array) -> list[Any]:
+    numbers, known, unit = _counted(column)
+    most = _INFINITE // _MICROSECOND - 1
+    inside = known & (_inside(numbers, unit, -most, most) | (_PER_SECOND[unit] >= _MICROSECOND))
+    values = _microsecond_values(numbers, inside, unit, pa.duration("us"))
+    for index in np.flatnonzero(known & ~inside).tolist():
+        values[index] = f"{numbers[index]} {unit}"
+    return values
+
+
+def _microsecond_values(numbers: Numbers, inside: Mask, unit: str, kind: pa.DataType) -> list[Any]:
+    """The numbers of a unit as values of a type that counts microseconds; None outside."""
+    shown = _as_microseconds(np.where(inside, numbers, 0), unit)
+    values: list[Any] = pa.array(shown, mask=~inside).cast(kind).to_pylist()
+    return values
+
+
+def _counted(column: pa.Array) -> tuple[Numbers, Mask, str]:
+    """The numbers that Arrow stores for times, which of them are times, and their unit."""
+    whole = column.cast(pa.int64() if _bits(column.type) == 64 else pa.int32()).cast(pa.int64())
+    known = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False), bool)
+    numbers = np.asarray(whole.fill_null(0).to_numpy(zero_copy_only=False), np.int64)
+    if pa.types.is_date32(column.type):
+        return numbers * _DAY, known, "s"
+    return numbers, known & (numbers != _NO_TIME), getattr(column.type, "unit", "ms")
+
+
+def _bits(kind: pa.DataType) -> int:
+    return int(kind.bit_width)
+
+
+def _inside(numbers: Numbers, unit: str, first: int, last: int) -> Mask:
+    """Whether numbers of a unit are within bounds in seconds, the last second included."""
+    seconds = numbers // _PER_SECOND[unit]
+    return np.asarray((seconds >= first) & (seconds <= last))
+
+
+def _as_microseconds(numbers: Numbers, unit: str) -> Numbers:
+    per_second = _PER_SECOND[unit]
+    if per_second > _MICROSECOND:
+        return numbers // (per_second // _MICROSECOND)
+    return numbers * (_MICROSECOND // per_second)
+
+
+def _struct_values(column: pa.Array) -> list[Any]:
+    names = [field.name for field in column.type]
+    inner = [values_of(child) for child in column.flatten()]
+    rows = zip(*inner, strict=True) if inner else iter([()] * len(column))
+    known = pc.is_valid(column).to_pylist()
+    objects = (dict(zip(names, row, strict=True)) for row in rows)
+    return [value if is_known else None for value, is_known in zip(objects, known, strict=True)]
+
+
+def _list_values(column: pa.Array) -> list[Any]:
+    inner = iter(values_of(column.flatten()))
+    lengths = pc.list_value_length(column).to_pylist()
+    return [None if length is None else [next(inner) for _ in range(length)] for length in lengths]
+
+
+def _map_values(column: pa.Array) -> list[Any]:
+    """Maps as objects; the last of equal keys counts."""
+    kind = column.type
+    pair = pa.struct([pa.field("key", kind.key_type), pa.field("value", kind.item_type)])
+    lists = _list_values(column.cast(pa.list_(pair)))
+    return [None if pairs is None else {_key(pair): pair["value"] for pair in pairs} for pairs in lists]
+
+
+_KINDS: list[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], list[Any]]]] = [
+    *((is_kind, _text_values) for is_kind in _TEXTS),
+    *((is_kind, _bytes_values) for is_kind in _BYTES),
+    (is_moment, _moment_values),
+    (pa.types.is_time, _clock_values),
+    (pa.types.is_duration, _duration_values),
+    (pa.types.is_struct, _struct_values),
+    (pa.types.is_map, _map_values),
+    *((is_kind, _list_values) for is_kind in _LISTS),
+]
+
+
+def _key(pair: dict[str, Any]) -> str:
+    key = pair["key"]
+    return key if isinstance(key, str) else str(key)

@@ -1,0 +1,205 @@
+"""Records of JSON: of lines with an object each, or of one text.
+
+One text holds a list of records, an object with such a list under a usual key (`data`, `examples`, …) or its
+only one, an object of columns, or one record. JSON is read within bounds; a problem names what cannot be
+read, and its line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+from curation.ingest.readers import bounds
+from curation.ingest.readers.bounds import MAX_NESTING, BoundedText, too_deep
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.tool_records import tool_format_of
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]|-?\d++', re.DOTALL)
+_NEAR = 20
+MAX_JSON_LENGTH = 64_000_000
+"""Characters of one JSON text, which is read as a whole."""
+_LIST_KEYS = (
+    *("data", "examples", "records", "items", "rows", "samples", "goldens", "queries", "requests"),
+    *("querySetQueries", "judgmentRatings", "query_doc_pairs"),
+)
+"""What tools call a list of records, where its object says more."""
+_LINES = "Make lines of it first: jq -c '.[]' FILE"
+Row = tuple[int, dict[str, Any]]
+_decoder = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
+
+
+class UnreadJSONError(Exception):
+    """A text is no JSON that can be meant.
+
+    Attributes
+    ----------
+    line: the line of the text on which that shows, from 1.
+    found: what is wrong, as a part of a sentence.
+    is_broken: whether it is no JSON at all.
+    """
+
+    def __init__(self, line: int, found: str, is_broken: bool = False) -> None:
+        super().__init__(f"line {line}: {found}")
+        self.line, self.found, self.is_broken = line, found, is_broken
+
+
+def read_json(text: str, decode: Callable[[str], Any] = json.loads) -> Any:
+    """What a JSON text says.
+
+    Raises
+    ------
+    UnreadJSONError: it is broken, nested too deeply, or has too many lists and objects, or a number that is
+        too long to be read.
+    """
+    _refuse_many(text)
+    try:
+        value = decode(text)
+    except json.JSONDecodeError as error:
+        near = text[max(0, error.pos - _NEAR) : error.pos + _NEAR]
+        problem = f"broken JSON: {error.msg} at character {error.colno}, near “{near}”"
+        raise UnreadJSONError(error.lineno, problem, True) from error
+    except RecursionError as error:
+        raise _too_deep(text) from error
+    except ValueError as error:
+        raise _too_long(text) from error
+    if too_deep(text, value):
+        raise _too_deep(text)
+    return value
+
+
+def _refuse_many(text: str) -> None:
+    most = bounds.MAX_VALUES
+    if len(text) > most and text.count("[") + text.count("{") > most:
+        begins = (token.start() for token in _TOKEN.finditer(text) if token[0] in ("[", "{"))
+        at = next(islice(begins, most, None), None)  # None: they are in its texts
+        if at is not None:
+            problem = f"it has more than {most:,} lists and objects; expected fewer: make several of it"
+            raise UnreadJSONError(_line(text, at), problem)
+
+
+def _too_deep(text: str) -> UnreadJSONError:
+    depth, at = 0, 0
+    for token in _TOKEN.finditer(text):
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        if depth > MAX_NESTING:
+            at = token.start()
+            break
+    return UnreadJSONError(_line(text, at), f"it is nested too deeply; expected at most {MAX_NESTING} levels")
+
+
+def _too_long(text: str) -> UnreadJSONError:
+    most = sys.get_int_max_str_digits()
+    numbers = (token for token in _TOKEN.finditer(text) if len(token[0].removeprefix("-")) > most)
+    at = next((token.start() for token in numbers if token[0][0] != '"'), 0)
+    problem = f"a whole number has more than {most:,} digits; expected a shorter one, or a text in quotes"
+    return UnreadJSONError(_line(text, at), problem)
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def json_rows(
+    lines: Iterable[str], problems: Problems, clean: Callable[[Any], Any] = lambda value: value
+) -> Iterator[Row]:
+    """The number and the value of each record: of its line, or of its entry in the one text.
+
+    Parameters
+    ----------
+    clean: makes a value of one whose text has escapes.
+    """
+    numbered = enumerate(lines, 1)
+    filled = ((number, line.strip()) for number, line in numbered if line.strip())
+    first = next(filled, None)
+    if first is not None and _begins_a_text(first[1]):
+        before = "\n" * (first[0] - 1)
+        rest = (line for _, line in numbered)
+        yield from _entries(clean(whole_text(chain([before, f"{first[1]}\n"], rest), problems)), problems)
+        return
+    second = next(filled, None)
+    for number, line in chain(filter(None, [first, second]), filled):
+        try:
+            value = read_json(line, _decoder.decode)
+        except UnreadJSONError as error:
+            expected = "; expected one whole object" if error.is_broken else ""
+            problems.add(
+                number, f"{error.found}{expected}", "Correct these lines, or leave them out of the file."
+            )
+            continue
+        value = clean(value) if "\\u" in line else value
+        if second is None and isinstance(value, dict) and records_in(value) != [value]:
+            yield from _entries(value, problems)
+        elif isinstance(value, dict):
+            hits = hits_of(value)
+            yield from ((number, record) for record in ([value] if hits is None else hits))
+        else:
+            problems.add(number, f"found {line[:40]!r}; expected an object: {{…}}")
+
+
+def records_in(value: dict[str, Any]) -> list[Any]:
+    """The records of an object: of the list in it, or of its columns; else the object itself."""
+    if tool_format_of(value) is not None:
+        return [value]
+    if (hits := hits_of(value)) is not None:
+        return hits
+    lengths = {len(column) if isinstance(column, list) else -1 for column in value.values()}
+    is_table = "requests" not in value  # as `_rank_eval` has them, next to its templates
+    if is_table and len(value) > 1 and len(lengths) == 1 and lengths.isdisjoint((-1, 0)):
+        return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
+    keys = [key for key in value if key in _LIST_KEYS] or (list(value) if len(value) == 1 else [])
+    lists: list[list[Any]] = [value[key] for key in keys if _holds_objects(value[key])]
+    if len(lists) == 1:
+        return lists[0]
+    data = value.get("data")
+    records = records_in(data) if isinstance(data, dict) else [data]
+    return records if records != [data] else [value]
+
+
+def hits_of(value: dict[str, Any]) -> list[Any] | None:
+    """The hits of a response of Elasticsearch or OpenSearch, or of several in one; None for other objects."""
+    inner = value.get("rawResponse", value)
+    responses = inner.get("responses", [inner]) if isinstance(inner, dict) else []
+    if not isinstance(responses, list) or not responses:
+        return None
+    results = [
+        response["hits"]
+        for response in responses
+        if isinstance(response, dict) and isinstance(response.get("hits"), dict)
+    ]
+    lists = [inside["hits"] for inside in results if isinstance(inside.get("hits"), list)]
+    hits = [hit for inside in lists for hit in inside]
+    return hits if len(lists) == len(responses) and all(isinstance(hit, dict) for hit in hits) else None
+
+
+def _holds_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def _begins_a_text(line: str) -> bool:
+    """Whether a first line is one of a text: of a list, or of an object that goes on."""
+    return line.startswith("[") or (line.startswith("{") and line.endswith(("{", "[", ",", ":")))
+
+
+def whole_text(lines: Iterable[str], problems: Problems) -> Any:
+    """What all lines together say as one JSON text; stops where they say nothing."""
+    text = BoundedText(problems, "the file is one JSON text, which", MAX_JSON_LENGTH, _LINES)
+    for line in lines:
+        text.add(line)
+    try:
+        return read_json(text.whole(), _decoder.decode)
+    except UnreadJSONError as error:
+        return problems.stop(str(error), "Expected lines with an object each, or a list of objects.")
+
+
+def _entries(value: Any, problems: Problems) -> Iterator[Row]:
+    problems.unit = "entry"
+    for number, record in enumerate(value if isinstance(value, list) else records_in(value), 1):
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            problems.add(number, f"found {json.dumps(record)[:40]}; expected an object: {{…}}")

@@ -1,0 +1,195 @@
+"""The rows of a Parquet file, within bounds, as records; and which of its columns can be read at all.
+
+Only the columns that are asked for are read, so that one that nobody uses may be of any type, or damaged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curation.ingest.readers.arrow_values import is_any_text, known_zone, values_of
+from curation.ingest.readers.bounds import OF_PARQUET, OutOfBoundsError, most_unpacked, refuse_beyond
+from curation.ingest.readers.formats import refuse_names_twice
+from curation.ingest.readers.lines import ZONE, cleaned_value
+from curation.ingest.readers.problems import Problems
+
+READ_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, RuntimeError)
+"""What Arrow raises where a file is damaged, or has what Arrow does not read."""
+MAX_ROWS = 2_000
+_OF_A_VALUE = 50
+"""Bytes that a value takes besides its own: a kilobyte can repeat one a hundred million times."""
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """The file, to be read with its checksums, and times as 96 bits in microseconds.
+
+    In nanoseconds, Arrow's default, years before 1678 and after 2261 would come out as others.
+    """
+    return pq.ParquetFile(path, coerce_int96_timestamp_unit="us", page_checksum_verification=True)
+
+
+def parquet_batches(
+    path: Path, most_rows: int, columns: Sequence[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file, so many at a time, or fewer where one value may be large.
+
+    Parameters
+    ----------
+    columns: those to read, each by its name; None reads all.
+
+    Raises
+    ------
+    OutOfBoundsError: it unpacks to more than can be meant.
+    """
+    most = most_unpacked(path, OF_PARQUET)
+    with open_parquet(path) as file:
+        wanted = list(file.schema_arrow.names if columns is None else columns)
+        groups = range(file.num_row_groups)
+        refuse_beyond(most, sum(file.metadata.row_group(group).total_byte_size for group in groups))
+        largest = max((_largest_row(file, group, wanted) for group in groups), default=1)
+        unpacked = 0
+        for batch in file.iter_batches(min(most_rows, max(1, most // largest)), columns=wanted):
+            batch = batch.select(wanted)  # a name with a dot is also a path into a column of objects
+            unpacked += sum(map(_size, batch.columns))
+            refuse_beyond(most, unpacked)
+            yield batch
+
+
+def parquet_rows(
+    path: Path, columns: Sequence[str] | None = None, most_rows: int = MAX_ROWS
+) -> Iterator[dict[str, Any]]:
+    """The rows as values by name; see `values_of`.
+
+    Raises
+    ------
+    OutOfBoundsError: it unpacks to more than can be meant. `READ_ERRORS`: it cannot be read.
+    """
+    for batch in parquet_batches(path, most_rows, columns):
+        values = map(values_of, batch.columns)
+        names = batch.schema.names
+        yield from (dict(zip(names, row, strict=True)) for row in zip(*values, strict=True))
+
+
+def column_names(path: Path) -> list[str]:
+    """The names of the columns."""
+    with open_parquet(path) as file:
+        return list(file.schema_arrow.names)
+
+
+def unread_columns(path: Path, rows: int) -> dict[str, str]:
+    """The columns whose first rows, so many, cannot be read → what Arrow says of them."""
+    if not _why_unread(path, None, rows):
+        return {}
+    names = column_names(path)
+    return {name: why for name in names if (why := _why_unread(path, [name], rows))}
+
+
+def unknown_zones(path: Path) -> dict[str, str]:
+    """The columns of times in a zone that nobody knows → the zone; they are read as UTC."""
+    with open_parquet(path) as file:
+        fields = list(file.schema_arrow)
+    zoned = {field.name: field.type.tz for field in fields if pa.types.is_timestamp(field.type)}
+    return {name: zone for name, zone in zoned.items() if not known_zone(zone)}
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of Arrow says, on one line."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
+
+
+def _why_unread(path: Path, columns: Sequence[str] | None, rows: int) -> str:
+    try:
+        next(parquet_rows(path, columns, rows), None)
+    except OutOfBoundsError:
+        return ""  # reading the file says so
+    except READ_ERRORS as error:
+        return first_line(error)
+    return ""
+
+
+def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
+    """Bytes of a row, at most, where lists are of one length: a value is stored once for all that have it."""
+    described = file.metadata.row_group(group)
+    leaves = (file.schema.column(number) for number in range(described.num_columns))
+    lists = [
+        number
+        for number, leaf in enumerate(leaves)
+        if leaf.max_repetition_level and any(f"{leaf.path}.".startswith(f"{name}.") for name in wanted)
+    ]
+    if lists:  # Arrow says what is damaged where it reads a row, and ends the process where it describes it
+        next(file.iter_batches(1, row_groups=[group], columns=wanted), None)
+    values = max((described.column(number).num_values for number in lists), default=0)
+    return max(1, int(described.total_byte_size * max(1, -(-values // max(1, described.num_rows)))))
+
+
+def _size(column: pa.Array) -> int:
+    """Bytes of the values of a column, each as often as it is meant."""
+    kind = column.type
+    if pa.types.is_map(kind):
+        return _size(column.keys) + _size(column.items) + _OF_A_VALUE * len(column)
+    if pa.types.is_nested(kind):
+        inner = column.flatten()
+        return sum(map(_size, inner if isinstance(inner, list) else [inner]))
+    if pa.types.is_dictionary(kind) and is_any_text(kind.value_type):
+        lengths = pc.binary_length(column.dictionary.cast(pa.large_binary()))
+        size = pc.sum(lengths.take(column.indices)).as_py() or 0
+    else:
+        size = column.nbytes
+    return int(size) + _OF_A_VALUE * len(column)
+
+
+class ParquetTable:
+    """One Parquet file; `damaged` is column → why it cannot be read, known after `first_rows`."""
+
+    def __init__(self, path: Path, problems: Problems, replaced: Counter[str]) -> None:
+        self._path, self._problems, self._replaced = path, problems, replaced
+        self.damaged: dict[str, str] = {}
+
+    def first_rows(self, number: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The first rows, of all columns that can be read; the others are noted."""
+        try:
+            names = column_names(self._path)
+            refuse_names_twice(names, self._problems)
+            self.damaged = unread_columns(self._path, number)
+        except READ_ERRORS as error:
+            self._problems.stop(f"cannot be read as Parquet: {first_line(error)}")
+        if names and len(self.damaged) == len(names):
+            self._problems.stop(f"cannot be read as Parquet: {self.damaged[names[0]]}")
+        return self._rows([name for name in names if name not in self.damaged], number)
+
+    def all_rows(self, wanted: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """All rows, of the columns that are used; None is all."""
+        if wanted is None and self.damaged:
+            self.refuse_damaged([*self.damaged])
+        self._replaced.clear()
+        self.note_zones(wanted)
+        return self._rows(wanted, MAX_ROWS)
+
+    def refuse_damaged(self, names: Sequence[str]) -> NoReturn:
+        """Stop with a sentence: somebody reads these columns."""
+        problem = "; ".join(f"the column {name!r} cannot be read: {self.damaged[name]}" for name in names)
+        self._problems.stop(problem, "Export the file again, without this column if nothing needs it.")
+
+    def note_zones(self, used: Collection[str] | None) -> None:
+        """Count the time zones that nobody knows, of these columns or all."""
+        for name, zone in unknown_zones(self._path).items():
+            if used is None or name in used:
+                self._replaced[f"{ZONE} {zone!r} of {name!r}"] = 1
+
+    def _rows(self, columns: Sequence[str] | None, most_rows: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        number = 0
+        try:
+            for number, fields in enumerate(parquet_rows(self._path, columns, most_rows), 1):
+                yield number, {name: cleaned_value(value, self._replaced) for name, value in fields.items()}
+        except OutOfBoundsError as error:
+            self._problems.stop(f"{error} after row {number}", "Expected one record a row: look at it there.")
+        except READ_ERRORS as error:
+            where = f" after row {number}" if number else ""
+            self._problems.stop(f"cannot be read as Parquet{where}: {first_line(error)}")

@@ -1,0 +1,224 @@
+"""The rows of a spreadsheet: of its only visible sheet with any, below a first row of names.
+
+Calamine lays out all cells from the first to the last, so a cell at XFD1048576 needs 550 GB, and a process
+that cannot have them is ended. It is handed a copy of the parts that are XML, with cells within bounds.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+from xml.parsers import expat
+
+from curation.core.text import join_words
+from curation.ingest.readers.bounds import OutOfBoundsError, open_zip, read_part
+from curation.ingest.readers.formats import refuse_names_twice
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.values import EXACT
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet, CalamineWorkbook
+
+MAX_CELLS = 5_000_000
+"""Cells of a sheet, those without a value included, and texts of a file: 450 MB and 15 seconds."""
+_PLACE = re.compile(r"([A-Za-z]{0,3})([0-9]{1,7})")
+_ROWS, _COLUMNS = 1_048_576, 16_384
+_AS_CSV = "save the table as CSV"
+_ONE_SHEET = "Save the one that is meant as CSV, or remove the others."
+_SHOW = "Show the sheet in the spreadsheet, or save it as CSV."
+_NAMES_FIRST = "Name each column in the first row, and delete what is above the names."
+_UNMERGE = "Give each row its own value: unmerge the cells, and fill them in."
+Cells = dict[int, Any]
+Rows = Iterator[tuple[int, Cells]]
+
+
+class BrokenSheetError(Exception):
+    """The file is damaged; the message is a part of a sentence."""
+
+
+_DAMAGE = (
+    *(OutOfBoundsError, BrokenSheetError, zipfile.BadZipFile, zlib.error),
+    *(EOFError, OSError, RuntimeError, ValueError, NotImplementedError),
+)
+
+
+def checked_copy(path: Path) -> io.BytesIO:
+    """The parts of a spreadsheet that are XML, as a zip.
+
+    Raises
+    ------
+    OutOfBoundsError: it unpacks to too much, or its cells are too far apart. BrokenSheetError, BadZipFile,
+        and what else `zipfile` raises: it is damaged.
+    """
+    copy = io.BytesIO()
+    with open_zip(path) as archive, zipfile.ZipFile(copy, "w") as whole:
+        for part in archive.infolist():
+            if part.filename.lower().endswith((".xml", ".rels")):
+                content = read_part(archive, part)
+                _SheetPart(part.filename).check(content)
+                whole.writestr(part.filename, content)
+    copy.seek(0)
+    return copy
+
+
+class _SheetPart:
+    """One part being looked through: where its cells are, as calamine counts rows and columns."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._row = self._column = 0  # where the next cell is if it does not say so
+        self._cell = (0, 0)
+        self._depth = 0  # elements open from the cell on
+        self._cells = self._height = self._right = 0
+        self._left = _COLUMNS
+
+    def check(self, content: bytes) -> None:
+        """Raise what is wrong with the part."""
+        parser = expat.ParserCreate("UTF-8")
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.StartDoctypeDeclHandler = self._refuse_doctype
+        try:
+            parser.Parse(content, True)
+        except expat.ExpatError as error:
+            raise BrokenSheetError(f"{self._name} is damaged: {error}") from error
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._depth:
+            self._depth += 1
+            if self._depth == 2:
+                self._count()
+            return
+        name, cell = tag.rpartition(":")[2], attributes.get("r")
+        if name == "row" and cell is not None:
+            self._row, _ = self._place(cell)
+        elif name == "c":
+            self._cell = (self._row, self._column) if cell is None else self._place(cell)
+            self._column = self._cell[1]
+            self._depth = 1
+        elif name == "sst" and int(attributes.get("uniqueCount") or 0) > MAX_CELLS:
+            raise OutOfBoundsError(f"says that it has more than {MAX_CELLS:,} texts")
+
+    def _end(self, tag: str) -> None:
+        if self._depth:
+            self._depth -= 1
+            self._column += not self._depth
+        elif tag.rpartition(":")[2] == "row":
+            self._row, self._column = self._row + 1, 0
+
+    def _refuse_doctype(self, *_: object) -> NoReturn:
+        raise BrokenSheetError(f"{self._name} has a DOCTYPE, which no spreadsheet has")
+
+    def _place(self, text: str) -> tuple[int, int]:
+        """Row and column from 0 of a place such as B7; the place of a row has the column -1."""
+        cell = _PLACE.fullmatch(text)
+        row, column = (int(cell[2]), _number(cell[1])) if cell else (0, 0)
+        if not 1 <= row <= _ROWS or column > _COLUMNS:
+            raise BrokenSheetError(f"{self._name} names the place {text[:20]!r}, which no sheet has")
+        return row - 1, column - 1
+
+    def _count(self) -> None:
+        """Count the cell, which may have a value; rows are laid out from the first of the sheet on."""
+        row, column = self._cell
+        self._cells += 1
+        self._height = max(self._height, row + 1)
+        self._left, self._right = min(self._left, column), max(self._right, column + 1)
+        if max(self._cells, self._height * (self._right - self._left)) > MAX_CELLS:
+            raise OutOfBoundsError(
+                f"has a cell in row {row + 1:,} and column {column + 1:,}, which makes a sheet of more than "
+                f"{MAX_CELLS:,} cells"
+            )
+
+
+def _number(letters: str) -> int:
+    """The number of a column from 1, as A is; 0 without letters."""
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
+
+
+def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number of each row and its values by name; formulas have the values that they had when saved.
+
+    Raises
+    ------
+    InputError: calamine is not installed; the file is damaged, is larger than can be meant, or has no visible
+        sheet with rows, or several, or cells merged over rows.
+    """
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ModuleNotFoundError:
+        way_out = f"pip install python-calamine, or {_AS_CSV}."
+        problems.stop("is a spreadsheet, which needs python-calamine", way_out)
+    try:
+        book = CalamineWorkbook.from_filelike(checked_copy(path))
+        yield from _named(_only_sheet(book, problems), problems)
+    except (*_DAMAGE, CalamineError) as error:
+        _refuse(error, problems)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # what calamine did not foresee; it is no Exception
+            raise
+        _refuse(error, problems)
+
+
+def _refuse(error: BaseException, problems: Problems) -> None:
+    problems.stop(f"cannot be read as a spreadsheet: {error}", f"Expected xlsx; else {_AS_CSV}.")
+
+
+def _only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
+    """The filled rows of the only visible sheet with any; hidden ones are no tables."""
+    from python_calamine import SheetVisibleEnum
+
+    sheets = {sheet.name: book.get_sheet_by_name(sheet.name) for sheet in book.sheets_metadata}
+    filled = {name: sheet for name, sheet in sheets.items() if next(_filled(sheet), None)}
+    hidden = {sheet.name for sheet in book.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible}
+    visible = [name for name in filled if name not in hidden]
+    if len(visible) > 1:
+        problem = f"has {len(visible)} sheets with rows ({join_words(visible, 10)}); expected one"
+        problems.stop(problem, _ONE_SHEET)
+    if filled and not visible:
+        are = (
+            "is the only one with rows, and is"
+            if len(filled) == 1
+            else "are the only ones with rows, and are"
+        )
+        problems.stop(f"has no visible sheet with rows: {join_words([*filled], 10)} {are} hidden", _SHOW)
+    if not visible:
+        return iter(())
+    sheet = filled[visible[0]]
+    if any(last > first for (first, _), (last, _) in sheet.merged_cell_ranges or ()):
+        problems.stop("has cells that are merged over several rows", _UNMERGE)
+    return _filled(sheet)
+
+
+def _filled(sheet: CalamineSheet) -> Rows:
+    """The number of each row with values, from 1, and its values by column, from 0."""
+    left = (sheet.start or (0, 0))[1]
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        cells = {column: _value(cell) for column, cell in enumerate(row, left) if cell != ""}
+        if cells:
+            yield number, cells
+
+
+def _value(cell: Any) -> Any:
+    """A whole number as such, where calamine has doubles; a day as the moment at which it begins."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
+        return int(cell)
+    is_day = isinstance(cell, date) and not isinstance(cell, datetime)
+    return datetime.combine(cell, time()) if is_day else cell
+
+
+def _named(rows: Rows, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    _, header = next(rows, (0, {}))
+    names = {column: name for column, cell in header.items() if (name := str(cell).strip())}
+    refuse_names_twice(names.values(), problems)
+    for number, cells in rows:
+        if cells.keys() - names.keys():
+            problems.add(number, "a cell in a column without a name", _NAMES_FIRST)
+        yield number, {name: cells.get(column) for column, name in names.items()}

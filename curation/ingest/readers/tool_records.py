@@ -1,0 +1,196 @@
+"""Records in which annotation and relevance tools write several judgments.
+
+The tools are Quepid with its cases and books, `_rank_eval` of Elasticsearch and OpenSearch, the Search
+Relevance Workbench, Label Studio, Argilla and Prodigy. Such a record is taken apart, a judgment a record; a
+format is known by its keys. A reader of queries takes what the judgments share. A judgment without a grade is
+left out: a skipped task, a query that nobody rated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+Fields = dict[str, Any]
+Keys = Mapping[str, type | tuple[type, ...]]
+Parts = Iterator[tuple[Fields, Fields]]
+"""Base and judgment of each; a judgment is empty where the base has none."""
+_QUERY_PARAMETERS = ("query_string", "query_text", "query", "user_query", "q", "text")
+_GRADING = ("rating", "choices", "number")
+_Answer = tuple[Any, str, Any, Any]
+"""Who, question, value, and what became of it: submitted, or a draft or discarded, which are no answers."""
+_RATINGS = (dict, list)
+_RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
+
+
+def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
+    """The records within one: with their judgments, or only what these are about, each once.
+
+    Raises
+    ------
+    UnlikeFormatError: a record has the keys of a format, and does not follow it.
+    """
+    tool_format = tool_format_of(fields)
+    try:
+        parts = [(fields, {})] if tool_format is None else list(tool_format[1](fields))
+    except (AttributeError, TypeError, KeyError, ValueError) as error:
+        raise UnlikeFormatError(tool_format[0] if tool_format else "") from error
+    last = None
+    for base, judgment in parts:
+        if judged:
+            yield base | judgment
+        elif base != last:
+            yield base
+        last = base
+
+
+class UnlikeFormatError(Exception):
+    """The message is the name of the tool."""
+
+
+def tool_format_of(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
+    """The tool that wrote a record, and what takes the record apart; None if no such tool wrote it."""
+    for name, keys, parts in _TOOL_FORMATS:
+        is_known = keys(fields) if callable(keys) else all(_is_of(fields.get(key), keys[key]) for key in keys)
+        if is_known:
+            return name, parts
+    return None
+
+
+def _is_of(value: Any, kind: type | tuple[type, ...]) -> bool:
+    """Whether a value is of a kind; a list has objects alone."""
+    return isinstance(value, kind) and (
+        not isinstance(value, list) or all(isinstance(item, dict) for item in value)
+    )
+
+
+def _without(fields: Fields, *names: str) -> Fields:
+    return {name: value for name, value in fields.items() if name not in names}
+
+
+def _rated(fields: Fields) -> Parts:
+    """`ratings`: document → grade, or a list of documents with a `rating` each."""
+    base, ratings = _without(fields, "ratings"), fields["ratings"]
+    if "id" in base and base.keys() & {"request", "params", "template_id"}:
+        base["query_id"] = base.pop("id")
+    text = _parameter(base.get("params") or {})
+    if isinstance(text, str):
+        base["query_text"] = text
+    if isinstance(ratings, dict):
+        judgments = [{"document": name, "grade": grade} for name, grade in ratings.items()]
+    else:
+        judgments = [{"document": _document(rating), "grade": rating.get("rating")} for rating in ratings]
+    yield from ((base, judgment) for judgment in judgments or [{}])
+
+
+def _parameter(params: Fields) -> Any:
+    """The query among the parameters of a template: by a usual name, or the only one."""
+    only = list(params.values()) if len(params) == 1 else [None]
+    return next((params[name] for name in _QUERY_PARAMETERS if name in params), only[0])
+
+
+def _document(rating: Fields) -> Any:
+    return next((rating[name] for name in ("_id", "docId", "doc_id") if name in rating), None)
+
+
+def _book_pair(fields: Fields) -> Parts:
+    base = _without(fields, "judgements")
+    for judgment in fields["judgements"] or [{}]:
+        grade = "cannot tell" if judgment.get("unrateable") else judgment.get("rating")
+        yield (
+            base,
+            {"grade": grade, "annotator": judgment.get("user_email"), "note": judgment.get("explanation")},
+        )
+
+
+def _label_studio(fields: Fields) -> Parts:
+    for annotation in fields["annotations"] or [{}]:
+        results = () if annotation.get("was_cancelled") else annotation.get("result", ())
+        values = {result.get("from_name"): _result(result) for result in results}
+        graded = [result["from_name"] for result in results if result.get("type") in _GRADING]
+        who = annotation.get("completed_by")
+        judgment = {"annotator": who.get("email", who.get("id")) if isinstance(who, dict) else who}
+        judgment |= {"submitted_at": annotation.get("updated_at") or annotation.get("created_at")}
+        yield fields["data"], judgment | _said(values, graded)
+
+
+def _result(result: Fields) -> Any:
+    value = result.get("value", {})
+    return value.get(result.get("type"), value.get("text"))
+
+
+def _said(values: Mapping[str, Any], graded: Sequence[str]) -> Fields:
+    """Each question's answer. If exactly one question holds grades, its answer is stored as `grade`, too."""
+    return {**values, "grade": values[graded[0]]} if len(graded) == 1 else dict(values)
+
+
+def _argilla(fields: Fields) -> Parts:
+    """`responses`: question → a list of `value` and `user_id`."""
+    base = {**(fields.get("metadata") or {}), **fields["fields"]}
+    yield from _of_people(
+        base,
+        (
+            (response.get("user_id"), question, response.get("value"), response.get("status"))
+            for question, responses in fields["responses"].items()
+            for response in responses
+        ),
+    )
+
+
+def _questions(fields: Fields) -> list[str]:
+    """The questions of a flattened record of Argilla: each has lists of values and of users."""
+    return [
+        name.removesuffix(_RESPONSES)
+        for name in fields
+        if name.endswith(_RESPONSES) and f"{name.removesuffix(_RESPONSES)}{_USERS}" in fields
+    ]
+
+
+def _flat_argilla(fields: Fields) -> Parts:
+    """Fields and metadata side by side, and a question's answers as lists: of values, users and status."""
+    questions = _questions(fields)
+    parts = tuple(f"{question}." for question in questions)
+    base = {name: value for name, value in fields.items() if not name.startswith(parts)}
+    answers: list[_Answer] = []
+    for question in questions:
+        values = fields[f"{question}{_RESPONSES}"] or []
+        users = fields[f"{question}{_USERS}"] or []
+        status = fields.get(f"{question}{_STATUS}") or [None] * len(values)
+        rows = zip(users, values, status, strict=True)
+        answers += [(who, question, value, state) for who, value, state in rows]
+    yield from _of_people(_without(base, "id", "status", "_server_id"), answers)
+
+
+def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
+    """The answers of each person as one judgment."""
+    by_person: dict[Any, Fields] = {}
+    for who, question, value, status in answers:
+        submitted = status is None or str(status).rpartition(".")[2].casefold() in ("submitted", "completed")
+        by_person.setdefault(who, {})[question] = value if submitted else None
+    for who, values in (by_person or {None: {}}).items():
+        yield base, {"annotator": who, **_said(values, list(values))}
+
+
+def _prodigy(fields: Fields) -> Parts:
+    """A choice is `accept`, a list; else `label` is what `answer` accepts, which stays for the reader."""
+    chosen = fields.get("accept", fields.get("label"))
+    who = fields.get("_annotator_id") or fields.get("_session_id")
+    judgment = {"annotator": who, "submitted_at": fields.get("_timestamp")}
+    if chosen is not None:
+        judgment["grade"] = chosen
+    yield _without(fields, "accept", "label", "options"), judgment
+
+
+_TOOL_FORMATS: tuple[tuple[str, Keys | Callable[[Fields], Any], Callable[[Fields], Parts]], ...] = (
+    ("Quepid", {"query_text": str, "ratings": _RATINGS}, _rated),
+    ("Quepid, or of the Search Relevance Workbench,", {"query": str, "ratings": _RATINGS}, _rated),
+    ("_rank_eval", {"id": str, "ratings": list}, _rated),
+    ("a book of Quepid", {"query_text": str, "judgements": list}, _book_pair),
+    ("Label Studio", {"data": dict, "annotations": list}, _label_studio),
+    ("Argilla", {"fields": dict, "responses": dict}, _argilla),
+    ("Argilla", _questions, _flat_argilla),
+    ("Prodigy", {"answer": str, "_task_hash": int}, _prodigy),
+    ("Prodigy", {"answer": str, "_annotator_id": str}, _prodigy),
+)
+"""The tool; keys of its records and kinds of their values, or a function that knows them; and the function
+that takes a record apart."""

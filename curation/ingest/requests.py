@@ -1,0 +1,401 @@
+"""What is asked of an import: a request for each kind of file.
+
+The options of the command, the form of the page, the parameters of the job and the refusals are made of a
+request's fields (`curation.core.operation.Option`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from curation.core.errors import InputError
+from curation.core.operation import Needs, Option, filled, flat, option
+from curation.core.text import digest
+from curation.ingest.importers.traffic.cleaning import CleaningRules
+from curation.ingest.readers.fields import (
+    CorpusFields,
+    DecisionFields,
+    FileColumns,
+    JudgmentFields,
+    NuggetFields,
+    QueryFields,
+    ReferenceFields,
+    RunFields,
+    TrafficFields,
+    columns_by_field,
+    file_fields,
+)
+from curation.ingest.readers.formats import FORMATS, FileLayout
+from curation.ingest.readers.run_files import FORMATS as RUN_FORMATS
+from curation.ingest.readers.storage import is_address
+from curation.ingest.readers.values import parse_annotator_columns
+
+Fields = TypeVar("Fields", bound=FileColumns)
+Asked = TypeVar("Asked", bound="ImportRequest")
+MARKUPS: dict[str, str] = {"plain": "Plain text", "html": "HTML", "markdown": "Markdown", "code": "Code"}
+"""What the text of a corpus may be written in, as people call it."""
+CURRENT, EARLIER = "current", "earlier"
+"""Which text of a changed document judgments are about."""
+DATE_ORDERS = {"mdy": "month first (03/25/2026)", "dmy": "day first (25/03/2026)"}
+SkipUnknown = Annotated[
+    bool,
+    Option(
+        "Leave out what the project lacks",
+        "Leave out lines about what the project does not have. Such lines are about queries or documents.",
+    ),
+]
+GradeMap = Annotated[
+    str | None,
+    Option(
+        "Grades of another scale",
+        "Grades of another scale: 100=3,10=2,1=1,0=0. A value may be cannot-tell or no-grade.",
+    ),
+]
+Encoding = Annotated[
+    str,
+    Option(
+        "Encoding",
+        "Encoding of text files, such as latin-1 or cp1252.",
+        choices=("utf-8", "utf-16", "latin-1", "cp1252"),
+        others=True,
+    ),
+]
+DateOrder = Annotated[
+    str | None,
+    Option(
+        "Order of day and month",
+        "How to read dates such as 03/04/2026: mdy or dmy. The first has the month first, the other the day.",
+        choices=tuple(DATE_ORDERS),
+        words=DATE_ORDERS,
+        unset="no such dates",
+    ),
+]
+
+
+def columns_option(record: Any) -> Any:
+    """The option --map for the fields of a kind of file."""
+    labels = [(field.name, f"{field.label[:1].lower()}{field.label[1:]}") for field in file_fields(record)]
+    listed = [name if label == name else f"{name} ({label})" for name, label in labels]
+    help = f"Column of a field, as in query=qid. Repeatable. Fields: {', '.join(listed)}."
+    return option((), "Columns", help, flag="--map", metavar="FIELD=COLUMN")
+
+
+def format_option(formats: Sequence[str]) -> Any:
+    """The option --format of an import that reads these formats."""
+    default = "By default it is found from the file's name or its first bytes."
+    help = f"Format of the file. One of {', '.join(formats)}. {default}"
+    return option(None, "Format", help, choices=tuple(formats), unset="found by itself")
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """An import of one file that somebody asks for.
+
+    Attributes
+    ----------
+    what: the kind of file, as it is stored; `title` is what people call it. record: its fields.
+    path: where the file is on this machine, or its address; `source` is what the person called it.
+    map: a column of a field each, as `query=qid`; `query=` says that no column is. A field that is absent is
+        found by its usual names.
+    columns: names of the columns of a table whose first line does not name them, with commas.
+    """
+
+    what: ClassVar[str]
+    title: ClassVar[str]
+    record: ClassVar[type[FileColumns]]
+
+    path: str = ""
+    source: str = ""
+    map: Sequence[str] = ()
+    format: str | None = format_option(FORMATS)
+    encoding: Encoding = "utf-8"
+    columns: str | None = option(
+        None,
+        "Names of the columns",
+        "Names of the columns of a table without a header. Separate them by commas.",
+    )
+    no_header: bool = option(
+        False, "The first line is data", "The table has no header line; it needs names of columns."
+    )
+
+    @property
+    def file(self) -> Path:
+        return Path(self.path)
+
+    @property
+    def layout(self) -> FileLayout:
+        """How the file is to be read."""
+        names = None if self.columns is None else tuple(name.strip() for name in self.columns.split(","))
+        return FileLayout(self.format, self.encoding, names, not self.no_header)
+
+    def columns_of(self, record: type[Fields], **others: Any) -> Fields:
+        """The kind's record of fields, with what else is asked of them.
+
+        Raises
+        ------
+        InputError: `map` has a field that the kind has not.
+        """
+        return record(**columns_by_field(self.map, file_fields(record)), **others)
+
+    @property
+    def key(self) -> str:
+        """What a dry run is good for: exactly this request, of a file that has not changed since."""
+        asked = digest("import request", self.what, asdict(self))
+        try:
+            state = self.file.stat()
+        except OSError:
+            return asked
+        return digest("import request", asked, state.st_size, state.st_mtime_ns)
+
+
+@dataclass(frozen=True)
+class CorpusRequest(ImportRequest):
+    """Documents; with `leave` their texts stay where they are: in a file, a folder or at an address."""
+
+    what = "corpus"
+    title = "Corpus"
+    record = CorpusFields
+    map: Sequence[str] = columns_option(CorpusFields)
+    add: bool = option(
+        False,
+        "Add to the current corpus",
+        "Add to the current corpus. Otherwise the file is the whole new corpus, and other documents leave "
+        "it.",
+    )
+    titles_only: bool = option(
+        False,
+        "Judge documents by their title alone",
+        "Take documents without text. They are judged by their title alone.",
+    )
+    markup: str | None = option(
+        None,
+        "The text is written in",
+        "What the text is written in. It is plain, html, markdown or code. The guide shows it so.",
+        choices=tuple(MARKUPS),
+        words=MARKUPS,
+        unset="found from the first rows, unless the guide says it",
+    )
+    in_place: bool = option(
+        False,
+        "Leave the texts in the file",
+        "Leave the texts where they are, as Parquet or JSON. Folders and s3:// are taken, too. The project "
+        "keeps ids and sums, and a text comes into it when it is pooled or judged. The file must stay.",
+    )
+
+
+@dataclass(frozen=True)
+class TrafficRequest(ImportRequest):
+    """A log, be it a file, a folder or in a storage."""
+
+    what = "traffic"
+    title = "Traffic"
+    record = TrafficFields
+    map: Sequence[str] = columns_option(TrafficFields)
+    date_order: DateOrder = None
+    rules: CleaningRules = field(default_factory=CleaningRules)
+
+
+@dataclass(frozen=True)
+class QueriesRequest(ImportRequest):
+    """Queries besides the sample."""
+
+    what = "queries"
+    title = "Queries"
+    record = QueryFields
+    map: Sequence[str] = columns_option(QueryFields)
+
+
+@dataclass(frozen=True)
+class RunRequest(ImportRequest):
+    """A run under a name."""
+
+    what = "runs"
+    title = "Run"
+    record = RunFields
+    map: Sequence[str] = columns_option(RunFields)
+    format: str | None = format_option(RUN_FORMATS)
+    name: str = option("", "Name of the run", "Name of the run. A pool refers to it as run:NAME.")
+    skip_unknown: SkipUnknown = False
+    skip_repeated: bool = option(
+        False,
+        "Keep the best place of a repeated document",
+        "Keep the best rank of a document that a query repeats.",
+    )
+
+
+@dataclass(frozen=True)
+class JudgmentsRequest(ImportRequest):
+    """Judgments of people, or of the option `judge`, which is not a person."""
+
+    what = "judgments"
+    title = "Judgments"
+    record = JudgmentFields
+    map: Sequence[str] = columns_option(JudgmentFields)
+    annotator_columns: Mapping[str, str] | None = option(
+        None,
+        "Columns with grades",
+        "Wide form: columns with grades, separated by commas. column=name names the annotator.",
+        read=parse_annotator_columns,
+    )
+    annotator_map: str | None = option(
+        None,
+        "Names of one person",
+        "Names in the file and whose they are: 'ann lee=Ann Lee'. Somebody else, whose name only looks like "
+        "a known one, is mapped to that name itself.",
+    )
+    annotator: str | None = option(
+        None,
+        "Who gave all grades",
+        "Annotator of all grades. For files that name nobody, such as qrels.",
+        others=True,
+    )
+    grade: int | None = option(
+        None,
+        "Grade of all judgments, where the file has none",
+        "Grade of all judgments, one of the guide's scale. For files without grades.",
+        least=0,
+        most=100,
+    )
+    judge: str | None = option(
+        None,
+        "Name of the judge",
+        "Name of the judge that gave all grades. It is no person but, for instance, a language model. Its "
+        "grades are no votes.",
+    )
+    date_order: DateOrder = None
+    grade_map: GradeMap = None
+    skip_unknown: SkipUnknown = False
+    about: str | None = option(
+        None,
+        "Text that the file is about",
+        "Text of a changed document: current or earlier. The current one is in the corpus. The earlier "
+        "one is what its annotator had before, for corrections.",
+        choices=(CURRENT, EARLIER),
+        unset="the current one in a further pass, else refused",
+        needs=Needs("a judge read the text of the corpus", lambda values: values["judge"] is None),
+    )
+    round: str | None = option(
+        None,
+        "Name of a further pass by the same people",
+        "Round of a further pass by the same people. It corrects no other.",
+        needs=Needs("a judge's grades are in no round", lambda values: values["judge"] is None),
+    )
+
+
+@dataclass(frozen=True)
+class DecisionsRequest(ImportRequest):
+    """Decisions by the person who imports them."""
+
+    what = "decisions"
+    title = "Reviewer's decisions"
+    record = DecisionFields
+    map: Sequence[str] = columns_option(DecisionFields)
+    reason: str = option(
+        "",
+        "Reason of decisions without one of their own",
+        "Why: one sentence, stored with each decision whose line has none.",
+    )
+    every_pair: bool = option(
+        False,
+        "Decide every judged pair of the file, disputed or not",
+        "Decide every judged pair of the file, disputed or not.",
+    )
+
+
+@dataclass(frozen=True)
+class AnswersRequest(ImportRequest):
+    """Reference answers."""
+
+    what = "answers"
+    title = "Reference answers"
+    record: ClassVar[type[FileColumns]] = ReferenceFields
+    map: Sequence[str] = columns_option(ReferenceFields)
+    skip_unknown: SkipUnknown = False
+
+
+class NuggetsRequest(AnswersRequest):
+    """The facts that a good answer has; `goldgrade import answers --nuggets` takes them."""
+
+    what = "nuggets"
+    title = "Nuggets"
+    record = NuggetFields
+
+
+@dataclass(frozen=True)
+class CollectionRequest:
+    """The documents, queries and judgments of a test collection; its files do not say who gave the grades."""
+
+    format: str | None = option(
+        None,
+        "Format",
+        "Format of the files: trec, smart, beir or hf.",
+        unset="found from names and beginnings",
+    )
+    annotator: str | None = option(
+        None, "Annotator", "Annotator of all grades. Needed where the collection has judgments."
+    )
+    grade_map: GradeMap = None
+    skip_unknown: SkipUnknown = False
+    add: bool = option(
+        False,
+        "Add to the current corpus",
+        "Add to the current corpus. Otherwise the documents are the whole new corpus.",
+    )
+    encoding: Encoding = "utf-8"
+
+
+REQUESTS: Mapping[str, type[ImportRequest]] = {
+    kind.what: kind
+    for kind in (
+        CorpusRequest,
+        TrafficRequest,
+        QueriesRequest,
+        RunRequest,
+        JudgmentsRequest,
+        DecisionsRequest,
+        AnswersRequest,
+        NuggetsRequest,
+    )
+}
+"""Kind of file → its request, in the order in which a project usually takes them."""
+
+
+def request_of(
+    what: str, path: str | Path, columns: Mapping[str, Any] | None = None, **options: Any
+) -> ImportRequest:
+    """The request to import a file that keeps its own name, or what is at an address.
+
+    Parameters
+    ----------
+    columns: field → column, or several; '' says that no column is.
+    options: other fields of the kind's request.
+
+    Raises
+    ------
+    InputError: there is no such kind, or the kind has no such option.
+    """
+    kind = REQUESTS.get(what)
+    if kind is None:
+        raise InputError(f"{what!r}: no kind of file; expected one of {', '.join(REQUESTS)}.")
+    if unknown := options.keys() - flat(kind()).keys():
+        listed = ", ".join(name for name in flat(kind()) if name not in ("path", "source", "map"))
+        raise InputError(f"{', '.join(sorted(unknown))}: no option of {what}; it has {listed}.")
+    return with_columns(with_file(filled(kind, options), path), columns or {})
+
+
+def with_file(request: Asked, path: str | Path) -> Asked:
+    """The request about a file that keeps its own name, or about what is at an address."""
+    return replace(request, path=str(path), source=str(path) if is_address(path) else Path(path).name)
+
+
+def with_columns(request: Asked, columns: Mapping[str, Any]) -> Asked:
+    """The request with a column, or a list of columns, for each of these fields; '' and [] are no column."""
+    pairs = [
+        f"{name}={column}"
+        for name, given in columns.items()
+        for column in ([given] if isinstance(given, str) else given or [""])
+    ]
+    return replace(request, map=tuple(pairs))

@@ -1,0 +1,180 @@
+"""Whether answers say the same: exact match, token F1, and the rule by which they become references.
+
+Both measures compare texts without case, punctuation, the English articles and extra white space, as SQuAD
+does. Its rules take ASCII punctuation and words between spaces; here all of Unicode's punctuation is left
+out, and a run of a script without spaces (Chinese, Japanese, Thai, …) and of Korean is cut into its signs, as
+it is usual for answers in these languages. English texts have the values of SQuAD's own script.
+
+By the rule two answers agree where they match exactly, or where their token F1 reaches the task's bound and
+they hold the same numbers: "5 MB" and "6 MB" in a long sentence have a high F1 and do not agree. Answers to a
+query agree if every two of them do. Then each is a reference, once. Everybody may also say that the corpus
+does not answer the query. What does not agree goes to a reviewer.
+
+P. Rajpurkar, J. Zhang, K. Lopyrev and P. Liang (2016), SQuAD: 100,000+ questions for machine comprehension of
+text, EMNLP, section 6.1. P. Rajpurkar, R. Jia and P. Liang (2018), Know what you don't know, ACL: an empty
+answer. P. Lewis et al. (2020), MLQA, ACL, section 4: punctuation and Chinese. S. Lim, M. Kim and J. Lee
+(2019), KorQuAD 1.0: Korean.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+from curation.core.words import fold, is_unspaced, signs, whole_words
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_ASCII_SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+BOUND = 0.8
+"""Token F1 from which two answers agree, where a task names no other."""
+WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = HOWS = (
+    "waiting",
+    "unwritten",
+    "agreed",
+    "single",
+    "unanswerable",
+    "disputed",
+    "decided",
+)
+
+
+def normalised_answer(text: str) -> str:
+    """The text as it is compared."""
+    bare = "".join(letter for letter in fold(text) if not _is_punctuation(letter))
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def answer_tokens(text: str) -> list[str]:
+    """The tokens of a text, in order: words, and the signs of scripts without spaces."""
+    tokens = []
+    for word in normalised_answer(text).split():
+        if word.isascii():
+            tokens.append(word)
+        else:
+            tokens += [token for run in _runs(word) for token in (signs(run) if is_unspaced(run) else [run])]
+    return tokens
+
+
+def exact_match(answer: str, references: Iterable[str]) -> float:
+    """1 where the answer is one of the references, else 0."""
+    return _best(
+        answer, references, lambda given, other: float(normalised_answer(given) == normalised_answer(other))
+    )
+
+
+def token_f1(answer: str, references: Iterable[str]) -> float:
+    """The harmonic mean of precision and recall of shared tokens, against the reference with the best one."""
+    return _best(answer, references, _f1)
+
+
+def _f1(answer: str, reference: str) -> float:
+    given, wanted = answer_tokens(answer), answer_tokens(reference)
+    if not given or not wanted:  # no answer is right only where none is wanted
+        return float(given == wanted)
+    shared = sum((Counter(given) & Counter(wanted)).values())
+    return 2 * shared / (len(given) + len(wanted))
+
+
+def _best(answer: str, references: Iterable[str], score: Callable[[str, str], float]) -> float:
+    return max((score(answer, reference) for reference in references), default=0.0)
+
+
+def _runs(word: str) -> list[str]:
+    """The runs of one script of a word; the word itself where it has none, such as a currency sign."""
+    return whole_words(word) or [word]
+
+
+@cache
+def _is_punctuation(letter: str) -> bool:
+    return letter in _ASCII_SIGNS or unicodedata.category(letter).startswith("P")
+
+
+class AnswerOutcome(NamedTuple):
+    """What became of a query in a task.
+
+    Attributes
+    ----------
+    how: 'waiting' for writers; 'unwritten': the task was closed and nobody had answered; 'agreed'; 'single':
+        one writer was asked; 'unanswerable'; 'disputed', with `why`; 'decided' by a reviewer.
+    answers: the references; none with 'decided' means that the corpus does not answer the query.
+    """
+
+    how: str
+    answers: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there are references, or none can be."""
+        return self.how in (AGREED, SINGLE, UNANSWERABLE, DECIDED)
+
+    @property
+    def is_unanswerable(self) -> bool:
+        return self.is_settled and not self.answers
+
+
+def outcome_of(
+    given: Sequence[str | None], asked: int, closed: bool = False, bound: float = BOUND
+) -> AnswerOutcome:
+    """The outcome of a query that no reviewer has decided.
+
+    Parameters
+    ----------
+    given: the answer of each writer; None for "the corpus does not answer it".
+    asked: how many writers were asked. closed: nobody is asked any more.
+    bound: the token F1 from which two answers agree, above 0 and at most 1.
+    """
+    missing = asked - len(given)
+    if missing and not closed:
+        return AnswerOutcome(WAITING)
+    if not given:
+        return AnswerOutcome(UNWRITTEN)
+    texts = [answer for answer in given if answer is not None]
+    if missing:
+        return AnswerOutcome(DISPUTED, why=f"{len(given)} of {asked} writers answered")
+    if not texts:
+        return AnswerOutcome(UNANSWERABLE)
+    if len(texts) < len(given):
+        silent = len(given) - len(texts)
+        return AnswerOutcome(DISPUTED, why=f"{silent} of {asked} say that the corpus does not answer it")
+    apart = [pair for pair in combinations(texts, 2) if not agree(*pair, bound)]
+    if apart:
+        return AnswerOutcome(DISPUTED, why=_why(apart, bound))
+    return AnswerOutcome(AGREED if asked > 1 else SINGLE, distinct(texts))
+
+
+def agree(first: str, other: str, bound: float = BOUND) -> bool:
+    """Whether two answers say the same: exact match, or token F1 of `bound` or more with the same numbers."""
+    if normalised_answer(first) == normalised_answer(other):
+        return True
+    return token_f1(first, [other]) >= bound and _numbers(first) == _numbers(other)
+
+
+def distinct(texts: Sequence[str]) -> tuple[str, ...]:
+    """Each answer once: of those that are the same once normalised the commonest form, else the shortest."""
+    forms: dict[str, Counter[str]] = {}
+    for text in texts:
+        forms.setdefault(normalised_answer(text), Counter())[text] += 1
+    chosen = {min(form, key=_by_times(form)): form.total() for form in forms.values()}
+    return tuple(sorted(chosen, key=_by_times(chosen)))
+
+
+def _by_times(times: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:
+    """The key by which texts are sorted: the commonest first, then the shortest."""
+    return lambda text: (-times[text], len(text), text)
+
+
+def _numbers(text: str) -> Counter[str]:
+    return Counter(token for token in answer_tokens(text) if any(letter.isdigit() for letter in token))
+
+
+def _why(apart: Sequence[tuple[str, str]], bound: float) -> str:
+    lowest = min(token_f1(first, [other]) for first, other in apart)
+    if lowest >= bound:
+        return f"the answers hold different numbers (token F1 {lowest:.2f})"
+    return f"the answers differ: token F1 {lowest:.2f}, below {bound:g}"

@@ -1,0 +1,172 @@
+"""Marks: what people marked of a document as evidence of its grade, and the evidence that follows.
+
+Evidence are the characters that show the grade. A character is evidence where more than half of the people
+who marked some marked it; of one person it is what they marked. What a reviewer marked with a decision wins.
+Two people who gave the same grade, with marks that have no character in common, are a dispute: it is open
+until a reviewer decides the pair.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from curation.core.similarity.quotes import find_again
+from curation.core.spans import Span, Spans, held_by, union
+from curation.guides.guide import Guide, current_guide
+from curation.ingest.filters import outside_pairs
+from curation.labeling.consensus.consensus import PairConsensus
+from curation.labeling.consensus.decisions import Pair
+from curation.labeling.consensus.votes import counted_decisions_view
+from curation.store import Cursor, Document, get_setting
+from curation.store.documents import documents_by_hash, snapshot_versions
+from curation.store.query_ranges import WITHIN, tables_by_range
+from curation.store.release_parts import table_rows
+
+_SOME = "(FROM evidence_marks SELECT 1 LIMIT 1) UNION ALL (FROM decision_marks SELECT 1 LIMIT 1)"
+
+_RANGES = """list(start_at ORDER BY start_at) AS starts, list(end_at ORDER BY start_at) AS ends,
+       list(quote ORDER BY start_at) AS quotes"""
+
+_MARKS = f"""
+SELECT query_id, document_id, annotator, grade, content_hash, {_RANGES}
+FROM counted_judgments j JOIN evidence_marks m
+  ON m.presentation_id = j.presentation_id AND m.revision + 1 = j.next_revision
+WHERE same_text AND {{within}} GROUP BY ALL
+UNION ALL
+SELECT query_id, document_id, NULL, grade, content_hash, {_RANGES}
+FROM (FROM {{decisions}} WHERE {{within}}) JOIN decision_marks USING (query_id, document_id, revision)
+WHERE grade IS NOT NULL GROUP BY ALL
+ORDER BY ALL
+"""  # noqa: S608  columns from above
+
+
+class MarkedEvidence(NamedTuple):
+    """What one person marked.
+
+    Attributes
+    ----------
+    annotator: None for the reviewer who decided.
+    grade: of the judgment or decision.
+    quotes: the characters of each range.
+    """
+
+    annotator: str | None
+    grade: int
+    spans: Spans
+    quotes: tuple[str, ...]
+
+
+class PairMarks(NamedTuple):
+    """The marks on one version of a pair's document; `decided`: the marks of the decision that counts."""
+
+    content_hash: str
+    people: tuple[MarkedEvidence, ...]
+    decided: MarkedEvidence | None = None
+
+    @property
+    def _counting(self) -> tuple[MarkedEvidence, ...]:
+        return self.people if self.decided is None else (self.decided,)
+
+    @property
+    def consensus(self) -> Spans:
+        """The characters that are evidence."""
+        counting = self._counting
+        return held_by([marked.spans for marked in counting], len(counting) // 2 + 1)
+
+    @property
+    def apart(self) -> bool:
+        """Whether people gave the same grade and nothing of their marks counts."""
+        given = Counter(person.grade for person in self.people)
+        return not self.consensus and max(given.values(), default=0) > 1
+
+    def found_in(self, newer: Document | None) -> list[tuple[Span, str]] | None:
+        """The ranges that are evidence, with their characters; None if one is not found again.
+
+        Parameters
+        ----------
+        newer: the version that the corpus has, where some evidence of its document is of another one.
+        """
+        marked = [
+            piece for marked in self._counting for piece in zip(marked.spans, marked.quotes, strict=True)
+        ]
+        signs = {position: sign for span, quote in marked for position, sign in enumerate(quote, span[0])}
+        quoted = [(span, "".join(signs[position] for position in range(*span))) for span in self.consensus]
+        if newer is None or newer.content_hash == self.content_hash:
+            return quoted
+        places = [find_again(quote, newer.body, span[0]) for span, quote in quoted]
+        spans = union(marked.span for marked in places if marked is not None)
+        return None if None in places else [(span, newer.body[slice(*span)]) for span in spans]
+
+
+class ProjectMarks(NamedTuple):
+    """The marks of all pairs that have some, and the guide in force, by which grades take evidence.
+
+    outside: pairs outside the filter of their query; nobody has to decide them.
+    """
+
+    guide: Guide
+    of: Mapping[Pair, PairMarks]
+    outside: Collection[Pair] = ()
+
+    def evidence(self, pair: PairConsensus) -> PairMarks | None:
+        """The marks of a pair whose grade takes evidence, if there are any."""
+        return self.of.get(pair[:2]) if self.guide.takes_evidence(pair.grade) else None
+
+    def lacks_marks(self, pair: Pair, grade: int | None) -> bool:
+        """Whether a decision without marks would leave marks apart at a grade that needs evidence."""
+        marks = self.of.get(pair)
+        needed = bool(self.guide.against_marks(grade, marked=False))
+        return needed and marks is not None and marks._replace(decided=None).apart
+
+    def is_lost(self, pair: PairConsensus, newer: Mapping[str, Document]) -> bool:
+        """Whether the pair's evidence is not in the text that the corpus has now; see `newer_versions`."""
+        marks = self.evidence(pair)
+        return marks is not None and marks.found_in(newer.get(pair.document_id)) is None
+
+    def is_disputed(self, pair: PairConsensus) -> bool:
+        """Whether people disagree on the pair's grade, or on its evidence."""
+        if pair.how in ("disputed", "adjudicated") or pair[:2] in self.outside:
+            return pair.how == "disputed" and pair[:2] not in self.outside
+        marks = self.evidence(pair)
+        return marks is not None and marks.apart
+
+
+def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
+    """All marks that count; `showings` as for `read_votes`."""
+    sql = _MARKS.format(decisions=counted_decisions_view(cursor), within=WITHIN)
+    some = cursor.execute(_SOME).fetchall()
+    rows = (row for table in tables_by_range(cursor, sql, showings) for row in table_rows(table))
+    marks = dict(_by_pair(rows)) if some else {}
+    return ProjectMarks(current_guide(cursor), marks, outside_pairs(cursor))
+
+
+def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
+    """Document → the version that the corpus has, of those with marks on another one.
+
+    One whose text stayed where it is, and was not brought in, has no words here: nothing is found in it.
+    """
+    ids = sorted({document_id for _, document_id in marks.of})
+    now = snapshot_versions(cursor, get_setting(cursor, "corpus"), ids) if ids else {}
+    changed = {
+        document_id: now[document_id]
+        for (_, document_id), marks_of_pair in marks.of.items()
+        if now.get(document_id, marks_of_pair.content_hash) != marks_of_pair.content_hash
+    }
+    documents = documents_by_hash(cursor, changed.values())
+    return {
+        name: documents.get(version) or Document(name, version, "", "") for name, version in changed.items()
+    }
+
+
+def _by_pair(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]:
+    """The marks by pair, from rows ordered by pair in which the reviewer's marks follow everybody else's."""
+    for pair, group in groupby(rows, key=lambda row: (row["query_id"], row["document_id"])):
+        marks = []
+        for row in group:
+            spans = tuple(zip(row["starts"], row["ends"], strict=True))
+            marks.append(MarkedEvidence(row["annotator"], row["grade"], spans, tuple(row["quotes"])))
+        people = tuple(mark for mark in marks if mark.annotator is not None)
+        yield pair, PairMarks(row["content_hash"], people, None if marks[-1] in people else marks[-1])

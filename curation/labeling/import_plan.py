@@ -1,0 +1,331 @@
+"""The plan of an import: which judgment answers which presentation, and what to write. Pure functions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from curation.core.errors import InputError, refuse_problems
+from curation.core.spans import Spans
+from curation.core.text import digest
+from curation.guides.guide import Guide
+from curation.ingest.importers.evidence_cells import WAY_OUT, in_text, located_evidence
+from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey
+from curation.ingest.requests import CURRENT, EARLIER
+from curation.labeling.judging import (
+    EvidenceMark,
+    JudgingContext,
+    JudgmentEvent,
+    PresentationState,
+    Submission,
+    judge,
+)
+from curation.store import Presentation, Query
+
+TEXTS = (CURRENT, EARLIER)
+"""The text of a changed document that a file is about: the present text, or the text shown before."""
+OF_GUIDE = (
+    "The entry `evidence:` of the labeling guide says which grades take evidence, and whether they need "
+    "some: `goldgrade guide use FILE` puts another guide in force."
+)
+
+
+class ImportInputs(NamedTuple):
+    """What an import is planned from: rows about its annotators, pairs and documents.
+
+    bodies: version → body, of the documents with evidence. marks: presentation → what was marked last.
+    """
+
+    guides: dict[str, Guide]
+    guide: Guide
+    documents: list[tuple[str, str]]
+    annotators: list[str]
+    queries: list[tuple[str]]
+    pairs: list[tuple[str, str]]
+    presentations: list[tuple[object, ...]]
+    moved: list[tuple[str, str, str, str]]
+    keys: list[tuple[str, str, str, int]]
+    positions: list[tuple[str, int]]
+    round_exists: bool
+    sealed: Collection[str]
+    bodies: Mapping[str, str] = MappingProxyType({})
+    marks: Mapping[str, Spans] = MappingProxyType({})
+
+
+class _Target(NamedTuple):
+    """The presentation that an annotator's judgment of a pair belongs to."""
+
+    presentation_id: str
+    next_revision: int
+    answered: bool
+    grade: int | None
+    labeling: bool
+    guide_hash: str
+    closed: bool
+    content_hash: str
+    same_pass: bool
+
+
+@dataclass
+class ImportPlan:
+    """What is to be written, and counts."""
+
+    guide_hash: str
+    round_exists: bool
+    queries: list[Query] = field(default_factory=list)
+    annotators: list[str] = field(default_factory=list)
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    presentations: list[Presentation] = field(default_factory=list)
+    events: list[JudgmentEvent] = field(default_factory=list)
+    marks: list[EvidenceMark] = field(default_factory=list)
+    new: int = 0
+    filled: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    superseded: int = 0
+    sealed: int = 0
+    absent_quotes: int = 0
+
+
+def plan_import(
+    judgments: Mapping[JudgmentKey, ImportedJudgment],
+    inputs: ImportInputs,
+    round_id: str,
+    new_queries: Sequence[Query],
+    about: str | None = None,
+    skip_unknown: bool = False,
+    is_pass: bool = False,
+) -> ImportPlan:
+    """Everything that is to be written, planned without the database.
+
+    Parameters
+    ----------
+    about: one of `TEXTS`; None refuses judgments that may be about either text.
+    is_pass: the file is a pass of its own: without `about` its judgments are about the current text, whatever
+        the same people read in other rounds.
+    skip_unknown: quotes that are not in the text are left out.
+    """
+    hashes = dict(inputs.documents)
+    _refuse_unknown(judgments, inputs.guide, hashes)
+    known_queries = {row[0] for row in inputs.queries}
+    plan = ImportPlan(
+        guide_hash=inputs.guide.guide_hash,
+        round_exists=inputs.round_exists,
+        queries=[query for query in new_queries if query.query_id not in known_queries],
+        annotators=sorted({key.annotator for key in judgments} - set(inputs.annotators)),
+        pairs=sorted({key.pair for key in judgments} - set(inputs.pairs)),
+    )
+    shown: dict[JudgmentKey, list[_Target]] = {key: [] for key in judgments}
+    for row in inputs.presentations:
+        shown.get(JudgmentKey(*row[:3]), []).append(_Target(*row[3:]))  # type: ignore[arg-type]
+    targets: dict[JudgmentKey, _Target] = {}
+    for key, showings in shown.items():
+        of_pass = [showing for showing in showings if showing.same_pass]
+        if (target := _target(of_pass, hashes[key.document_id], about)) is not None:
+            if judgments[key].evidence and not target.labeling:  # the guide of an import may know of none
+                target = target._replace(guide_hash=inputs.guide.guide_hash)
+            targets[key] = target
+    _refuse_moved(judgments, targets, inputs.moved)
+    taken = {showing.presentation_id for showings in shown.values() for showing in showings}
+    positions: dict[str, int] = defaultdict(int, inputs.positions)
+    for key in judgments:
+        if key not in targets:
+            read = _target(shown[key], hashes[key.document_id], CURRENT if is_pass and not about else about)
+            text = hashes[key.document_id] if read is None else read.content_hash
+            presentation = _presentation(round_id, key, text, positions, taken)
+            plan.presentations.append(presentation)
+            opened = (presentation.presentation_id, 0, False, None, False, inputs.guide.guide_hash, False)
+            targets[key] = _Target(*opened, text, same_pass=True)
+    changed = {
+        key
+        for key, showings in shown.items()
+        if any(
+            showing.content_hash != hashes[key.document_id]
+            for showing in showings
+            if showing.same_pass or not is_pass
+        )
+    }
+    evidence = _evidence(plan, judgments, targets, inputs, skip_unknown)
+    _judge(plan, judgments, targets, inputs, evidence, unclear=changed if about is None else set())
+    return plan
+
+
+def _target(showings: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
+    """The showing to write to: the one answered last, else an open one; None without one."""
+    now = [showing for showing in showings if showing.content_hash == content_hash]
+    earlier = [showing for showing in showings if showing.content_hash != content_hash]
+    chosen = {CURRENT: now, EARLIER: earlier or now}.get(about or "", showings)
+    return chosen[-1] if chosen else None
+
+
+def _judge(
+    plan: ImportPlan,
+    judgments: Mapping[JudgmentKey, ImportedJudgment],
+    targets: Mapping[JudgmentKey, _Target],
+    inputs: ImportInputs,
+    evidence: Mapping[JudgmentKey, Spans],
+    unclear: Collection[JudgmentKey],
+) -> None:
+    """Plan the events; refuses a judgment of `unclear` unless the same judgment is stored already."""
+    marked = [key for key, spans in evidence.items() if spans]
+    context = JudgingContext(
+        {target.presentation_id: _state(key.annotator, target) for key, target in targets.items()},
+        {row[0]: row[1:] for row in inputs.keys},
+        inputs.guides,
+        {targets[key].presentation_id: inputs.bodies[targets[key].content_hash] for key in marked},
+    )
+    last = {(name, revision + 1): key for key, (_, name, revision) in context.used_keys.items()}
+    submissions: dict[str, list[Submission]] = defaultdict(list)
+    unsaid: list[JudgmentKey] = []
+    lines: dict[str, int] = {}
+    for key, judgment in judgments.items():
+        target = targets[key]
+        client_key = _client_key(target, judgment.grade)
+        again = _client_key(target, judgment.grade, target.next_revision)
+        secret = target.answered and key.query_id in inputs.sealed
+        plan.sealed += secret
+        marks = inputs.marks.get(target.presentation_id, ())
+        if target.answered and (target.grade, marks) == (judgment.grade, evidence.get(key, marks)):
+            plan.unchanged += not secret
+        elif client_key in context.used_keys and not _imported(target, last):
+            plan.superseded += not secret
+        elif key in unclear:
+            unsaid.append(key)
+        else:
+            client_key = again if client_key in context.used_keys else client_key
+            plan.new += not target.answered
+            plan.changed += target.answered and not secret
+            plan.filled += target.labeling and not target.answered
+            submissions[key.annotator].append(
+                _submission(judgment, target, client_key, evidence.get(key, ()))
+            )
+            lines[client_key] = judgment.line
+    _refuse_unclear(judgments, unsaid)
+    problems: list[str] = []
+    for annotator, items in submissions.items():
+        outcomes, events, written = judge(annotator, items, context)
+        refused = [outcome for outcome in outcomes if outcome.status != "saved"]
+        problems += [f"line {lines[outcome.client_key]}: {outcome.message}" for outcome in refused]
+        plan.marks += written
+        known = {item.client_key: item.submitted_at is not None for item in items}
+        plan.events += [event._replace(time_known=known[event.client_key]) for event in events]
+    refuse_problems(problems, way_out=OF_GUIDE)
+
+
+def _evidence(
+    plan: ImportPlan,
+    judgments: Mapping[JudgmentKey, ImportedJudgment],
+    targets: Mapping[JudgmentKey, _Target],
+    inputs: ImportInputs,
+    skip_unknown: bool,
+) -> dict[JudgmentKey, Spans]:
+    """The evidence in the file by judgment; all evidence that cannot be stored is refused together."""
+    spans: dict[JudgmentKey, Spans] = {}
+    problems: list[str] = []
+    for key, judgment in judgments.items():
+        if judgment.evidence is not None:
+            body = inputs.bodies.get(targets[key].content_hash, "")
+            stated = in_text(judgment.evidence, body) if skip_unknown else judgment.evidence
+            plan.absent_quotes += len(judgment.evidence) - len(stated)
+            try:
+                spans[key] = located_evidence(stated, key.document_id, body, judgment.line)
+            except InputError as error:
+                problems += error.problems
+    refuse_problems(problems, way_out=WAY_OUT)
+    return spans
+
+
+def _refuse_unknown(
+    judgments: Mapping[JudgmentKey, ImportedJudgment], guide: Guide, hashes: Mapping[str, str]
+) -> None:
+    scale = [
+        f"line {judgment.line}: {guide.outside(judgment.grade)}"
+        for judgment in judgments.values()
+        if judgment.grade is not None and guide.outside(judgment.grade)
+    ]
+    refuse_problems(scale, way_out="Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0.")
+    first = {judgment.document_id: judgment.line for judgment in reversed([*judgments.values()])}
+    documents = [
+        f"line {line}: the corpus has no document {document_id!r}"
+        for document_id, line in sorted(first.items(), key=lambda item: item[1])
+        if document_id not in hashes
+    ]
+    refuse_problems(
+        documents, way_out="Import the corpus that was judged, or leave these out with --skip-unknown."
+    )
+
+
+def _refuse_moved(
+    judgments: Mapping[JudgmentKey, ImportedJudgment],
+    targets: Collection[JudgmentKey],
+    moved: Sequence[tuple[str, str, str, str]],
+) -> None:
+    rounds = {JudgmentKey(*row[:3]): row[3] for row in moved}
+    problems = [
+        f"line {judgment.line}: the pair ({key.query_id}, {key.document_id}) was moved from {key.annotator} "
+        f"to somebody else, in the round {rounds[key]!r}"
+        for key, judgment in judgments.items()
+        if key in rounds and key not in targets
+    ]
+    refuse_problems(
+        problems, way_out="The annotator who has those pairs now judges them. Leave these rows out."
+    )
+
+
+def _refuse_unclear(judgments: Mapping[JudgmentKey, ImportedJudgment], keys: Collection[JudgmentKey]) -> None:
+    problems = [
+        f"line {judgments[key].line}: {key.annotator} had another text of the document {key.document_id!r} "
+        f"than the corpus has now (query {key.query_id!r})"
+        for key in keys
+    ]
+    way_out = (
+        "Say which text the file is about: --about current (the present text: new judgments) or --about "
+        "earlier (the one that they had: corrections)."
+    )
+    refuse_problems(problems, way_out=way_out)
+
+
+def _presentation(
+    round_id: str, key: JudgmentKey, content_hash: str, positions: dict[str, int], taken: Collection[str]
+) -> Presentation:
+    position = positions[key.annotator]
+    positions[key.annotator] += 1
+    presentation_id = digest("presentation", round_id, *key)
+    if presentation_id in taken:  # by an earlier text, from a file of this name
+        presentation_id = digest("presentation", round_id, *key, content_hash)
+    return Presentation(presentation_id, round_id, *key, content_hash, position, None)
+
+
+def _state(annotator: str, target: _Target) -> PresentationState:
+    return PresentationState(
+        annotator, target.guide_hash, target.next_revision, target.answered, target.closed
+    )
+
+
+def _client_key(target: _Target, grade: int | None, *revision: int) -> str:
+    """The key of an import's first answer with a grade; of a later one, with its revision."""
+    return digest("import", target.presentation_id, grade, *revision)
+
+
+def _imported(target: _Target, last: Mapping[tuple[str, int], str]) -> bool:
+    """Whether the answer that counts came from a file; what was done on screen since is the annotator's."""
+    revision = target.next_revision
+    keys = (_client_key(target, target.grade), _client_key(target, target.grade, revision - 1))
+    return target.answered and last.get((target.presentation_id, revision)) in keys
+
+
+def _submission(judgment: ImportedJudgment, target: _Target, client_key: str, evidence: Spans) -> Submission:
+    return Submission(
+        presentation_id=target.presentation_id,
+        revision=target.next_revision,
+        kind="cannot_tell" if judgment.grade is None else "grade",
+        client_key=client_key,
+        grade=judgment.grade,
+        reason=judgment.reason,
+        note=judgment.note,
+        submitted_at=judgment.submitted_at,
+        evidence=evidence,
+    )

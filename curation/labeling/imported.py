@@ -1,0 +1,408 @@
+"""Imported judgments: those made elsewhere answer open presentations, or form a round of their own.
+
+A judgment for a pair that the same annotator has open answers that presentation. All others get presentations
+in a round of kind 'imported', named after the source. Either way they pass `judging.judge`, as the app's
+judgments do. Importing the same again changes nothing, and never overrides what the annotator has said on
+screen since. Where several files were imported, the last one counts, even if it repeats an earlier one.
+
+A pass is a round that the file is given by name: what the same people said when they judged the same pairs
+again. It corrects only what is in that round, and no file without the name writes to it. Each person's
+judgment in the newest round counts, as everywhere.
+
+A judgment is about the text that the annotator read, and files do not say which that was. It is the text of
+the corpus, unless the project knows that this annotator was shown another one: then the import names it, or
+is refused. What is stored already with the same grade stays as it is. A pass is new work: it is about the
+text of the corpus, whatever its annotators were shown in other rounds.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from curation.core.errors import InputError, refuse_problems
+from curation.core.progress import Progress, silent
+from curation.core.text import alike, difference_of_form, digest, pluralize
+from curation.guides.guide import current_guide, guide_by_hash
+from curation.ingest.import_outcome import ImportOutcome, judgment_remarks
+from curation.ingest.importers.external_corpus import bring_texts
+from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey, one_judgment_a_pair
+from curation.ingest.importers.judgments import JudgmentFile
+from curation.ingest.importers.queries import add_other_ids
+from curation.ingest.readers.fields import JudgmentFields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.values import map_to_write
+from curation.labeling.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
+from curation.labeling.judging import append_events, marks_of
+from curation.labeling.rounds.rounds import refuse_taken, write_round
+from curation.people.annotators import add_imported, list_annotators, names_in_use
+from curation.people.seal_access import closed_access
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
+from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
+from curation.store.planned_writes import write_if_unchanged
+from curation.store.rows import Query
+
+RECORDED = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed", "added_pairs")
+ABSENT_QUOTE = "a quote of evidence that is not in the text"
+BUSY = "The same annotators were judging while their judgments were imported. Try again when they pause."
+# The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
+# (pilots, practice, control items) is left to be answered on screen. A pass is written to by its name alone.
+_PRESENTATIONS = """
+SELECT p.annotator, p.query_id, p.document_id, p.presentation_id, coalesce(s.next_revision, 0),
+       coalesce(s.answered, false) AS answered, s.grade, r.kind IN ('labeling', 'audit'),
+       r.guide_hash, r.closed, p.content_hash,
+       CASE WHEN $pass THEN r.round_id = $round ELSE r.kind <> 'imported' OR r.name[:10] = 'imported: ' END
+FROM live_presentations p JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+ANTI JOIN known_answers USING (round_id, query_id, document_id)
+WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice')
+  AND p.annotator IN (SELECT unnest($names::TEXT[]))
+ORDER BY answered, r.sequence, p.presentation_id
+"""
+_MOVED = """
+SELECT DISTINCT p.annotator, p.query_id, p.document_id, r.name
+FROM presentations p JOIN withdrawals w USING (presentation_id) JOIN rounds r USING (round_id)
+ANTI JOIN known_answers USING (round_id, query_id, document_id)
+WHERE p.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit')
+  AND p.annotator IN (SELECT unnest(?::TEXT[]))
+ORDER BY ALL
+"""
+_KEYS = """
+SELECT client_key, author, presentation_id, revision FROM judgment_events
+WHERE author IN (SELECT unnest(?::TEXT[]))
+"""
+_POSITIONS = "SELECT annotator, count(*) FROM presentations WHERE round_id = ? GROUP BY annotator"
+_OTHER_NAME = "Another person needs a name that people can tell apart."
+
+
+@dataclass(frozen=True)
+class JudgmentImport:
+    """What an import of judgments did.
+
+    Attributes
+    ----------
+    round: the round of imported judgments, or None if all answered open presentations.
+    judgments: new judgments written; `filled` of them answered presentations of a labeling round.
+    changed: judgments whose grade differs from the stored one: appended as corrections.
+    unchanged: judgments that the project has already.
+    superseded: judgments that were imported before and that the annotator has changed on screen since; the
+        newer answer counts.
+    sealed: judgments of pairs that a release seals and that the annotator had judged. Whether these are the
+        same is not said: a file of guesses would read the grades.
+    unknown: names of queries and documents that were left out because the project does not have them.
+    added_pairs: pairs that no pool held; their source is 'imported'.
+    added_annotators: names that the project did not know; they cannot sign in.
+    unread: what could not be read of judgments that were taken without it, such as their time → how often.
+    marks: ranges of characters that are evidence of what is new or changed.
+    """
+
+    round: str | None
+    judgments: int
+    filled: int
+    changed: int
+    unchanged: int
+    superseded: int
+    sealed: int
+    added_queries: int
+    added_pairs: int
+    added_annotators: list[str]
+    left_out: dict[str, int]
+    unknown: dict[str, list[str]] = field(default_factory=dict)
+    unread: dict[str, int] = field(default_factory=dict)
+    fields: JudgmentFields | None = None
+    marks: int = 0
+
+    @property
+    def outcome(self) -> ImportOutcome:
+        """What the import did, in figures and sentences."""
+        changes = bool(self.judgments or self.changed or self.sealed)
+        sentence = "Nothing changed: the project has these judgments."
+        if changes:
+            where = f" in the round “{self.round}”" if self.round else ""
+            answered = pluralize(
+                self.filled, "of them answers an open presentation", "of them answer open presentations"
+            )
+            sentence = f"{pluralize(self.judgments, 'new judgment')}{where}, {answered}."
+        remarks = judgment_remarks(self.fields, self.unread)
+        if self.marks:
+            remarks.append(f"With {pluralize(self.marks, 'range')} of evidence.")
+        if self.sealed:
+            before = pluralize(self.sealed, "judgment is of a pair", "judgments are of pairs")
+            remarks.append(
+                f"{before} that a release seals: whether the grades are those given before is not said."
+            )
+        if self.added_annotators:
+            names = ", ".join(self.added_annotators)
+            remarks = [f"Annotators known from imports only, who cannot sign in: {names}.", *remarks]
+        figures = {
+            "new judgments": self.judgments,
+            "corrections": self.changed,
+            "unchanged": self.unchanged,
+            "answered on screen since": self.superseded,
+            "queries added": self.added_queries,
+            "judged before, sealed": self.sealed,
+            "pairs added": self.added_pairs,
+        }
+        return ImportOutcome(changes, sentence, "judgments", figures, self.left_out, remarks)
+
+
+def import_judgments(
+    store: Store,
+    path: Path,
+    fields: JudgmentFields | None = None,
+    layout: FileLayout | None = None,
+    *,
+    grade_map: Mapping[str, int | None] | None = None,
+    skip_unknown: bool = False,
+    about: str | None = None,
+    round_name: str | None = None,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+) -> JudgmentImport:
+    """Import the judgments of a file, in one transaction.
+
+    Parameters
+    ----------
+    grade_map: the file's grades → the guide's, from `parse_grade_map`; without it they are the same.
+    skip_unknown: leave out, and count, judgments of documents that the corpus does not have, and of query
+        ids that the project does not have, where they would be refused; of evidence, quotes that are not in
+        the text.
+    about: 'current' or 'earlier': which text the judgments are about where an annotator was shown another
+        text of the document than the corpus has now. Without it they are refused; judgments of a new pass are
+        about the current text.
+    round_name: the file is a pass of its own, of this name: judgments of the same people on the same pairs in
+        other rounds stay as they are, and open presentations stay open.
+
+    Raises
+    ------
+    InputError: the file cannot be read, or judgments cannot be taken; all of them together.
+    RefusedError: there is no corpus yet, or a round of that name was not imported.
+    """
+    file = JudgmentFile(store, path, fields, layout, grade_map, skip_unknown, progress)
+    try:
+        refuse_alike_annotators(store, file.judgments, file.fields)
+        added = add_judgments(
+            store,
+            file.judgments,
+            file.source,
+            file.new_queries,
+            file.left_out,
+            file.known_as,
+            about,
+            author,
+            round_name,
+            skip_unknown,
+        )
+    except InputError as error:
+        problems = [re.sub("^line", file.unit, problem) for problem in error.problems]
+        raise InputError(problems, path=path, way_out=error.way_out) from error
+    return replace(added, unknown=file.unknown, unread=file.unread | added.unread, fields=file.fields)
+
+
+def add_judgments(
+    store: Store,
+    judgments: Sequence[ImportedJudgment],
+    source: str,
+    new_queries: Sequence[Query] = (),
+    left_out: dict[str, int] | None = None,
+    known_as: Mapping[str, str] = MappingProxyType({}),
+    about: str | None = None,
+    author: str = COMMAND_LINE,
+    round_name: str | None = None,
+    skip_unknown: bool = False,
+) -> JudgmentImport:
+    """Write judgments made elsewhere, in one transaction.
+
+    Parameters
+    ----------
+    source: names the round for those that answer no open presentation; usually the file's name.
+    new_queries: queries that the judgments are about and the project may not hold yet.
+    left_out: what the reader has left out already; returned with what this step adds.
+    known_as: the source's id → the project's, of queries that the project knew by their text.
+    about, round_name, skip_unknown: as for `import_judgments`.
+
+    Raises
+    ------
+    InputError: an unknown `about`, an empty name, judgments that may be about either text,
+        grades outside the scale, two grades of one annotator for one pair, unknown documents, pairs that were
+        moved from the annotator to somebody else.
+    RefusedError: there is no corpus, a round of that name was not imported, or the same annotators kept
+        judging meanwhile.
+    """
+    if about not in (None, *TEXTS):
+        raise InputError(f"--about {about!r}: expected {' or '.join(TEXTS)}")
+    if round_name is not None and not round_name.strip():
+        raise InputError("--round: found an empty name; expected one for this pass, such as second-pass")
+    left_out = dict(left_out or {})
+    by_key = one_judgment_a_pair(judgments, left_out)
+    name = f"imported: {source}" if round_name is None else round_name.strip()
+    round_id = digest("round", name)
+    bring_texts(store, (key.document_id for key in by_key))
+
+    def write(cursor: Cursor, plan: ImportPlan) -> None:
+        _write(cursor, plan, round_id, name, source)
+        if known_as:
+            add_other_ids(cursor, known_as)
+        if plan.events:
+            counts = asdict(_result(plan, name, left_out))
+            detail = {key: counts[key] for key in RECORDED}
+            added = len(plan.annotators)
+            detail |= {"source": source, "added_annotators": added}
+            record_event(cursor, "import judgments", detail, author)
+
+    plan = write_if_unchanged(
+        store,
+        fingerprint=lambda cursor: _fingerprint(cursor, by_key),
+        read=lambda cursor: _read(cursor, by_key, round_id, None if round_name is None else name),
+        plan=lambda inputs: plan_import(
+            by_key, inputs, round_id, new_queries, about, skip_unknown, round_name is not None
+        ),
+        write=write,
+        busy=BUSY,
+    )
+    return _result(plan, name, left_out)
+
+
+def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:
+    """What a planned import rests on; rows are only ever appended, so their numbers suffice."""
+    names = sorted({key.annotator for key in judgments})
+    counts = cursor.execute(
+        """
+        SELECT (SELECT count(*) FROM presentations WHERE annotator IN (SELECT unnest($names::TEXT[]))),
+               (SELECT count(*) FROM judgment_events WHERE author IN (SELECT unnest($names::TEXT[]))),
+               (SELECT count(*) FROM withdrawals),
+               (SELECT count(*) FROM queries), (SELECT count(*) FROM candidates),
+               (SELECT count(*) FROM annotators)
+        """,
+        {"names": names},
+    ).fetchall()
+    return (current_snapshot(cursor), current_guide(cursor).guide_hash, *counts[0])
+
+
+def _read(
+    cursor: Cursor, judgments: Mapping[JudgmentKey, ImportedJudgment], round_id: str, pass_name: str | None
+) -> ImportInputs:
+    names = sorted({key.annotator for key in judgments})
+    documents = sorted({key.document_id for key in judgments})
+    guide = current_guide(cursor)
+    asked = {"names": names, "round": round_id, "pass": pass_name is not None}
+    rounds = cursor.execute("SELECT round_id, guide_hash FROM round_states").fetchall()
+    round_exists = any(row[0] == round_id for row in rounds)
+    if pass_name and not round_exists:
+        refuse_taken(cursor, pass_name)
+    current = sorted(snapshot_versions(cursor, current_snapshot(cursor), documents).items())
+    presentations = cursor.execute(_PRESENTATIONS, asked).fetchall()
+    marked = {key.document_id for key, judgment in judgments.items() if judgment.evidence is not None}
+    versions = [*current, *((row[2], row[10]) for row in presentations)] if marked else []
+    return ImportInputs(
+        guides={
+            used: guide_by_hash(cursor, used) for used in {guide.guide_hash, *(row[1] for row in rounds)}
+        },
+        guide=guide,
+        documents=current,
+        annotators=[annotator.name for annotator in list_annotators(cursor)],
+        queries=cursor.execute("SELECT query_id FROM queries").fetchall(),
+        pairs=cursor.execute("SELECT query_id, document_id FROM candidates").fetchall(),
+        presentations=presentations,
+        moved=[] if pass_name else cursor.execute(_MOVED, [names]).fetchall(),
+        keys=cursor.execute(_KEYS, [names]).fetchall(),
+        positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
+        sealed=closed_access(cursor).closed,
+        round_exists=round_exists,
+        bodies=_bodies(cursor, versions, marked),
+        marks=marks_of(cursor, [row[3] for row in presentations if row[2] in marked]),
+    )
+
+
+def _bodies(
+    cursor: Cursor, versions: Iterable[tuple[str, str]], documents: Collection[str]
+) -> dict[str, str]:
+    """Version → body of these documents."""
+    read = documents_by_hash(cursor, {version for name, version in versions if name in documents})
+    return {version: document.body for version, document in read.items()}
+
+
+def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: str) -> None:
+    if plan.presentations and not plan.round_exists:
+        write_round(cursor, round_id, name, "imported", plan.guide_hash, {"source": source})
+    for annotator in plan.annotators:
+        add_imported(cursor, annotator)
+    append_rows(cursor, "queries", plan.queries, metadata="{}")
+    names = ("query_id", "document_id")
+    append_rows(cursor, "candidates", plan.pairs, names)
+    append_rows(cursor, "candidate_sources", plan.pairs, names, pool_id=round_id, system="imported")
+    append_rows(cursor, "presentations", plan.presentations)
+    append_events(cursor, plan.events, plan.marks)
+
+
+def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentImport:
+    return JudgmentImport(
+        round=name if plan.presentations else None,
+        judgments=plan.new,
+        filled=plan.filled,
+        changed=plan.changed,
+        unchanged=plan.unchanged,
+        superseded=plan.superseded,
+        sealed=plan.sealed,
+        added_queries=len(plan.queries),
+        added_pairs=len(plan.pairs),
+        added_annotators=plan.annotators,
+        left_out=left_out,
+        unread={ABSENT_QUOTE: plan.absent_quotes} if plan.absent_quotes else {},
+        marks=len(plan.marks),
+    )
+
+
+def refuse_alike_annotators(
+    store: Store, judgments: Sequence[ImportedJudgment], fields: JudgmentFields
+) -> None:
+    """Refuse new names of people whom the project, or the file, may know by another name.
+
+    What `fields.annotator_map` gives is taken as it is.
+
+    Raises
+    ------
+    InputError: there are such names; all of them.
+    """
+    with store.reading() as cursor:
+        person_of = names_in_use(cursor)
+    first = {judgment.annotator: judgment.line for judgment in reversed(judgments)}
+    known = {name for name, person in person_of.items() if name == person}
+    problems: list[str] = []
+    one_person: dict[str, str] = {}
+    new = first.keys() - known - {*fields.annotator_map.values()}
+    for name in sorted(new, key=lambda name: (first[name], name)):
+        other = name if name in person_of else alike([name], person_of).get(name)
+        if other is None:
+            person_of[name] = name
+        else:
+            one_person[name] = person_of[other]
+            problems.append(f"line {first[name]}: {_question(name, other, person_of[other], first)}")
+    refuse_problems(problems, way_out=_way_out(one_person, fields))
+
+
+def _question(name: str, other: str, person: str, first: Mapping[str, int]) -> str:
+    if name == other:
+        return f"the annotator {name!r} has the address of {person!r} for a name"
+    if person != other:
+        known = f"{other!r}, the address of {person!r},"
+    else:
+        known = f"{other!r} on line {first[other]}" if other in first else f"{other!r}"
+    return f"the annotator {name!r} differs from {known} by {difference_of_form(name, other)}"
+
+
+def _way_out(one_person: Mapping[str, str], fields: JudgmentFields) -> str:
+    if fields.annotator_name is not None:
+        return "".join(
+            f"If they are one person, say --annotator {shlex.quote(person)}. {_OTHER_NAME}"
+            for person in one_person.values()
+        )
+    two_people = map_to_write({name: name for name in one_person})
+    return (
+        f"If they are one person, say so: --annotator-map {map_to_write(one_person)}. "
+        f"If they are two people: --annotator-map {two_people}."
+    )

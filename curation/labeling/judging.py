@@ -1,0 +1,287 @@
+"""Judging submissions: which become judgment events, which are repeats, stale or refused; the rows of events.
+
+Each event of a presentation has a revision, and a revision can be written once. A client names the revision
+that it saw, so of two tabs, a held key or a race only one is written, and the other learns the state it
+missed. A client key, made once per action, tells a retry from a new action. Events are appended, never
+changed; two keys of their table guard every write.
+
+A judgment that arrives after its round was closed is kept and marked late. One on a presentation that was
+reassigned is refused: its pair gets its full number of judgments without it.
+
+Evidence: the ranges of characters that a person marked belong to the event that gave the grade. So they count
+as long as it does, and a changed mark is a new revision. Offsets are into the body of the version shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import NamedTuple
+
+from curation.core.similarity.quotes import QUOTED, outside_of, quoted
+from curation.core.spans import Spans
+from curation.core.text import MAX_NOTE_LENGTH
+from curation.guides.guide import Guide
+from curation.store import Cursor, append_rows, utc_now
+
+KINDS = ("grade", "cannot_tell", "later", "undo")
+ANSWERED = ("grade", "cannot_tell")
+MAX_ACTIVE_MS = 24 * 3_600_000
+UsedKey = tuple[str, str, int]
+"""The event that a client key was used for: its author, presentation and revision."""
+KEPT_LATE = "the round was closed before it came, so it is marked as late"
+EvidenceMark = tuple[str, int, int, int, str, str]
+"""A row of `evidence_marks`: characters that the event of this revision has as evidence."""
+EVENT = """JOIN judgment_events e
+    ON e.presentation_id = j.presentation_id AND e.revision + 1 = j.next_revision"""
+"""The event `e` of a current judgment `j`."""
+_MARK = ("presentation_id", "revision", *QUOTED)
+# Those of the last answer: an answer without marks has none, whatever the one before had.
+_MARKS = """
+SELECT presentation_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
+FROM evidence_marks m
+WHERE presentation_id IN (SELECT unnest(?::TEXT[])) AND NOT EXISTS (
+    FROM judgment_events e WHERE e.presentation_id = m.presentation_id AND e.revision > m.revision
+    AND e.kind IN ('grade', 'cannot_tell'))
+GROUP BY presentation_id
+"""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One action on one presentation.
+
+    Attributes
+    ----------
+    revision: how many events the presentation had when the annotator saw it.
+    client_key: made by the client once per action; sent again with a retry.
+    active_ms: milliseconds for which the item was on screen and the page in front. More than a day is stored
+        as a day, a negative time as unknown.
+    guide_hash: the guide that the annotator read; None is the one in force. It may have changed meanwhile.
+    evidence: characters of the document's body that show what the grade says; what overlaps is joined.
+    """
+
+    presentation_id: str
+    revision: int
+    kind: str
+    client_key: str
+    grade: int | None = None
+    reason: str | None = None
+    note: str | None = None
+    flagged: bool = False
+    shown_at: datetime | None = None
+    active_ms: int | None = None
+    submitted_at: datetime | None = None
+    guide_hash: str | None = None
+    evidence: Spans = ()
+
+
+class Outcome(NamedTuple):
+    """The outcome of what a screen submits.
+
+    status: 'saved' (`message` says if late); 'repeated' (this very action was saved before); 'stale'
+    (somebody else acted on the presentation since it was shown: look again at `revision`); 'refused'
+    (`message` says why).
+    """
+
+    client_key: str
+    status: str
+    message: str = ""
+    revision: int = 0
+    presentation_id: str | None = None
+
+
+class PresentationState(NamedTuple):
+    """The state of a presentation before a submission.
+
+    Attributes
+    ----------
+    guide_hash: of the guide that is in force in its round.
+    closed: its round is closed.
+    withdrawn: it was reassigned to somebody else before it was touched.
+    practice: its expected grade is shown after the answer, so that only the first answer counts.
+    guides: hashes of all guides that were ever in force in its round.
+    """
+
+    annotator: str
+    guide_hash: str
+    next_revision: int
+    answered: bool
+    closed: bool = False
+    withdrawn: bool = False
+    practice: bool = False
+    guides: tuple[str, ...] = ()
+
+    def read_under(self, guide_hash: str | None) -> str:
+        """The guide of an answer: the one that was read, if the round ever had it, else the one in force."""
+        return guide_hash if guide_hash is not None and guide_hash in self.guides else self.guide_hash
+
+
+class JudgingContext(NamedTuple):
+    """What submissions are judged by: states by presentation, client keys in use, guides by hash.
+
+    bodies: presentation → the body that is shown, of those with evidence.
+    """
+
+    states: dict[str, PresentationState]
+    used_keys: dict[str, UsedKey]
+    guides: dict[str, Guide]
+    bodies: Mapping[str, str] = MappingProxyType({})
+
+
+def judge(
+    annotator: str, submissions: Sequence[Submission], context: JudgingContext
+) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]]:
+    """Judge submissions: the outcome of each, and what to append. Every judgment passes here.
+
+    Updates the context as if the events were appended.
+    """
+    outcomes: list[Outcome] = []
+    events: list[JudgmentEvent] = []
+    marks: list[EvidenceMark] = []
+    now = utc_now()
+    for item in submissions:
+        outcome = _outcome(item, annotator, context)
+        outcomes.append(outcome)
+        if outcome.status == "saved":
+            state = context.states[item.presentation_id]
+            event = _event(item, annotator, state, now)
+            events.append(event)
+            quotes = quoted(context.bodies.get(item.presentation_id, ""), item.evidence)
+            marks += [(item.presentation_id, event.revision, *mark) for mark in quotes]
+            now += timedelta(microseconds=1)  # times order the actions, also within a batch
+            context.used_keys[item.client_key] = (annotator, item.presentation_id, event.revision)
+            context.states[item.presentation_id] = state._replace(
+                next_revision=outcome.revision, answered=item.kind in ANSWERED
+            )
+    return outcomes, events, marks
+
+
+def _outcome(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
+    state = context.states.get(item.presentation_id)
+    if state is None or state.annotator != annotator:
+        return _answer(item, "refused", 0, "this item is not among your items")
+    used = context.used_keys.get(item.client_key)
+    if used is not None:
+        if used[:2] == (annotator, item.presentation_id):
+            return _answer(item, "repeated", used[2] + 1)
+        return _answer(item, "refused", state.next_revision, "this action's key is already in use")
+    if item.revision != state.next_revision:
+        return _answer(item, "stale", state.next_revision, "answered elsewhere in the meantime")
+    problem = _problem(item, state, context)
+    if problem:
+        return _answer(item, "refused", state.next_revision, problem)
+    return _answer(item, "saved", state.next_revision + 1, KEPT_LATE if state.closed else "")
+
+
+def _answer(item: Submission, status: str, revision: int, message: str = "") -> Outcome:
+    return Outcome(item.client_key, status, message, revision, item.presentation_id)
+
+
+def _problem(item: Submission, state: PresentationState, context: JudgingContext) -> str:
+    if item.kind not in KINDS:
+        return f"unknown kind {item.kind!r}; expected one of {', '.join(KINDS)}"
+    if not 8 <= len(item.client_key) <= 128:
+        return "a client key has 8 to 128 characters"
+    if item.kind != "grade" and item.grade is not None:
+        return f"{item.kind} takes no grade"
+    if item.kind == "undo" and not state.answered:
+        return "there is nothing to undo"
+    refused = _against_the_round(item, state)
+    if refused:
+        return refused
+    if len(item.note or "") > MAX_NOTE_LENGTH or len(item.reason or "") > MAX_NOTE_LENGTH:
+        return f"a note has at most {MAX_NOTE_LENGTH:,} characters"
+    read = context.guides[state.read_under(item.guide_hash)]
+    against = _against_the_scale(item, read, context.guides[state.guide_hash]) if item.kind == "grade" else ""
+    body = context.bodies.get(item.presentation_id, "")
+    marked = read.against_marks(item.grade, bool(item.evidence)) or outside_of(body, item.evidence)
+    return against or marked
+
+
+def _against_the_scale(item: Submission, read: Guide, guide: Guide) -> str:
+    if read.values != guide.values:
+        return "the guide has another scale since this item was shown: look at it again"
+    return guide.outside(item.grade)
+
+
+def _against_the_round(item: Submission, state: PresentationState) -> str:
+    if state.withdrawn:
+        return "this item was moved to somebody else, or its query has a filter now; go on with the next one"
+    if state.practice and state.answered:
+        return "practice answers cannot be changed: the expected grade was shown"
+    if state.closed and item.kind not in ANSWERED:
+        return "the round is closed: an answer can be changed there, but not taken back or put off"
+    return ""
+
+
+def _measured(active_ms: int | None) -> int | None:
+    """A time on screen that can be; no grade is refused for the clock of its browser."""
+    return None if active_ms is None or active_ms < 0 else min(active_ms, MAX_ACTIVE_MS)
+
+
+def _event(item: Submission, author: str, state: PresentationState, now: datetime) -> JudgmentEvent:
+    return JudgmentEvent(
+        presentation_id=item.presentation_id,
+        revision=state.next_revision,
+        kind=item.kind,
+        grade=item.grade,
+        reason=item.reason or None,
+        note=item.note or None,
+        flagged=item.flagged,
+        guide_hash=state.read_under(item.guide_hash),
+        author=author,
+        client_key=item.client_key,
+        shown_at=item.shown_at,
+        submitted_at=item.submitted_at or now,
+        active_ms=_measured(item.active_ms),
+        late=state.closed,
+    )
+
+
+class JudgmentEvent(NamedTuple):
+    """A row of `judgment_events`."""
+
+    presentation_id: str
+    revision: int
+    kind: str
+    grade: int | None
+    reason: str | None
+    note: str | None
+    flagged: bool
+    guide_hash: str
+    author: str
+    client_key: str
+    shown_at: datetime | None
+    submitted_at: datetime
+    active_ms: int | None
+    late: bool
+    time_known: bool = True
+
+
+_INSERT = f"""
+INSERT INTO judgment_events ({", ".join(JudgmentEvent._fields)})
+VALUES ({", ".join("?" * len(JudgmentEvent._fields))})
+"""  # noqa: S608  names from above
+
+
+def append_events(
+    cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
+) -> None:
+    """Append what `judge` has made; the primary key refuses a revision that was written meanwhile."""
+    append_rows(cursor, "evidence_marks", marks, _MARK)
+    if len(events) == 1:  # four times as fast
+        cursor.execute(_INSERT, events[0])
+        return
+    append_rows(cursor, "judgment_events", events)
+
+
+def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
+    """Presentation → what its annotator marked last, of those with marks.
+
+    After an undo it is what was taken back, so that a screen can offer it once more.
+    """
+    rows = cursor.execute(_MARKS, [list(presentation_ids)]).fetchall() if presentation_ids else []
+    return {name: tuple(zip(starts, ends, strict=True)) for name, starts, ends in rows}

@@ -1,1 +1,0 @@
-"""Judgments: events that are appended and never changed, from the app and from files."""

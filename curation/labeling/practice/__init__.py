@@ -1,1 +1,0 @@
-"""Practice: known pairs before the first round, with explanations and a pass mark."""

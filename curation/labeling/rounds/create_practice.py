@@ -1,0 +1,286 @@
+"""Creating practice rounds: who practises on which queries, from decided pairs or from a lead's file.
+
+A line of the file has a query, a document, the expected grade and its explanation. The round keeps all pairs,
+so that another attempt draws other queries of the same stock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from curation.core.errors import InputError, RefusedError
+from curation.core.reports.page import Table
+from curation.core.text import MAX_NOTE_LENGTH, alike, digest, left_out_sentences, percent
+from curation.guides.guide import current_guide
+from curation.ingest.importers.external_corpus import bring_texts
+from curation.ingest.importers.known_queries import KnownQueries, NamedBy, named_by
+from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.values import text_of, whole_number
+from curation.labeling.requests import PracticeRequest
+from curation.labeling.rounds.assignment import order, presentations_of
+from curation.labeling.rounds.candidates import Candidate
+from curation.labeling.rounds.control_items import (
+    ControlItem,
+    ControlItemPool,
+    GivenPair,
+    read_control_items,
+    write_control_items,
+)
+from curation.labeling.rounds.create_round import BUSY, project_fingerprint
+from curation.labeling.rounds.practice import draw
+from curation.labeling.rounds.rounds import refuse_taken, refuse_who_cannot_judge, write_round
+from curation.people.annotators import require_annotators, require_author
+from curation.people.seal_access import LEAVES_OUT, SealAccess, unseal
+from curation.store import Cursor, Store, append_rows, record_event
+from curation.store.documents import current_snapshot, snapshot_versions
+from curation.store.planned_writes import write_if_unchanged
+from curation.store.rows import Presentation
+from curation.store.settings import COMMAND_LINE
+
+_HAD = """
+SELECT DISTINCT annotator, query_id, document_id FROM live_presentations
+WHERE annotator IN (SELECT unnest(?::TEXT[]))
+"""
+FIELDS = {
+    "query": ("query", "query_id", "query-id"),
+    "document": ("document", "document_id", "doc_id", "corpus-id"),
+    "grade": ("grade", "relevance", "score", "label"),
+    "explanation": ("explanation", "reason", "why"),
+}
+
+
+@dataclass(frozen=True)
+class PracticeOpened:
+    """A new practice round.
+
+    Attributes
+    ----------
+    known: pairs that the round keeps in stock.
+    queries, per_annotator: name → number of queries, and of items, to practise on.
+    left_out: reason → number of pairs, or of queries that an annotator is short of.
+    """
+
+    round: str
+    round_id: str
+    guide_hash: str
+    pass_mark: float
+    known: int
+    queries: dict[str, int]
+    per_annotator: dict[str, int]
+    left_out: dict[str, int]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was opened, and what is left out."""
+        return [
+            f"Practice {self.round} is open: {self.known:,} known pairs available, pass mark "
+            f"{percent(self.pass_mark)}.",
+            *left_out_sentences(self.left_out),
+        ]
+
+    @property
+    def tables(self) -> list[Table]:
+        """Who practises on how much."""
+        rows = tuple((who, self.queries[who], count) for who, count in self.per_annotator.items())
+        return [Table("Practice", ("Annotator", "Queries", "Items"), rows)]
+
+
+def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_LINE) -> PracticeOpened:
+    """Give annotators queries with known grades to practise on before everything else.
+
+    Raises
+    ------
+    InputError: the numbers or the file's lines do not fit, or pairs of the file are sealed; all problems
+        together.
+    NotFoundError: annotators that the project does not know.
+    RefusedError: the name is taken, somebody cannot sign in or has had every pair, or there are no pairs.
+    """
+    request = request.checked()
+    name, path, names = request.name, request.file, list(request.annotators)
+    parameters: dict[str, Any] = {
+        "annotators": names,
+        "queries": request.queries,
+        "pass_mark": request.pass_mark,
+        "within": request.within,
+        "seed": request.seed,
+        "source": path.name if path else "adjudications",
+    }
+
+    access = unseal(store, f"practise in {name}", request.reason, author)
+    if access.reason is not None:
+        parameters["sealed"] = access.reason
+
+    def read(cursor: Cursor) -> tuple[str, ControlItemPool | PracticeFile, set[GivenPair]]:
+        require_author(cursor, author, "lead")
+        refuse_who_cannot_judge(require_annotators(cursor, names))
+        refuse_taken(cursor, name)
+        stock = (
+            PracticeFile(cursor, path, request.fields, access)
+            if path is not None
+            else _shown_items(read_control_items(cursor), access)
+        )
+        return current_guide(cursor).guide_hash, stock, set(cursor.execute(_HAD, [names]).fetchall())
+
+    def plan(
+        inputs: tuple[str, ControlItemPool | PracticeFile, set[GivenPair]],
+    ) -> tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]:
+        guide_hash, stock, had = inputs
+        pool = stock.read() if isinstance(stock, PracticeFile) else stock
+        opened, rows = _plan(name, parameters, guide_hash, pool, had)
+        bring_texts(store, (row.document_id for row in rows))
+        return opened, rows, pool.items
+
+    def write(
+        cursor: Cursor, planned: tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]
+    ) -> None:
+        opened, rows, items = planned
+        write_round(cursor, opened.round_id, name, "practice", opened.guide_hash, parameters)
+        append_rows(cursor, "presentations", rows)
+        write_control_items(cursor, opened.round_id, items)
+        record_event(cursor, "open practice", {"name": name, **parameters, "known": len(items)}, author)
+
+    opened, *_ = write_if_unchanged(
+        store, fingerprint=project_fingerprint, read=read, plan=plan, write=write, busy=BUSY
+    )
+    return opened
+
+
+def _plan(
+    name: str, parameters: dict[str, Any], guide_hash: str, pool: ControlItemPool, had: set[GivenPair]
+) -> tuple[PracticeOpened, list[Presentation]]:
+    if not pool.items:
+        raise _nothing_known(pool)
+    round_id = digest("round", name, guide_hash, parameters)
+    rows: list[Presentation] = []
+    queries: dict[str, int] = {}
+    short = 0
+    for who in parameters["annotators"]:
+        fresh = [item for item in pool.items if (who, *item.pair) not in had]
+        work = draw(fresh, parameters["queries"], f"{parameters['seed']}:0")
+        if not work:
+            raise RefusedError(
+                f"{who} has judged every known pair already and can skip practice: leave them out, or give "
+                "other pairs.",
+                command="--file names a file of pairs.",
+            )
+        short += parameters["queries"] - len(work)
+        queries[who] = len(work)
+        rows.extend(presentations_of(round_id, who, order(work, 0.0, f"{parameters['seed']}:{who}")))
+    left_out = dict(pool.left_out)
+    if short:
+        left_out["practice queries: fewer are known than asked for"] = short
+    opened = PracticeOpened(
+        round=name,
+        round_id=round_id,
+        guide_hash=guide_hash,
+        pass_mark=parameters["pass_mark"],
+        known=len(pool.items),
+        queries=queries,
+        per_annotator=dict(Counter(row.annotator for row in rows)),
+        left_out=left_out,
+    )
+    return opened, rows
+
+
+def _shown_items(pool: ControlItemPool, access: SealAccess) -> ControlItemPool:
+    """The pairs whose grade may be shown; the others are counted."""
+    items = tuple(item for item in pool.items if access.shows(item.candidate.query_id))
+    sealed = len(pool.items) - len(items)
+    left_out = pool.left_out | ({LEAVES_OUT: sealed} if sealed else {})
+    return pool._replace(items=items, left_out=left_out)
+
+
+def _nothing_known(pool: ControlItemPool) -> RefusedError:
+    why = "; ".join(f"{count:,} {reason}" for reason, count in pool.left_out.items())
+    return RefusedError(
+        f"There are no known pairs to practise on{f' ({why})' if why else ''}. Decide some, or give a file "
+        "of query, document, grade and explanation.",
+        command="`goldgrade adjudicate` decides pairs, and --file names such a file.",
+    )
+
+
+class PracticeFile:
+    """A file of pairs, and what its lines are compared with: the project's queries, documents and guide."""
+
+    def __init__(
+        self, cursor: Cursor, path: Path, columns: Mapping[str, str | None], access: SealAccess
+    ) -> None:
+        self._path = path
+        self._columns = columns
+        self._access = access
+        self._queries = KnownQueries.read(cursor)
+        self._guide = current_guide(cursor)
+        self._hashes = snapshot_versions(cursor, current_snapshot(cursor))
+
+    def read(self) -> ControlItemPool:
+        """The pairs of the file, by query and document id.
+
+        Raises
+        ------
+        InputError: the file cannot be read, or lines do not fit; all problems together.
+        """
+        records = Records(self._path)
+        columns = [
+            records.need(f"--map {name}", self._columns.get(name), usual, f"the {name}", ids=name != "grade")
+            for name, usual in FIELDS.items()
+        ]
+        first: dict[tuple[str, str], tuple[ControlItem, int]] = {}
+        for record in records:
+            texts = [text_of(record.fields.get(column or "")).strip() for column in columns]
+            item, problems = self._item(named_by(columns[0] or ""), *texts)
+            for problem in problems:
+                records.problems.add(record.line, problem)
+            if item is None:
+                continue
+            before, line = first.setdefault(item.pair, (item, record.line))
+            if before.grade != item.grade:
+                records.problems.add(
+                    record.line,
+                    f"the pair ({item.pair[0]}, {item.pair[1]}) has the grade {item.grade} here and "
+                    f"{before.grade} on {records.unit} {line}: keep one of the two",
+                )
+        return ControlItemPool(tuple(first[pair][0] for pair in sorted(first)), frozenset(), {})
+
+    def _item(
+        self, named: NamedBy | None, query: str, document: str, grade: str, explanation: str
+    ) -> tuple[ControlItem | None, list[str]]:
+        """The pair of a line, or None and what is wrong with it."""
+        problems = []
+        known = None
+        try:
+            known = self._queries.find(query, named)
+            if known is None:
+                like = like_known(query, self._queries.alike)
+                problems.append(f"the project has no query {query!r}{like}")
+            elif not self._access.shows(known.query_id):
+                problems.append(
+                    f"a release seals the grades of the query {query!r}, and practice shows them; leave the "
+                    'line out, or say why with --reason "why", which is logged'
+                )
+        except InputError as error:
+            problems.extend(error.problems)
+        if document not in self._hashes:
+            like = like_known(document, partial(alike, known=self._hashes))
+            problems.append(f"the corpus has no document {document!r}{like}")
+        value = whole_number(grade)
+        if value is None:
+            problems.append(f"the grade {grade!r} is no whole number")
+        elif self._guide.outside(value):
+            problems.append(self._guide.outside(value))
+        if not explanation:
+            problems.append("a practice pair needs its explanation")
+        elif len(explanation) > MAX_NOTE_LENGTH:
+            problems.append(
+                f"an explanation has at most {MAX_NOTE_LENGTH:,} characters, not {len(explanation):,}"
+            )
+        if problems or known is None or value is None:
+            return None, problems
+        return ControlItem(
+            Candidate(known.query_id, document, self._hashes[document]), value, explanation
+        ), []

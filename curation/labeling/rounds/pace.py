@@ -1,0 +1,164 @@
+"""The pace of annotators in a round, and a forecast of when it is done.
+
+Pace has two figures: the median seconds an item is on screen, and answers per hour of work, where work is the
+time between answers that follow within ten minutes. The forecast is by calendar days instead: open items over
+the answers per day of the last seven days, of the annotator who needs longest, because work does not move
+between people by itself.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+
+from curation.core.text import pluralize
+from curation.labeling.rounds.rounds import find_round
+from curation.labeling.rounds.upcoming import unshown
+from curation.store import Store, utc_now
+
+BREAK = timedelta(minutes=10)
+"""A longer pause between two answers does not count as work."""
+WINDOW = timedelta(days=7)
+MIN_TIME = timedelta(hours=1)
+"""There is no forecast from answers over a shorter time."""
+MIN_ANSWERS = 10
+"""With fewer answers there is neither a pace nor a forecast."""
+FASTEST = 1.0
+"""Seconds: an answer in less is fast, however fast the others are.
+
+Wood, Harms, Lowman and DeSimone (2017), Social Psychological and Personality Science 8: below one second an
+item, answers to one-line items of questionnaires stop being consistent. Huang and others (2012), Journal of
+Business and Psychology 27, ask for two. A query and a document are longer than such an item.
+"""
+MAX_HOURLY = 3600 / FASTEST
+"""Answers per hour of work above which nobody can have read the items."""
+DAYS_SHOWN = 14
+MAX_DAYS = 3650
+_WORK = """
+WITH first_answers AS (
+    SELECT presentation_id, submitted_at, active_ms FROM judgment_events
+    WHERE kind IN ('grade', 'cannot_tell') AND time_known
+    QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision) = 1)
+SELECT p.annotator, count(*) FILTER (NOT coalesce(s.answered, false)),
+       list(f.submitted_at ORDER BY f.submitted_at) FILTER (f.submitted_at IS NOT NULL),
+       list(f.active_ms ORDER BY f.active_ms) FILTER (f.active_ms IS NOT NULL),
+       histogram(coalesce(s.grade, -1)) FILTER (s.answered)
+FROM live_presentations p
+LEFT JOIN presentation_states s USING (presentation_id)
+LEFT JOIN first_answers f USING (presentation_id)
+WHERE p.round_id = ?
+GROUP BY p.annotator ORDER BY p.annotator
+"""
+
+
+class AnnotatorWork(NamedTuple):
+    """One annotator's work in a round; a pace is None if it rests on fewer than 10 answers.
+
+    Attributes
+    ----------
+    open: items that are not answered.
+    answered: the times of their answers, ascending. seconds: the known seconds on screen.
+    grades: grade → answers; -1 is "cannot tell".
+    """
+
+    annotator: str
+    open: int
+    answered: Sequence[datetime]
+    seconds: Sequence[float]
+    grades: Mapping[int, int] = {}
+
+    @property
+    def median_seconds(self) -> float | None:
+        """Median seconds on screen."""
+        return statistics.median(self.seconds) if len(self.seconds) >= MIN_ANSWERS else None
+
+    @property
+    def hourly(self) -> float | None:
+        """Answers an hour of work."""
+        gaps = [later - earlier for earlier, later in zip(self.answered, self.answered[1:], strict=False)]
+        working = [gap for gap in gaps if gap <= BREAK]
+        spent = sum(working, timedelta()).total_seconds() / 3600
+        return len(working) / spent if len(working) >= MIN_ANSWERS and spent > 0 else None
+
+    @property
+    def too_fast(self) -> bool:
+        """Whether answers came faster than a person can read: from a script, or many sent at once."""
+        return self.hourly is not None and self.hourly > MAX_HOURLY
+
+    @property
+    def hours_left(self) -> float | None:
+        """The open items at this pace; None also where it is faster than a person can read."""
+        return self.open / self.hourly if self.hourly and not self.too_fast else None
+
+
+def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
+    """All annotators' work in a round, by name.
+
+    Raises
+    ------
+    NotFoundError: there is no round of that name.
+    """
+    with store.reading() as cursor:
+        round_id = find_round(cursor, round_name).round_id
+        rows = cursor.execute(_WORK, [round_id]).fetchall()
+        hidden = unshown(cursor)
+    return [
+        AnnotatorWork(
+            *(name, left - hidden[round_id, name], at or []),
+            [milliseconds / 1000 for milliseconds in times or []],
+            grades or {},
+        )
+        for name, left, at, times, grades in rows
+    ]
+
+
+def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tuple[datetime | None, str]:
+    """When everybody would be done, by the answers a day of the last seven days, and how that is known.
+
+    Without a moment, because nothing is open or somebody has no pace, the sentence says why.
+    """
+    now = now or utc_now()
+    waiting = [person for person in work if person.open]
+    if not waiting:
+        return None, "Nothing is open."
+    reasons = [f"{person.annotator} {why}" for person in waiting if (why := _why_not(person, now))]
+    if reasons:
+        return None, (f"No forecast: {'; '.join(reasons)}.")
+    days, last = max((_days_left(person, now), person.annotator) for person in waiting)
+    how = (
+        f"Open items divided by each person's answers a day in the last {WINDOW.days} days, nights and "
+        f"weekends included; {last} is the slowest."
+    )
+    return now + timedelta(days=min(days, MAX_DAYS)), how
+
+
+def daily_answers(work: Sequence[AnnotatorWork], now: datetime | None = None) -> dict[date, int]:
+    """Day → answers, of the last 14 days, today last."""
+    today = (now or utc_now()).date()
+    by_day = Counter(at.date() for person in work for at in person.answered)
+    days = [today - timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
+    return {day: by_day[day] for day in days}
+
+
+def _recent(work: AnnotatorWork, now: datetime) -> list[datetime]:
+    return [at for at in work.answered if at >= now - WINDOW]
+
+
+def _why_not(work: AnnotatorWork, now: datetime) -> str:
+    if not work.answered:
+        return "has answered nothing yet"
+    recent = _recent(work, now)
+    if len(recent) < MIN_ANSWERS:
+        answered = pluralize(len(recent), "item")
+        return f"answered {answered} in the last {WINDOW.days} days; {MIN_ANSWERS} are needed"
+    if now - work.answered[0] < MIN_TIME:
+        return "began less than an hour ago"
+    return "answered faster than a person reads" if work.too_fast else ""
+
+
+def _days_left(work: AnnotatorWork, now: datetime) -> float:
+    span = min(WINDOW, now - work.answered[0]) / timedelta(days=1)
+    return work.open * span / len(_recent(work, now))

@@ -1,0 +1,278 @@
+"""Practice status: how annotators do on queries with known grades, and what the lead decides about them.
+
+A practice round holds pairs with an expected grade and its explanation, from the reviewer's decisions or from
+a file. Each annotator gets some whole queries of them. Who gives the expected grade often enough goes on to
+the real queue. Who does not waits for the lead, who lets them practise again or pass. The first answer
+counts, because the expected grade is shown after it.
+
+Attempts and waivers are events of the round (kind 'extend', `practice` in its detail). An attempt begins at a
+position of the annotator; earlier positions no longer count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from curation.core.errors import InputError, RefusedError
+from curation.core.reports.page import ShareCell, Table
+from curation.core.text import digest, pluralize
+from curation.labeling.rounds.assignment import order, presentations_of
+from curation.labeling.rounds.candidates import Candidate
+from curation.labeling.rounds.control_items import MAX_PER_QUERY, ControlItem
+from curation.labeling.rounds.rounds import append_round_event, round_parameters, round_state
+from curation.people.annotators import require_annotators, require_author
+from curation.people.seal_access import closed_access
+from curation.store import Cursor, Store, append_rows, record_event
+from curation.store.documents import current_snapshot
+from curation.store.rows import Presentation
+from curation.store.settings import COMMAND_LINE
+
+_FEEDBACK = """
+SELECT p.presentation_id, p.query_id, k.grade, s.grade, k.explanation, r.parameters
+FROM presentations p
+JOIN rounds r USING (round_id)
+JOIN known_answers k USING (round_id, query_id, document_id)
+JOIN presentation_states s USING (presentation_id)
+WHERE r.kind = 'practice' AND s.answered AND p.annotator = ?
+  AND p.presentation_id IN (SELECT unnest(?::TEXT[]))
+"""
+_STATUSES = """
+WITH decisions AS (
+    SELECT round_id, detail->>'annotator' AS annotator,
+           max((detail->>'from')::INTEGER) FILTER (detail->>'practice' = 'again') AS begins,
+           arg_max(detail->>'practice', revision) = 'pass' AS waived
+    FROM round_events WHERE kind = 'extend' AND detail->>'practice' IS NOT NULL GROUP BY ALL)
+SELECT p.round_id, r.name, p.annotator, r.paused, coalesce(any_value(d.waived), false),
+       count(*) FILTER (s.answered), count(*),
+       count(*) FILTER (s.answered AND abs(s.grade - k.grade) <= (r.parameters->>'within')::INTEGER),
+       (r.parameters->>'pass_mark')::DOUBLE
+FROM live_presentations p
+JOIN round_states r USING (round_id)
+JOIN known_answers k USING (round_id, query_id, document_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+LEFT JOIN decisions d USING (round_id, annotator)
+WHERE r.kind = 'practice' AND NOT r.closed AND p.position >= coalesce(d.begins, 0)
+  AND (?::TEXT IS NULL OR p.annotator = ?) AND (?::TEXT IS NULL OR p.round_id = ?)
+GROUP BY p.round_id, r.name, r.sequence, r.paused, r.parameters, p.annotator
+ORDER BY r.sequence, p.annotator
+"""
+_SHOWN = "SELECT query_id, position FROM presentations WHERE round_id = ? AND annotator = ?"
+_STOCK = """
+SELECT k.query_id, k.document_id, s.content_hash
+FROM known_answers k JOIN snapshot_documents s ON s.document_id = k.document_id AND s.snapshot_id = ?
+WHERE k.round_id = ? AND NOT EXISTS (
+    FROM live_presentations p
+    WHERE p.annotator = ? AND p.round_id <> k.round_id
+      AND p.query_id = k.query_id AND p.document_id = k.document_id)
+ORDER BY k.query_id, k.document_id
+"""
+
+
+class PracticeState(NamedTuple):
+    """The result of an annotator's practice so far.
+
+    Attributes
+    ----------
+    right: answers with the expected grade.
+    pass_mark: the share of right answers that is needed.
+    passed: None while unfinished.
+    """
+
+    answered: int
+    total: int
+    right: int
+    pass_mark: float
+    passed: bool | None
+
+
+class PracticeStatus(NamedTuple):
+    """An annotator's status in one practice round; `waived` if the lead let them pass."""
+
+    round_id: str
+    round: str
+    annotator: str
+    paused: bool
+    waived: bool
+    state: PracticeState
+
+    @property
+    def open(self) -> bool:
+        """Whether the annotator has to pass the round before the real queue."""
+        return self.state.passed is not True
+
+    @property
+    def sentences(self) -> list[str]:
+        """What became of the annotator's practice."""
+        if self.open:
+            return [f"{self.annotator} has {pluralize(self.state.total, 'item')} to practise on."]
+        return [f"{self.annotator} gets real items now."]
+
+    @property
+    def standing(self) -> str:
+        """What became of it, in words."""
+        if self.waived:
+            return "let pass"
+        return {None: "under way", True: "passed", False: "not passed"}[self.state.passed]
+
+
+class PracticeFeedback(NamedTuple):
+    """What an annotator sees after a practice answer; `given` is None for cannot-tell."""
+
+    presentation_id: str
+    expected: int
+    given: int | None
+    right: bool
+    explanation: str | None
+
+
+def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> list[PracticeFeedback]:
+    """The expected grades of the annotator's own answered practice showings, in the order asked for.
+
+    Others' showings, unanswered ones and those that are no practice are left out. So are pairs that a release
+    has sealed since, unless the round was opened with a reason to show them.
+    """
+    with store.reading() as cursor:
+        rows = cursor.execute(_FEEDBACK, [annotator, list(presentation_ids)]).fetchall()
+        access = closed_access(cursor) if rows else None
+    feedbacks = {}
+    for key, query_id, expected, given, explanation, text in rows:
+        parameters = json.loads(text)
+        if access is None or access.shows(query_id) or shows_sealed(parameters):
+            right = close_enough(given, expected, int(parameters["within"]))
+            feedbacks[key] = PracticeFeedback(key, expected, given, right, explanation)
+    return [feedbacks[key] for key in dict.fromkeys(presentation_ids) if key in feedbacks]
+
+
+def shows_sealed(parameters: Mapping[str, Any]) -> bool:
+    """Whether a practice round was opened with a reason to show sealed grades."""
+    return "sealed" in parameters
+
+
+def practice_statuses(
+    cursor: Cursor, annotator: str | None = None, round_id: str | None = None
+) -> list[PracticeStatus]:
+    """The status of all annotators, or of one, in the practice rounds that are not closed, oldest first."""
+    if not cursor.execute("SELECT 1 FROM rounds WHERE kind = 'practice' LIMIT 1").fetchall():
+        return []
+    statuses = []
+    rows = cursor.execute(_STATUSES, [annotator, annotator, round_id, round_id]).fetchall()
+    for key, name, who, paused, waived, answered, total, right, pass_mark in rows:
+        enough = None if answered < total else right >= pass_mark * total - 1e-9
+        state = PracticeState(answered, total, right, pass_mark, True if waived else enough)
+        statuses.append(PracticeStatus(key, name, who, paused, waived, state))
+    return statuses
+
+
+def close_enough(given: int | None, expected: int, within: int) -> bool:
+    """Whether an answer is right: the expected grade, or at most `within` steps away from it."""
+    return given is not None and abs(given - expected) <= within
+
+
+def practice_table(statuses: Sequence[PracticeStatus]) -> Table:
+    """How far everybody is with practice, and who may begin to label."""
+    rows = (
+        (
+            *(status.annotator, status.state.answered, status.state.total, status.state.right),
+            *(ShareCell(status.state.pass_mark), status.standing),
+        )
+        for status in statuses
+    )
+    columns = ("Annotator", "Answered", "Of", "As expected", "Needed", "Status")
+    return Table("Practice by annotator", columns, tuple(rows))
+
+
+def draw(
+    items: Sequence[ControlItem], queries: int, salt: str, used: Collection[str] = ()
+) -> dict[str, list[Candidate]]:
+    """Whole queries in a seeded order: those not used before first, those with a single document last."""
+    groups: dict[str, list[Candidate]] = defaultdict(list)
+    for item in items:
+        groups[item.candidate.query_id].append(item.candidate)
+
+    def rank(query: str) -> tuple[bool, bool, str]:
+        return query in used, len(groups[query]) == 1, digest(salt, "practice", query)
+
+    return {
+        query: sorted(groups[query], key=lambda c: digest(salt, "practice", *c[:2]))[:MAX_PER_QUERY]
+        for query in sorted(groups, key=rank)[:queries]
+    }
+
+
+def practise_again(store: Store, name: str, annotator: str, author: str = COMMAND_LINE) -> PracticeStatus:
+    """Let somebody practise once more, on other queries as far as there are any.
+
+    Raises
+    ------
+    NotFoundError: the round or annotator is unknown.
+    RefusedError: it is no practice round, closed, not theirs or passed, or they are in the middle of it.
+    """
+    with store.transaction(appends=True) as cursor:
+        before = _status_to_change(cursor, name, annotator, author)
+        if before.state.passed is None:
+            raise RefusedError(
+                f"{annotator} is in the middle of {name}: {before.state.answered} of {before.state.total} "
+                "are answered. Once all are, they can be given another set.",
+                command="`goldgrade practice NAME --retry ANNOTATOR` does.",
+            )
+        rows = _another_set(cursor, before, annotator)
+        append_rows(cursor, "presentations", rows)
+        detail = {"practice": "again", "annotator": annotator, "from": rows[0].position}
+        append_round_event(cursor, before.round_id, "extend", detail, author)
+        record_event(cursor, "practise again", {"name": name, **detail, "items": len(rows)}, author)
+        return practice_statuses(cursor, annotator, before.round_id)[0]
+
+
+def let_pass(
+    store: Store, name: str, annotator: str, reason: str, author: str = COMMAND_LINE
+) -> PracticeStatus:
+    """Let somebody go on to the real queue whatever their practice says.
+
+    Raises
+    ------
+    InputError: there is no reason.
+    NotFoundError, RefusedError: as for `practise_again`.
+    """
+    if not reason.strip():
+        raise InputError("Letting somebody pass needs a reason.", command="`--reason` gives it.")
+    with store.transaction() as cursor:
+        before = _status_to_change(cursor, name, annotator, author)
+        detail = {"practice": "pass", "annotator": annotator, "reason": reason.strip()}
+        append_round_event(cursor, before.round_id, "extend", detail, author)
+        record_event(cursor, "let pass practice", {"name": name, **detail}, author)
+        return practice_statuses(cursor, annotator, before.round_id)[0]
+
+
+def _status_to_change(cursor: Cursor, name: str, annotator: str, author: str) -> PracticeStatus:
+    require_author(cursor, author, "lead")
+    state = round_state(cursor, name)
+    require_annotators(cursor, [annotator])
+    if state.kind != "practice":
+        raise RefusedError(f"{name} is a {state.kind} round, not a practice round.")
+    if state.closed:
+        raise RefusedError(f"{name} is closed: nobody has to pass it any more.")
+    statuses = practice_statuses(cursor, annotator, state.round_id)
+    if not statuses:
+        raise RefusedError(f"{annotator} has nothing to practise in {name}.")
+    if statuses[0].state.passed:
+        raise RefusedError(f"{annotator} has passed {name} already.")
+    return statuses[0]
+
+
+def _another_set(cursor: Cursor, before: PracticeStatus, annotator: str) -> list[Presentation]:
+    parameters = round_parameters(cursor, before.round_id)
+    shown = cursor.execute(_SHOWN, [before.round_id, annotator]).fetchall()
+    start = 1 + max(row[1] for row in shown)
+    stock = cursor.execute(_STOCK, [current_snapshot(cursor), before.round_id, annotator]).fetchall()
+    access = None if shows_sealed(parameters) else closed_access(cursor)
+    items = [ControlItem(Candidate(*row), 0, None) for row in stock if access is None or access.shows(row[0])]
+    salt = f"{parameters['seed']}:{start}"
+    work = draw(items, parameters["queries"], salt, {row[0] for row in shown})
+    if not work:
+        raise RefusedError(
+            f"No known pair of {before.round} can be shown any more: its documents left the corpus, or a "
+            "release seals its grades. Open another practice round."
+        )
+    return presentations_of(before.round_id, annotator, order(work, 0.0, f"{salt}:{annotator}"), start)

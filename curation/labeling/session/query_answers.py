@@ -1,0 +1,59 @@
+"""Answers about queries: whether the corpus answers a query, asked after the last document of it.
+
+The answer belongs to a round, an annotator and a query; a later one is a new revision. `queries.unanswerable`
+counts them.
+"""
+
+from __future__ import annotations
+
+from curation.labeling.judging import Outcome
+from curation.labeling.rounds.upcoming import ASKED_FROM
+from curation.people.annotators import JUDGING, require_author
+from curation.store import Cursor, Store, utc_now
+
+ANSWERS = ("yes", "partly", "no")
+ASKED_IN = ("labeling", "pilot", "audit")
+"""An audit asks like any other round; otherwise annotators could recognise it."""
+_INSERT_ANSWER = """
+INSERT INTO query_answers
+SELECT p.round_id, p.annotator, p.query_id,
+       (SELECT count(*) FROM query_answers a
+        WHERE a.round_id = p.round_id AND a.annotator = p.annotator AND a.query_id = p.query_id), ?, ?, ?
+FROM presentations p WHERE p.presentation_id = ?
+"""
+_FIND = f"""
+SELECT p.round_id, p.query_id, r.kind, {ASKED_FROM}
+FROM live_presentations p JOIN rounds r USING (round_id)
+WHERE p.presentation_id = ? AND p.annotator = ?
+"""  # noqa: S608  a constant
+_USED = "SELECT round_id, annotator, query_id FROM query_answers WHERE client_key = ?"
+
+
+def answer_query(store: Store, annotator: str, presentation_id: str, answer: str, client_key: str) -> Outcome:
+    """Say whether the corpus answers the query of one of the annotator's presentations."""
+    with store.transaction(appends=False, new_data_version=False) as cursor:  # no cache holds these answers
+        require_author(cursor, annotator, *JUDGING)
+        status, message = _judge(cursor, annotator, presentation_id, answer, client_key)
+        if status == "saved":
+            cursor.execute(_INSERT_ANSWER, [answer, client_key, utc_now(), presentation_id])
+    return Outcome(client_key, status, message, presentation_id=presentation_id)
+
+
+def _judge(
+    cursor: Cursor, annotator: str, presentation_id: str, answer: str, client_key: str
+) -> tuple[str, str]:
+    rows = cursor.execute(_FIND, [presentation_id, annotator]).fetchall()
+    if not rows:
+        return "refused", "this item is not among your items"
+    round_id, query_id, kind, ask_from = rows[0]
+    used = cursor.execute(_USED, [client_key]).fetchall()
+    if used:
+        same = used[0] == (round_id, annotator, query_id)
+        return ("repeated", "") if same else ("refused", "this action's key is already in use")
+    if answer not in ANSWERS:
+        return "refused", f"unknown answer {answer!r}; expected one of {', '.join(ANSWERS)}"
+    if not 8 <= len(client_key) <= 128:
+        return "refused", "a client key has 8 to 128 characters"
+    if kind not in ASKED_IN or not ask_from:
+        return "refused", "this round does not ask whether the corpus answers a query"
+    return "saved", ""

@@ -1,1 +1,0 @@
-"""Moving untouched work between annotators: reassignment and extension."""

@@ -1,0 +1,169 @@
+"""Backups that the app takes: snapshots, each for one person to download, and backups by the schedule.
+
+The schedule takes one every so many days, into a folder that its operator names. The newest of its own
+backups are kept; others in the folder are left alone. What is due follows from the jobs that are stored, so a
+restart forgets nothing. Two processes that serve one project take one backup: each job's id is made from the
+one before (`curation.operations.jobs`), so the second one that starts the same finds it started.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from pathlib import Path
+
+from curation.core.errors import InputError, RefusedError
+from curation.core.operation import Operation, option, read_request, written
+from curation.core.progress import Progress
+from curation.operations.backup import Backup, back_up, sums_path
+from curation.operations.jobs import Job, jobs_of, last_job
+from curation.operations.jobs.stored import last_job_of
+from curation.people.annotators import require_author
+from curation.store import (
+    COMMAND_LINE,
+    Cursor,
+    Store,
+    get_setting,
+    note_event,
+    put_setting,
+    record_event,
+    utc_now,
+)
+
+SNAPSHOT = "snapshot"
+"""The event of a copy that somebody may download: no backup until somebody has downloaded it."""
+DOWNLOADED = "snapshot downloaded"
+KIND = "backup"
+AGAIN = timedelta(hours=1)
+"""So long after one that came to nothing the next is tried."""
+_SETTING = "backup_schedule"
+
+
+@dataclass(frozen=True)
+class BackupRequest:
+    """A copy of the project.
+
+    Attributes
+    ----------
+    folder: where it is written.
+    keep: so many of the schedule's backups stay there; None is a snapshot.
+    reason: why somebody takes a snapshot, which has all sealed grades in it.
+    """
+
+    folder: str = ""
+    keep: int | None = None
+    reason: str = ""
+
+
+def take(store: Store, request: BackupRequest, _progress: Progress, author: str) -> Backup:
+    """Take a backup, and remove the oldest ones by the schedule where they are too many.
+
+    Raises
+    ------
+    InputError, RefusedError, StoreError: as `back_up`; a snapshot has no reason, or its author is no lead.
+    """
+    folder = Path(request.folder)
+    if request.keep is None and not request.reason.strip():
+        raise InputError("A snapshot holds sealed grades: say why you take it.")
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder; expected one in which backups are written.")
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+    if request.keep is None:
+        return back_up(store, folder, author, SNAPSHOT, {"reason": request.reason.strip()})
+    taken = back_up(store, folder, author, detail={"scheduled": True})
+    for name in _scheduled(store)[request.keep :]:
+        for path in (folder / name, sums_path(folder / name)):
+            path.unlink(missing_ok=True)
+    return taken
+
+
+OPERATIONS = {
+    "backup": Operation(
+        BackupRequest,
+        take,
+        doing="a backup is being taken",
+        kept="The project is as it was, and there is no new backup.",
+        first="copying the project and reading the copy",
+    )
+}
+
+
+def note_download(store: Store, name: str, annotator: str) -> None:
+    """Log, once for each snapshot, that the file of this name was downloaded: it is a backup from then on."""
+    with store.reading() as cursor:
+        known = cursor.execute(
+            "SELECT 1 FROM events WHERE action = ? AND detail->>'file' = ?", [DOWNLOADED, name]
+        ).fetchone()
+    if known is None:
+        note_event(store, DOWNLOADED, {"file": name}, annotator)
+
+
+def _scheduled(store: Store) -> list[str]:
+    """The names of the files that the schedule wrote, the newest first."""
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            "SELECT detail->>'file' FROM events WHERE action = 'backup' AND detail->>'scheduled' = 'true' "
+            "ORDER BY rowid DESC"
+        ).fetchall()
+    return [Path(name).name for (name,) in rows]
+
+
+@dataclass(frozen=True)
+class BackupSchedule:
+    """When the app takes a backup, and how many it keeps."""
+
+    days: int = option(1, "Every so many days", "1 is every day.", least=1, most=31)
+    hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", least=0, most=23)
+    keep: int = option(14, "Backups kept", "Older backups of the schedule are removed.", least=1, most=1_000)
+
+
+def read_schedule(cursor: Cursor) -> BackupSchedule | None:
+    """The schedule; None if the app takes no backups."""
+    schedule = json.loads(get_setting(cursor, _SETTING) or "null")
+    return None if schedule is None else read_request(BackupSchedule, schedule)
+
+
+def set_schedule(store: Store, schedule: BackupSchedule | None, by: str) -> None:
+    """Change when the app takes backups; None is never.
+
+    Raises
+    ------
+    InputError, RefusedError: a number is out of bounds, or `by` is no lead.
+    """
+    parameters = None if schedule is None else written(schedule)
+    with store.transaction() as cursor:
+        require_author(cursor, by, "lead")
+        if parameters is not None:
+            read_request(BackupSchedule, parameters)
+        put_setting(cursor, _SETTING, json.dumps(parameters))
+        record_event(cursor, "schedule backups", {"schedule": parameters}, by)
+
+
+def last_scheduled(cursor: Cursor) -> Job | None:
+    """The last backup that the schedule started."""
+    return last_job_of(cursor, KIND, COMMAND_LINE)
+
+
+def start_due(store: Store, folder: Path | None, now: datetime | None = None) -> Job | None:
+    """Start the backup that is due; None if none is, or where other jobs are at work."""
+    now = now or utc_now()
+    with store.reading() as cursor:
+        schedule, before, last = read_schedule(cursor), last_scheduled(cursor), last_job(cursor)
+    if folder is None or schedule is None or not _is_due(schedule, before, now):
+        return None
+    request = written(BackupRequest(str(folder), schedule.keep))
+    try:
+        return jobs_of(store).start(KIND, request, COMMAND_LINE, last.job_id if last else None)
+    except RefusedError:  # of jobs that are at work, or that another process has just started
+        return None
+
+
+def _is_due(schedule: BackupSchedule, before: Job | None, now: datetime) -> bool:
+    turn = datetime.combine(now.date(), time(schedule.hour))
+    turn -= timedelta(days=1 if turn > now else 0)
+    turn -= timedelta(days=turn.toordinal() % schedule.days)
+    if before is None or before.started_at < turn:
+        return True
+    return before.outcome != "done" and now - before.started_at >= AGAIN

@@ -1,0 +1,58 @@
+"""What the palette finds by words: queries, documents that are a query's candidates, and people."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from curation.core.text import normalise_query
+from curation.operations.query_facts import READERS
+from curation.people.annotators import require_role
+from curation.store import Annotator, Cursor
+
+MAX_HITS = 6
+"""So many of each kind are found."""
+_FIND = """
+WITH item AS (
+    SELECT 'query' AS kind, text AS title, query_id, '' AS document_id, normalised AS words FROM queries
+    UNION ALL
+    SELECT 'document', title, '', d.document_id, lower(title)
+    FROM snapshot_documents s JOIN documents d USING (content_hash)
+    WHERE s.snapshot_id = (SELECT value FROM settings WHERE name = 'corpus')
+    UNION ALL
+    SELECT 'person', name, '', '', lower(name) FROM annotators WHERE $lead),
+found AS (
+    SELECT * FROM item
+    WHERE list_bool_and([contains(words || ' ' || lower(query_id || document_id), word) FOR word IN $words])),
+asked AS (
+    SELECT document_id, min(query_id) AS asked_by FROM candidates SEMI JOIN found USING (document_id)
+    GROUP BY document_id)
+SELECT kind, coalesce(nullif(title, ''), document_id), coalesce(asked_by, query_id), document_id
+FROM found LEFT JOIN asked USING (document_id)
+WHERE kind <> 'document' OR asked_by IS NOT NULL
+QUALIFY row_number() OVER (PARTITION BY kind ORDER BY length(title), title, query_id, document_id) <= $most
+ORDER BY kind = 'document', kind, length(title), title, query_id, document_id
+"""
+
+
+class FoundItem(NamedTuple):
+    """A query, or a document with a query that has it as a candidate; or a person, with neither."""
+
+    kind: str
+    title: str
+    query_id: str
+    document_id: str
+
+
+def find_by_words(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
+    """What has all these words in its text, title, name or id, the shortest first; people for leads alone.
+
+    Raises
+    ------
+    RefusedError: the reader is neither reviewer nor lead.
+    """
+    require_role(reader, *READERS)
+    words = normalise_query(text).split()
+    if not words:
+        return []
+    values = {"words": words, "most": MAX_HITS, "lead": reader.role == "lead"}
+    return [FoundItem(*row) for row in cursor.execute(_FIND, values).fetchall()]

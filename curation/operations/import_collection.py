@@ -1,0 +1,144 @@
+"""Importing a test collection: its documents, queries and judgments, by the import of each kind.
+
+All of it is rehearsed on a copy of the project first, because judgments can be checked only where the
+documents and queries are. So a collection with something wrong leaves the project as it was. Then the
+documents of all files are imported in one transaction, so that nobody sees a part of a corpus, and each other
+file in its own. The same collection again changes nothing. A zip is unpacked first.
+
+The copy holds all secrets of the project. It is next to it, where it is found if the process is killed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.ingest.collection_files import (
+    DOCUMENTS,
+    JUDGMENTS,
+    QUERIES,
+    CollectionFile,
+    find_collection,
+    opened_collection,
+)
+from curation.ingest.import_outcome import ImportOutcome
+from curation.ingest.importers.corpus import CorpusImport, import_corpus_files
+from curation.ingest.importers.query_import import QueryImport, import_queries
+from curation.ingest.readers.fields import JudgmentFields
+from curation.ingest.readers.values import parse_grade_map
+from curation.ingest.requests import CollectionRequest
+from curation.labeling.imported import JudgmentImport, import_judgments
+from curation.labeling.rounds.transfer import withdraw_outside
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Store
+from curation.store.staging import beside_or_temporary
+
+
+@dataclass
+class CollectionImport:
+    """What an import of a collection did, or would do: what each file was taken for, and what came of it.
+
+    Attributes
+    ----------
+    corpus: what came of all files of documents together; None without any.
+    queries, judgments: what came of each file.
+    """
+
+    style: str
+    files: list[CollectionFile]
+    passed: list[CollectionFile]
+    corpus: CorpusImport | None = None
+    queries: list[QueryImport] = field(default_factory=list)
+    judgments: list[JudgmentImport] = field(default_factory=list)
+
+    @property
+    def outcomes(self) -> list[tuple[str, ImportOutcome]]:
+        """The outcome of each file, by its name; first the one outcome of all files of documents."""
+        documents = [file.path.name for file in self.files if file.kind == DOCUMENTS]
+        others = [file.path.name for file in self.files if file.kind != DOCUMENTS]
+        name = f"{len(documents):,} files of documents" if len(documents) > 1 else "".join(documents)
+        first = [] if self.corpus is None else [(name, self.corpus.outcome)]
+        outcomes = [*(item.outcome for item in self.queries), *(item.outcome for item in self.judgments)]
+        return [*first, *zip(others, outcomes, strict=True)]
+
+
+def import_collection(
+    store: Store,
+    path: Path,
+    options: CollectionRequest = CollectionRequest(),
+    *,
+    dry_run: bool = False,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+) -> CollectionImport:
+    """Import the collection of a folder or file; with `dry_run` only say what that would do.
+
+    Raises
+    ------
+    InputError: the files are not understood, nobody is named for judgments, or the import of a file refuses
+        it; nothing is written then.
+    NotFoundError, RefusedError: the author is no lead, or there is no corpus for the judgments.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+    with opened_collection(path) as root:
+        collection = CollectionImport(*find_collection(root, options.format, options.encoding))
+        judgments = [file for file in collection.files if file.kind == JUDGMENTS]
+        if judgments and not options.annotator:
+            raise InputError(
+                f"{judgments[0].path.name} holds judgments, and does not say who gave them",
+                path=path,
+                way_out="Name who did.",
+                command="--annotator does, such as --annotator nist.",
+            )
+        rehearsed = _rehearse(store, collection, options, progress, author)
+        collection = rehearsed if dry_run else _take(store, collection, options, progress, author)
+    collection.files = [file._replace(path=path / file.path.relative_to(root)) for file in collection.files]
+    collection.passed = [file._replace(path=path / file.path.relative_to(root)) for file in collection.passed]
+    return collection
+
+
+def _rehearse(
+    store: Store, collection: CollectionImport, options: CollectionRequest, progress: Progress, author: str
+) -> CollectionImport:
+    """Import into a copy of the project that only its owner can read, and that is removed again."""
+    with beside_or_temporary(store.path) as folder:
+        copy = folder / store.path.name
+        store.copy_to(copy)
+        rehearsal = Store(copy)
+        try:
+            return _take(rehearsal, collection, options, progress, author)
+        finally:
+            rehearsal.close()
+
+
+def _take(
+    store: Store, collection: CollectionImport, options: CollectionRequest, progress: Progress, author: str
+) -> CollectionImport:
+    """Import the documents of all files together, then each file of queries, then each file of judgments."""
+    files = collection.files
+    taken = CollectionImport(collection.style, files, collection.passed)
+    documents = [(file.path, file.layout) for file in files if file.kind == DOCUMENTS]
+    if documents:
+        taken.corpus = import_corpus_files(
+            store, documents, add=options.add, progress=progress, author=author, withdraw=withdraw_outside
+        )
+    taken.queries = [
+        import_queries(store, file.path, None, file.layout, progress, author, withdraw_outside)
+        for file in files
+        if file.kind == QUERIES
+    ]
+    taken.judgments = [
+        import_judgments(
+            *(store, file.path, JudgmentFields(annotator_name=options.annotator), file.layout),
+            grade_map=parse_grade_map(options.grade_map) if options.grade_map else None,
+            skip_unknown=options.skip_unknown,
+            progress=progress,
+            author=author,
+        )
+        for file in files
+        if file.kind == JUDGMENTS
+    ]
+    return taken

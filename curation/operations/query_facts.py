@@ -1,0 +1,161 @@
+"""One query as it was drawn, imported or written, with the need and the notes that people may change.
+
+Annotators read the need below the query. Notes are for reviewers and leads.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from curation.core.errors import NotFoundError, RefusedError, refuse_problems
+from curation.core.text import MAX_NOTE_LENGTH
+from curation.ingest.filters import FIELD, Filter
+from curation.ingest.importers.nuggets import Nugget, read_nuggets
+from curation.ingest.importers.queries import personal_problems
+from curation.labeling.rounds.upcoming import withheld_pairs
+from curation.labeling.written_answers.proposals import NuggetProposals, read_proposals
+from curation.people.annotators import require_author, require_role
+from curation.store import Annotator, Cursor, Store, record_event, utc_now
+
+READERS = ("reviewer", "lead")
+"""Who reads what is known of a query: annotators would learn what others said of their own items."""
+_FACTS = f"""
+SELECT q.query_id, q.text, q.normalised, q.source, coalesce(q.information_need, ''), coalesce(n.note, ''),
+       n.author, s.stratum, s.traffic, p.part, r.reason,
+       (SELECT list(tag ORDER BY tag) FROM current_query_tags t WHERE t.query_id = $query),
+       (SELECT answers FROM current_reference_answers a WHERE a.query_id = $query),
+       coalesce(q.metadata ->> '{FIELD}', '{{}}')
+FROM queries q
+LEFT JOIN (FROM query_notes WHERE query_id = $query ORDER BY revision DESC LIMIT 1) n USING (query_id)
+LEFT JOIN sample_queries s
+  ON s.query_id = $query AND s.sample_id = (SELECT value FROM settings WHERE name = 'sample')
+LEFT JOIN split_assignments p
+  ON p.query_id = $query AND p.split_id = (SELECT value FROM settings WHERE name = 'split')
+LEFT JOIN retired_queries r ON r.query_id = $query
+WHERE q.query_id = $query
+"""  # noqa: S608  a name from code
+_LOGGED = "SELECT sum(count)::BIGINT FROM traffic WHERE normalised = ?"
+_EDIT = """
+INSERT INTO query_notes
+SELECT ?, coalesce(max(revision) + 1, 0), ?, ?, ?, ? FROM query_notes WHERE query_id = ?
+"""
+_NEED = "UPDATE queries SET information_need = ? WHERE query_id = ?"
+
+
+class QueryWords(NamedTuple):
+    """What people may write about a query; '' where there is nothing."""
+
+    need: str
+    note: str
+
+
+class QueryFacts(NamedTuple):
+    """A query as it was drawn, imported or written.
+
+    Attributes
+    ----------
+    noted_by: who wrote the need and the note last; None if nobody has.
+    stratum: of the sample in force; None if the query is not in it.
+    searches: how often it was asked: as the sample counted it, else in all logs; None without either.
+    part: of the split in force; None without one.
+    retired: why it left the set; None if it did not.
+    answers, nuggets: the reference answers and the facts of a good answer, where they were asked for.
+    proposals: what a model proposed as nuggets, where they were asked for; None if none did.
+    filter: what documents must be to be relevant at all; {} where it does not matter.
+    """
+
+    query_id: str
+    text: str
+    normalised: str
+    source: str
+    words: QueryWords
+    noted_by: str | None
+    stratum: str | None
+    searches: int | None
+    part: str | None
+    retired: str | None
+    tags: tuple[str, ...]
+    answers: tuple[str, ...]
+    nuggets: tuple[Nugget, ...]
+    proposals: NuggetProposals | None
+    filter: Filter
+
+
+def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers: bool = False) -> QueryFacts:
+    """What a query is.
+
+    Parameters
+    ----------
+    with_answers: read reference answers and nuggets; people's may be sealed.
+
+    Raises
+    ------
+    RefusedError: the reader is neither reviewer nor lead.
+    NotFoundError: the project has no such query.
+    """
+    require_role(reader, *READERS)
+    facts = _read(cursor, query_id)
+    return facts if with_answers else facts._replace(answers=(), nuggets=(), proposals=None)
+
+
+def _read(cursor: Cursor, query_id: str) -> QueryFacts:
+    row = cursor.execute(_FACTS, {"query": query_id}).fetchone()
+    if row is None:
+        raise NotFoundError(
+            f"The project has no query with the id {query_id!r}. Open it from a row that names it, or copy "
+            "the whole address again."
+        )
+    *names, need, note, by, stratum, searches, part, retired, tags, answers, wanted = row
+    if searches is None:
+        [(searches,)] = cursor.execute(_LOGGED, [names[2]]).fetchall()
+    known = (QueryWords(need, note), by, stratum, searches, part, retired)
+    written = read_nuggets(cursor, query_id).get(query_id, ())
+    proposals = next(iter(read_proposals(cursor, query_id)), None)
+    listed = (tuple(tags or ()), tuple(answers or ()), written, proposals)
+    return QueryFacts(*(*names, *known, *listed, json.loads(wanted)))
+
+
+def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords, author: str) -> None:
+    """Store another need and note of a query; the same ones change nothing.
+
+    Parameters
+    ----------
+    before: what the author was shown.
+
+    Raises
+    ------
+    InputError: they are too long or hold personal data.
+    NotFoundError: there is no such query.
+    RefusedError: the author is no lead, or somebody else has written meanwhile.
+    """
+    now = QueryWords(now.need.strip(), now.note.strip())
+    problems = personal_problems("information need", now.need) + personal_problems("note", now.note)
+    problems += [
+        f"The {what} has {len(text):,} characters; expected at most {MAX_NOTE_LENGTH:,}."
+        for what, text in (("information need", now.need), ("note", now.note))
+        if len(text) > MAX_NOTE_LENGTH
+    ]
+    refuse_problems(problems)
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        facts = _read(cursor, query_id)
+        if facts.words == now:
+            return
+        if facts.words != before:
+            raise RefusedError(
+                f"{facts.noted_by or 'An import'} has changed the need or the notes since you opened this "
+                "page. Nothing was saved. Copy your words, load the page again, then add them."
+            )
+        cursor.execute(_EDIT, [query_id, now.need or None, now.note, author, utc_now(), query_id])
+        if now.need != before.need:
+            cursor.execute(_NEED, [now.need or None, query_id])
+        record_event(cursor, "edit query", {"query": query_id, **now._asdict()}, author)
+
+
+def withheld_documents(cursor: Cursor, query_id: str, reader: str) -> set[str]:
+    """The documents of a query that were given to a reader who still has items to grade."""
+    sql = "SELECT 1 FROM presentations WHERE query_id = ? AND annotator = ? LIMIT 1"
+    if not cursor.execute(sql, [query_id, reader]).fetchall():
+        return set()
+    return {document for query, document in withheld_pairs(cursor, reader) if query == query_id}

@@ -1,0 +1,232 @@
+"""How fine the clusters are: Leiden at several resolutions, and the rule that chooses one.
+
+Leiden (Traag et al. 2019) maximises modularity with a resolution γ: a higher γ gives more and smaller
+clusters. An entity without a neighbour, isolated, is a cluster of its own.
+
+For each γ several seeds give a partition each. The adjusted Rand index (Hubert and Arabie 1985) between
+them says how far the seed decides; isolated entities, on which all partitions agree, are not counted. The
+recovered share says how much of the corpus is in regions that other draws of it give, too: four fifths of
+the documents are drawn, several times, and clustered with the same γ. Each region is compared with the
+cluster of the draw that agrees with it best, by the Jaccard index of the entities that both could have (C.
+Hennig 2007, Cluster-wise assessment of cluster stability, with subsets instead of the bootstrap). The share
+is the mean of these over the corpus, each region by its mass; a document has a mass of 1, spread evenly
+over its entities. The rule takes the finest γ whose recovered share is at most one standard error below the
+best of all tried (L. Breiman et al. 1984, section 3.4.3; Patterson-Cross, Levine and Menon 2021, BMC
+Bioinformatics 22:39).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations, repeat
+from math import sqrt
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.core.errors import RefusedError
+from curation.core.progress import Progress, silent
+from curation.core.statistics.arrays import Floats, Ints
+from curation.core.text import digest
+from curation.queries.coverage.clusters import documents_of
+from curation.queries.coverage.entity_graph import EntityGraph
+
+ITERATIONS = 3
+"""Cycles of Leiden, each on the result of the one before."""
+RESOLUTIONS = (1.0, 2.0, 5.0, 10.0, 15.0, 25.0, 40.0, 60.0)
+SEEDS = 3
+DRAWS = 5
+DRAWN = 0.8
+"""Share of the documents that a draw has."""
+
+
+class Partitions(NamedTuple):
+    """The partitions of one graph at one resolution.
+
+    Attributes
+    ----------
+    labels: the cluster of each entity, one array (entities,) a seed; the first is of the seed asked for.
+    rand_index: mean adjusted Rand index over the pairs of seeds; None without two entities that are joined.
+    recovered: the share of the corpus in regions that each draw of its documents gives again, for the first
+        seed; empty where nothing can be drawn.
+    """
+
+    resolution: float
+    labels: list[Ints]
+    rand_index: float | None
+    recovered: tuple[float, ...] = ()
+
+    @property
+    def recovered_share(self) -> float | None:
+        """The mean over the draws; None without any."""
+        return round(fmean(self.recovered), 6) if self.recovered else None
+
+
+def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
+    """The cluster of each entity, shape (nodes,), numbered by first entity; isolated entities have one each.
+
+    Raises
+    ------
+    RefusedError: graspologic-native is not installed.
+    """
+    if not len(graph.first):
+        return np.arange(graph.nodes)
+    try:
+        from graspologic_native import leiden_csr
+    except ImportError as error:
+        raise RefusedError("Coverage needs graspologic-native: pip install graspologic-native.") from error
+    joined = np.flatnonzero(graph.degrees)
+    matrix = graph.matrix()[joined][:, joined].tocsr()
+    matrix.sort_indices()
+    _, labels = leiden_csr(
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int32),
+        matrix.data.astype(np.float64),
+        len(joined),
+        resolution=resolution,
+        iterations=ITERATIONS,
+        seed=seed,
+    )
+    return _by_first_entity(graph.nodes, joined, labels)
+
+
+def _by_first_entity(nodes: int, joined: Ints, clusters: Mapping[int, int] | Sequence[int]) -> Ints:
+    labels = np.arange(nodes) + nodes  # isolated entities: all different, and none of Leiden's
+    labels[joined] = [clusters[node] for node in range(len(joined))]
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), np.int64)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return numbers[inverse]
+
+
+def find_partitions(
+    graph: EntityGraph,
+    of_documents: Mapping[str, Sequence[int]],
+    least_documents: int,
+    seed: int,
+    resolutions: Sequence[float] = RESOLUTIONS,
+    progress: Progress = silent,
+) -> list[Partitions]:
+    """Partitions at each resolution, by the seeds `seed`, `seed` + 1, …
+
+    Parameters
+    ----------
+    of_documents: document id → places of its entities.
+    least_documents: of a region.
+    """
+    tried = []
+    joined = graph.degrees > 0
+    draws = draw_graphs(graph, of_documents, seed)
+    masses = entity_masses(graph.nodes, of_documents)
+    for done, resolution in enumerate(sorted(set(resolutions)), 1):
+        graphs = [*repeat(graph, SEEDS), *(drawn for _, drawn in draws)]
+        seeds = [*range(seed, seed + SEEDS), *repeat(seed, len(draws))]
+        parts = _partition_all(graphs, resolution, seeds)
+        labels, again = parts[:SEEDS], parts[SEEDS:]
+        documents = documents_of(labels[0], of_documents)
+        is_region = np.array([count >= least_documents for count in documents], bool)
+        recovered = recovered_shares(labels[0], is_region, masses, draws, again)
+        index = mean_rand_index([part[joined] for part in labels])
+        tried.append(Partitions(resolution, labels, index, tuple(recovered)))
+        progress("coverage: clusters", done, len(set(resolutions)))
+    return tried
+
+
+def mean_rand_index(partitions: Sequence[Ints]) -> float | None:
+    """The adjusted Rand index averaged over the pairs; None if there is no pair or nothing to part."""
+    if len(partitions) < 2 or len(partitions[0]) < 2:
+        return None
+    from sklearn.metrics import adjusted_rand_score
+
+    pairs = combinations(partitions, 2)
+    return round(float(np.mean([adjusted_rand_score(partition, other) for partition, other in pairs])), 6)
+
+
+def choose_resolution(partitions: Sequence[Partitions]) -> float:
+    """The resolution of the rule at the head of this module; the lowest where nothing was drawn."""
+    drawn = [tried for tried in partitions if tried.recovered]
+    if not drawn:
+        return min(tried.resolution for tried in partitions)
+    best = max(drawn, key=lambda tried: (fmean(tried.recovered), tried.resolution))
+    error = stdev(best.recovered) / sqrt(len(best.recovered)) if len(best.recovered) > 1 else 0.0
+    least = fmean(best.recovered) - error
+    return max(tried.resolution for tried in drawn if fmean(tried.recovered) >= least)
+
+
+def draw_graphs(
+    graph: EntityGraph, of_documents: Mapping[str, Sequence[int]], seed: int
+) -> list[tuple[Ints, EntityGraph]]:
+    """The entities of several draws, ascending, and the graph of each; none for fewer than two documents.
+
+    Node i of a graph is the entity kept[i]. Documents without an entity do not count.
+    """
+    ids = sorted(document_id for document_id, entities in of_documents.items() if entities)
+    if len(ids) < 2:
+        return []
+    key = int(digest("coverage draws", seed)[:16], 16)
+    random = np.random.Generator(np.random.PCG64(key))
+    draws_made = []
+    for _ in range(DRAWS):
+        drawn = random.permutation(len(ids))[: max(1, round(DRAWN * len(ids)))]
+        kept = np.unique(np.concatenate([np.array(of_documents[ids[index]]) for index in drawn]))
+        draws_made.append((kept, _of_entities(graph, kept)))
+    return draws_made
+
+
+def entity_masses(entities: int, of_documents: Mapping[str, Sequence[int]]) -> Floats:
+    """The mass of each entity, shape (entities,)."""
+    masses = np.zeros(entities)
+    for _, entities_of_document in sorted(of_documents.items()):
+        masses[list(entities_of_document)] += 1 / max(1, len(entities_of_document))
+    return masses
+
+
+def recovered_shares(
+    labels: Ints,
+    is_region: NDArray[np.bool_],
+    masses: Floats,
+    draws: Sequence[tuple[Ints, EntityGraph]],
+    partitions: Sequence[Ints],
+) -> list[float]:
+    """The recovered share of each draw, between 0 and 1.
+
+    Parameters
+    ----------
+    labels: the cluster of each entity in the whole graph, shape (entities,).
+    is_region: of each cluster, shape (clusters,).
+    masses: of each entity, shape (entities,).
+    partitions: of the graph of each draw.
+    """
+    shares = np.bincount(labels, masses, len(is_region)) * is_region / masses.sum()
+    shares_of_draws = []
+    for (kept, _), again in zip(draws, partitions, strict=True):
+        shares_of_draws.append(round(float(shares @ _best_overlaps(labels[kept], again, len(is_region))), 6))
+    return shares_of_draws
+
+
+def _partition_all(graphs: Sequence[EntityGraph], resolution: float, seeds: Sequence[int]) -> list[Ints]:
+    """A partition of each graph by its seed, on all processors: Leiden leaves the interpreter to others."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(partition, graphs, repeat(resolution), seeds))
+
+
+def _of_entities(graph: EntityGraph, kept: Ints) -> EntityGraph:
+    number = np.full(graph.nodes, -1)
+    number[kept] = np.arange(len(kept))
+    first, second = number[graph.first], number[graph.second]
+    both = (first >= 0) & (second >= 0)
+    return EntityGraph(len(kept), first[both], second[both], graph.weights[both])
+
+
+def _best_overlaps(labels: Ints, others: Ints, clusters: int) -> Floats:
+    """The highest Jaccard index of each cluster with one of the others; 0 if it has no entity here."""
+    pairs, common = np.unique(np.stack([labels, others]), axis=1, return_counts=True)
+    sizes, other_sizes = np.bincount(labels, minlength=clusters), np.bincount(others)
+    either = sizes[pairs[0]] + other_sizes[pairs[1]] - common
+    best = np.zeros(clusters)
+    np.maximum.at(best, pairs[0], common / either)
+    return best

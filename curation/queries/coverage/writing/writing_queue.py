@@ -1,0 +1,254 @@
+"""A writer's queue: the task to do next, writing its query, and passing it on.
+
+A task ends once, by a query or by being passed on, so what is sent twice counts once. A task that is passed
+on is followed by one with the next document of its region. Tasks whose document has changed or gone wait, as
+nobody can be asked about a text that the corpus no longer has.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
+from curation.core.operation import DEFAULT_MODEL
+from curation.core.text import normalise_query
+from curation.ingest.importers.known_queries import KnownQueries
+from curation.ingest.importers.personal_data import redact
+from curation.ingest.importers.queries import active_queries
+from curation.queries.coverage.stored_map import central_entities, documents_of_cluster
+from curation.queries.coverage.writing.checks import (
+    MIN_COSINE,
+    STYLES,
+    QueryStyle,
+    TextWarnings,
+    check_text,
+    shares_words,
+)
+from curation.queries.coverage.writing.coverage_queries import (
+    GAP,
+    CoverageQuery,
+    QueryOrigin,
+    add_coverage_query,
+    coverage_queries,
+    propose_origins,
+)
+from curation.queries.coverage.writing.tasks import documents_left, documents_taken, task_id_of
+from curation.retrieval.embeddings import embed
+from curation.store import Cursor, Document, Store, fetch, record_event, utc_now
+from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
+
+MAX_ENTITIES = 12
+
+"""Entities of a region that a writer sees."""
+
+
+class _StoredTask(NamedTuple):
+    task_id: str
+    batch_id: str
+    kind: str
+    map_id: str
+    seed: int
+    writer: str
+    cluster: int
+    document_id: str
+    content_hash: str
+    style: str
+    outcome: str | None
+    query_id: str | None
+
+
+class WritingTask(NamedTuple):
+    """A task as its writer sees it.
+
+    Attributes
+    ----------
+    kind: 'gap': to ask for the document; 'unanswerable': for what the corpus lacks, next to it.
+    entities: names of the most central ones of the region that the document is in.
+    """
+
+    task_id: str
+    kind: str
+    entities: tuple[str, ...]
+    document: Document
+    style: QueryStyle
+
+
+class WritingQueue(NamedTuple):
+    """What a writer has to do and has done.
+
+    Attributes
+    ----------
+    task: the next one; None if none is open.
+    open, passed: numbers of tasks.
+    waiting: tasks whose document is not in the corpus in force as it was.
+    written: the newest first.
+    """
+
+    task: WritingTask | None
+    open: int
+    passed: int
+    waiting: int
+    written: list[CoverageQuery]
+
+
+def has_writing_tasks(cursor: Cursor, writer: str) -> bool:
+    """Whether somebody was ever asked to write a query."""
+    return bool(cursor.execute("SELECT 1 FROM writing_tasks WHERE writer = ? LIMIT 1", [writer]).fetchall())
+
+
+def writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
+    """A writer's tasks; tasks of earlier batches come first."""
+    tasks = _tasks(cursor, "writer = ?", writer)
+    unfinished = [task for task in tasks if task.outcome is None]
+    documents = [task.document_id for task in unfinished]
+    versions = snapshot_versions(cursor, current_snapshot(cursor), documents) if unfinished else {}
+    ready = [task for task in unfinished if versions.get(task.document_id) == task.content_hash]
+    return WritingQueue(
+        task=_shown(cursor, ready[0]) if ready else None,
+        open=len(ready),
+        passed=sum(task.outcome == "passed" for task in tasks),
+        waiting=len(unfinished) - len(ready),
+        written=[query for query in reversed(coverage_queries(cursor)) if query.writer == writer],
+    )
+
+
+def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWarnings:
+    """What to warn of before a query is stored.
+
+    Raises
+    ------
+    NotFoundError: the writer has no such task.
+    InputError: the text is empty.
+    """
+    if not normalise_query(text):
+        raise InputError("The query is empty: type what a user would ask.")
+    with store.reading() as cursor:
+        task = _own_task(cursor, task_id, writer)
+        queries = [query for query in active_queries(cursor) if query.query_id != task.query_id]
+        document = documents_by_hash(cursor, [task.content_hash])[task.content_hash]
+    elsewhere = task.kind == GAP and not _is_about(store, text, document)
+    return check_text(text, document.title, document.body, STYLES[task.style], queries, elsewhere)
+
+
+def _is_about(store: Store, text: str, document: Document) -> bool:
+    """Whether a text has a word of the document, or is near by a model that is here and was used before."""
+    if shares_words(text, document.text) or redact(text).kinds:  # personal data is refused, and not embedded
+        return True
+    with store.reading() as cursor:
+        sql = "SELECT 1 FROM embeddings WHERE model = ? LIMIT 1"
+        if not cursor.execute(sql, [DEFAULT_MODEL]).fetchall():
+            return False
+    try:
+        [asked] = embed(store, [text], "query", ask_hub=False)
+        [read] = embed(store, [document.text], ask_hub=False)
+    except CurationError:  # the model is not on this machine: words alone decide
+        return False
+    return float(asked @ read) >= MIN_COSINE
+
+
+def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
+    """Store the query of a task; returns its id. The document of a gap becomes a candidate to judge.
+
+    The same query again, for the same task, changes nothing.
+
+    Raises
+    ------
+    NotFoundError: the writer has no such task.
+    InputError: the text is empty or holds personal data, or the project has the query already.
+    RefusedError: the task has ended otherwise.
+    """
+    warned = check_written(store, task_id, text, writer)
+    with store.transaction() as cursor:
+        task = _own_task(cursor, task_id, writer)
+        known = KnownQueries.read(cursor).of_text(normalise_query(text))
+        if task.outcome is not None:
+            if task.query_id is not None and task.query_id in {query.query_id for query in known}:
+                return task.query_id
+            raise RefusedError("This task is done already. Go on with the next one.")
+        if known:
+            raise InputError("The project has this query already. Write another that a user might ask.")
+        origin = QueryOrigin(
+            purpose=task.kind,
+            writer=writer,
+            map_id=task.map_id,
+            cluster=task.cluster,
+            document_id=task.document_id,
+            content_hash=task.content_hash,
+            style=task.style,
+            detail={"task": task_id, "warnings": warned._asdict()},
+        )
+        query = add_coverage_query(cursor, text, origin)
+        propose_origins(cursor, [query.query_id])
+        _end(cursor, task_id, "written", query.query_id)
+    return query.query_id
+
+
+def pass_task(store: Store, task_id: str, writer: str) -> bool:
+    """Say that nobody would ask for a document; returns whether the region has another to write for.
+
+    Passing on a task again changes nothing.
+
+    Raises
+    ------
+    NotFoundError: the writer has no such task.
+    RefusedError: its query is written.
+    """
+    with store.transaction() as cursor:
+        task = _own_task(cursor, task_id, writer)
+        if task.outcome == "written":
+            raise RefusedError("The query of this task is written already. Go on with the next one.")
+        if task.outcome == "passed":
+            return True
+        _end(cursor, task_id, "passed", None)
+        following = _next_document(cursor, task)
+        if following is not None:
+            _append_after(cursor, task, *following)
+        detail = {"task": task_id, "document": task.document_id, "next": following and following[0]}
+        record_event(cursor, "pass writing task", detail, writer)
+    return following is not None
+
+
+def _next_document(cursor: Cursor, task: _StoredTask) -> tuple[str, str] | None:
+    """Id and content hash of the next document of the task's region, or None."""
+    of_region = documents_of_cluster(cursor, task.map_id, task.cluster)
+    versions = snapshot_versions(cursor, current_snapshot(cursor), of_region)
+    left = documents_left(versions, documents_taken(cursor, task.kind), task.cluster, task.seed, task.kind)
+    return (left[0], versions[left[0]]) if left else None
+
+
+def _append_after(cursor: Cursor, task: _StoredTask, document_id: str, content_hash: str) -> None:
+    sql = "SELECT max(position) + 1 FROM writing_tasks WHERE batch_id = ?"
+    [(position,)] = cursor.execute(sql, [task.batch_id]).fetchall()
+    row = [task_id_of(task.batch_id, position), task.batch_id, position, task.writer, task.cluster]
+    cursor.execute(
+        "INSERT INTO writing_tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [*row, document_id, content_hash, task.style],
+    )
+
+
+def _end(cursor: Cursor, task_id: str, outcome: str, query_id: str | None) -> None:
+    cursor.execute("INSERT INTO writing_endings VALUES (?, ?, ?, ?)", [task_id, outcome, query_id, utc_now()])
+
+
+def _own_task(cursor: Cursor, task_id: str, writer: str) -> _StoredTask:
+    own_tasks = [task for task in _tasks(cursor, "task_id = ?", task_id) if task.writer == writer]
+    if not own_tasks:
+        raise NotFoundError("There is no such task of yours.")
+    return own_tasks[0]
+
+
+def _tasks(cursor: Cursor, condition: str, value: str) -> list[_StoredTask]:
+    sql = f"""
+        SELECT t.task_id, t.batch_id, b.kind, b.map_id, b.seed, t.writer, t.cluster, t.document_id,
+               t.content_hash, t.style, e.outcome, e.query_id
+        FROM writing_tasks t JOIN writing_batches b USING (batch_id)
+        LEFT JOIN writing_endings e USING (task_id)
+        WHERE {condition} ORDER BY b.rowid, t.position
+    """  # noqa: S608  a condition from above
+    return fetch(cursor, _StoredTask, sql, [value])
+
+
+def _shown(cursor: Cursor, task: _StoredTask) -> WritingTask:
+    document = documents_by_hash(cursor, [task.content_hash])[task.content_hash]
+    entities = central_entities(cursor, task.map_id, task.cluster, MAX_ENTITIES)
+    return WritingTask(task.task_id, task.kind, entities, document, STYLES[task.style])

@@ -1,0 +1,45 @@
+"""The operations of this room: queries are tagged by rules, and coverage is measured."""
+
+from __future__ import annotations
+
+from curation.core.operation import Operation
+from curation.queries.coverage.coverage_map import map_parameters
+from curation.queries.coverage.report import find_coverage
+from curation.queries.requests import CoverageRequest, TagsRequest
+from curation.queries.tag_rules import find_tags, queries_to_tag
+from curation.retrieval.embeddings import refuse_without_model
+from curation.store import Cursor
+from curation.store.documents import current_snapshot, refuse_held
+
+
+def _check_tags(cursor: Cursor, request: TagsRequest | None) -> None:
+    queries_to_tag(cursor)
+
+
+def _check_coverage(cursor: Cursor, request: CoverageRequest | None) -> None:
+    current_snapshot(cursor)
+    refuse_held(cursor, "coverage")
+    if request is not None:
+        map_parameters(request)
+        refuse_without_model(cursor, request.model)
+
+
+OPERATIONS = {
+    "tags": Operation(
+        TagsRequest,
+        lambda store, request, progress, author: find_tags(store, author),
+        doing="tags are being looked for",
+        kept="No tag was changed: look for them again.",
+        check=_check_tags,
+        first="reading the queries",
+        stage="sample",
+    ),
+    "coverage": Operation(
+        CoverageRequest,
+        lambda store, request, progress, author: find_coverage(store, request, progress),
+        doing="coverage is being measured",
+        kept="The map is as before. Measure again; the embeddings are kept.",
+        check=_check_coverage,
+        first="reading the corpus",
+    ),
+}

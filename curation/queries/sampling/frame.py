@@ -1,0 +1,343 @@
+"""The frame: the distinct queries that can be drawn, in seeded order, with their strata.
+
+The random order is a hash of seed and query, computed in the database. It depends on nothing else, so a
+sample is the same on any machine and for any order of the log, and a log that has grown keeps most of the
+earlier sample.
+
+Time window, minimum count, earlier judgments and releases narrow the frame. A query's traffic counts how
+often the query and its other spellings (`queries.sampling.spellings`) were asked within the window. Its band
+is its place among all queries of the window, whether they can be drawn or not: what was judged already must
+not make a torso query head.
+
+Regions of the coverage map are strata, too. A query counts in the region of most of the entities that it is
+about; of equal ones in the one with more documents. Queries that are about small clusters alone, or about no
+entity, are strata of their own. Every region is a stratum, those that nobody asks about too. Strata are named
+by number and most central entities. A name that a lead gives changes nothing here: a sample could else not be
+topped up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from curation.core.errors import RefusedError, refuse_problems
+from curation.core.progress import Progress, silent
+from curation.core.text import json_pointer
+from curation.queries.coverage.cluster_names import MAX_IN_A_NAME
+from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
+from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
+from curation.queries.coverage.measures import Clusters
+from curation.queries.coverage.stored_map import map_in_force, matches_of, read_map
+from curation.queries.requests import DrawRequest, check_limits
+from curation.queries.sampling.designs import (
+    BANDS,
+    CLUSTER,
+    FIELD,
+    LENGTHS,
+    TAG,
+    Labels,
+    band_of,
+    check_dimensions,
+    cross,
+    length_of,
+    names_after,
+    none_name,
+    value_name,
+)
+from curation.queries.sampling.spellings import group_spellings
+from curation.queries.sampling.stored_sample import SampleReport, state_of
+from curation.queries.tag_rules import tag_texts
+from curation.retrieval.embedding_model import find_model
+from curation.store import Cursor, Store
+
+ReleasedQueries = Mapping[str, Collection[str]]
+"""Release id → its queries."""
+NO_RELEASES: ReleasedQueries = {}
+_IN_WINDOW = """
+    normalised <> '' AND ($since::TIMESTAMP IS NULL OR time >= $since)
+    AND ($until::TIMESTAMP IS NULL OR time < $until)
+"""
+# In random order: the lower half of the MD5 of seed and query. A SHA-256 would be as good and slower.
+_IN_ORDER = "ORDER BY md5_number_lower($seed::VARCHAR || chr(31) || normalised), normalised"
+_MOST_ASKED = f"""
+    WITH valued AS (
+        SELECT normalised, count, {{value}} AS value FROM traffic WHERE {_IN_WINDOW}),
+    asked AS (SELECT normalised, value, sum(count) AS times FROM valued GROUP BY ALL)
+    SELECT first(value ORDER BY times DESC, value) FILTER (value IS NOT NULL) AS value
+    FROM asked GROUP BY normalised {_IN_ORDER}
+"""  # noqa: S608  fragments from above
+_FIELD_NAMES = "SELECT DISTINCT unnest(json_keys(metadata)) AS name FROM traffic ORDER BY name"
+_RELEASES = "SELECT count(DISTINCT release_id) FROM release_parts WHERE part = 'queries'"
+_SHOWN = """
+    SELECT DISTINCT query_id FROM presentations JOIN rounds USING (round_id)
+    WHERE kind NOT IN ('pilot', 'practice')
+"""
+_HELD = """
+    SELECT DISTINCT normalised FROM queries WHERE query_id IN (SELECT unnest($held::VARCHAR[]))
+    AND query_id NOT IN (SELECT query_id FROM sample_queries WHERE sample_id IS NOT DISTINCT FROM $spared)
+"""
+_QUERIES = f"""
+    SELECT normalised, sum(count)::BIGINT AS traffic, count(*) AS rows,
+           len(string_split(normalised, ' ')) AS words
+    FROM traffic WHERE {_IN_WINDOW} GROUP BY normalised {_IN_ORDER}
+"""  # noqa: S608  fragments from above
+_SEGMENTS = _MOST_ASKED.format(value="segment")
+_FIELDS = _MOST_ASKED.format(value="nullif(metadata->>$pointer, '')")
+_OUTSIDE = """
+    SELECT count(*) FILTER (normalised = ''),
+           count(*) FILTER (normalised <> '' AND time IS NULL AND ($since IS NOT NULL OR $until IS NOT NULL)),
+           count(*) FILTER (normalised <> '' AND (time < $since::TIMESTAMP OR time >= $until::TIMESTAMP))
+    FROM traffic
+"""
+
+
+class Frame(NamedTuple):
+    """The queries that can be drawn, in seeded order.
+
+    queries: normalised texts, shape (queries,).
+    traffic: how often each was asked.
+    strata: the stratum of each.
+    left_out: reason → number of logged rows.
+    state: what all this depends on; it must be unchanged when the sample is stored.
+    grouped: queries that count as another's spelling.
+    map_id: the coverage map of the dimension cluster; None without it.
+    """
+
+    queries: Any
+    traffic: NDArray[np.int64]
+    strata: Labels
+    left_out: dict[str, int]
+    state: tuple[object, ...]
+    grouped: int
+    map_id: str | None = None
+
+
+def read_frame(
+    store: Store,
+    request: DrawRequest,
+    released: ReleasedQueries = NO_RELEASES,
+    earlier: SampleReport | None = None,
+    progress: Progress = silent,
+) -> Frame:
+    """The frame within the limits of a request, with its strata.
+
+    Parameters
+    ----------
+    released: the queries of all releases.
+    earlier: a sample. Its queries are not left out for having been judged or released since, and its coverage
+        map is used; without one it is the map in force.
+
+    Raises
+    ------
+    InputError: unknown dimensions or fields, an empty window, or a minimum below 1.
+    RefusedError: a release is missing in `released`; there is no coverage map of the corpus in force, or its
+        model cannot be loaded.
+    """
+    by = request.strata
+    map_id = earlier.parameters.get("coverage_map") if earlier else None
+    check_dimensions(by)
+    check_limits(request)
+    with store.reading() as cursor:
+        window = {"since": request.since, "until": request.until}
+        table = _read_rows(cursor, request, released, earlier.sample_id if earlier else None)
+        outside = cursor.execute(_OUTSIDE, window).fetchall()[0]
+        state = state_of(cursor, request)
+    logged = len(table)
+    table = _grouped(table, progress) if request.group_spellings else table
+    traffic = table["traffic"].to_numpy()
+    kept, left_out = _within(table, traffic, request.min_count, outside)
+    queries, grouped = table["normalised"], logged - len(table)
+    labels = {name: _dimension(name, table, traffic) for name in _of_log(by)}
+    if not kept.all():
+        queries, traffic = queries.filter(pa.array(kept)), traffic[kept]
+        labels = {name: Labels(label.codes[kept], label.names) for name, label in labels.items()}
+    for tag in names_after(TAG, by):
+        labels[f"{TAG}{tag}"] = _tagged(store, tag, queries)
+    if CLUSTER in by:
+        texts = queries.to_pylist()
+        labels[CLUSTER], map_id = cluster_strata(store, texts, map_id, request.model, progress)
+    return Frame(queries, traffic, cross([labels[name] for name in by]), left_out, state, grouped, map_id)
+
+
+def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, spared: str | None) -> Any:
+    """The queries asked within the window, in seeded order: normalised, traffic, rows, words; the most
+    frequent value of each segment and field that is a dimension; and judged and released where the limits
+    leave such queries out, except for queries of the sample `spared`.
+    """
+    by = request.strata
+    ordered = {"since": request.since, "until": request.until, "seed": str(request.seed)}
+    table = cursor.sql(_QUERIES, params=ordered).to_arrow_table()
+    if "segment" in by:
+        table = table.append_column(
+            "segment", cursor.sql(_SEGMENTS, params=ordered).to_arrow_table()["value"]
+        )
+    for field in names_after(FIELD, by):
+        pointed = {**ordered, "pointer": json_pointer(field)}
+        values = cursor.sql(_FIELDS, params=pointed).to_arrow_table()["value"]
+        table = table.append_column(f"{FIELD}{field}", values)
+    _refuse_unknown_fields(cursor, table)
+    if request.exclude_judged or request.exclude_released:
+        _refuse_newer_releases(cursor, released)
+    every = [query_id for query_ids in released.values() for query_id in query_ids]
+    if request.exclude_judged:
+        shown = [query_id for (query_id,) in cursor.execute(_SHOWN).fetchall()]
+        table = _with_held(cursor, table, "judged", [*shown, *every], spared)
+    return _with_held(cursor, table, "released", every, spared) if request.exclude_released else table
+
+
+def _with_held(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], spared: str | None) -> Any:
+    """The table with a column that says which queries are among those query_ids."""
+    rows = cursor.sql(_HELD, params={"held": query_ids, "spared": spared})
+    texts = rows.to_arrow_table()["normalised"].combine_chunks()
+    return table.append_column(name, pc.is_in(table["normalised"], value_set=texts))
+
+
+def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
+    """Stop where the project has releases that were not handed in."""
+    if cursor.execute(_RELEASES).fetchall()[0][0] != len(released):
+        raise RefusedError("A release was added while the sample was drawn. Draw it again.")
+
+
+def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
+    """Fields without any value may be unknown: look at all that the traffic has."""
+    empty = [
+        name.removeprefix(FIELD)
+        for name in table.column_names
+        if name.startswith(FIELD) and len(table) and table[name].null_count == len(table)
+    ]
+    if not empty:
+        return
+    known = [name for (name,) in cursor.execute(_FIELD_NAMES).fetchall()]
+    have = f"expected one of {', '.join(map(repr, known))}" if known else "it has no further fields"
+    problems = [f"the traffic has no field {field!r}; {have}" for field in empty if field not in known]
+    refuse_problems(
+        problems,
+        way_out="Further fields of a log are kept where its import names them.",
+        command="`goldgrade import traffic … --map metadata=COLUMN` does.",
+    )
+
+
+def _of_log(by: Sequence[str]) -> list[str]:
+    """The dimensions that the log itself tells."""
+    return [name for name in by if name != CLUSTER and not name.startswith(TAG)]
+
+
+def _within(
+    table: Any, traffic: NDArray[np.int64], min_count: int, outside: Sequence[int]
+) -> tuple[NDArray[np.bool_], dict[str, int]]:
+    """Which queries can be drawn, shape (queries,), and reason → rows; the first reason counts.
+
+    `outside` are logged rows without a text, without a known time, and outside the window.
+    """
+    rows = table["rows"].to_numpy()
+    no: NDArray[np.bool_] = np.zeros(len(traffic), bool)
+    rare = traffic < min_count
+    judged, released = (
+        table[name].to_numpy() if name in table.column_names else no for name in ("judged", "released")
+    )
+    judged = judged & ~rare
+    released = released & ~rare & ~judged
+    empty, unknown, outside_window = outside
+    reasons = {
+        "empty query": empty,
+        "no known time": unknown,
+        "outside the time window": outside_window,
+        f"of {int(rare.sum()):,} queries asked fewer than {min_count:,} times": int(rows[rare].sum()),
+        f"of {int(judged.sum()):,} queries judged already": int(rows[judged].sum()),
+        f"of {int(released.sum()):,} queries in a release already": int(rows[released].sum()),
+    }
+    return ~(rare | judged | released), {reason: count for reason, count in reasons.items() if count}
+
+
+def _grouped(table: Any, progress: Progress) -> Any:
+    """One query for all its spellings, with their traffic and rows; judged or released if one of them is."""
+    leaders = group_spellings(table["normalised"].to_pylist(), table["traffic"].to_numpy(), progress=progress)
+    for name in ("traffic", "rows", "judged", "released"):
+        if name in table.column_names:
+            total = np.zeros(len(leaders), np.int64)
+            np.add.at(total, leaders, table[name].to_numpy())
+            column = pa.array(total > 0 if name in ("judged", "released") else total)
+            table = table.set_column(table.column_names.index(name), name, column)
+    return table.filter(pa.array(leaders == np.arange(len(leaders))))
+
+
+def _dimension(name: str, table: Any, traffic: NDArray[np.int64]) -> Labels:
+    if name == "band":
+        return Labels(band_of(traffic), BANDS)
+    if name == "length":
+        return Labels(length_of(table["words"].to_numpy()), LENGTHS)
+    return _most_asked(table[name], name.removeprefix(FIELD))
+
+
+def _most_asked(column: Any, field: str) -> Labels:
+    """Values by text, then those queries without any is known, if there are any."""
+    encoded = column.combine_chunks().dictionary_encode()
+    texts: list[str] = encoded.dictionary.to_pylist()
+    ordered = {text: position for position, text in enumerate(sorted(texts))}
+    position = np.array([*map(ordered.__getitem__, texts), len(ordered)], np.intp)
+    codes = position[encoded.indices.fill_null(len(texts)).to_numpy()]
+    names = [value_name(field, text) for text in ordered]
+    if column.null_count:
+        names.append(none_name(field))
+    return Labels(codes, tuple(names))
+
+
+def _tagged(store: Store, tag: str, queries: Any) -> Labels:
+    present = tag_texts(store, tag, queries.to_pylist())
+    return Labels(np.where(present, 0, 1).astype(np.intp), (value_name("tag", tag), f"not {tag}"))
+
+
+def cluster_strata(
+    store: Store, texts: Sequence[str], map_id: str | None, model: str, progress: Progress
+) -> tuple[Labels, str]:
+    """The region of each text, and the map; texts not matched against it yet are now, and are stored.
+
+    Parameters
+    ----------
+    texts: normalised.
+    map_id: None is the map in force.
+    model: used where it is the map's, which may be known by its folder only.
+
+    Raises
+    ------
+    RefusedError: there is no map of the corpus in force, or its model is needed and cannot be loaded.
+    """
+    with store.reading() as cursor:
+        coverage_map = read_map(cursor, map_id or map_in_force(cursor), all_partitions=False)
+    of_map = coverage_map.parameters["model"]
+    known = model if find_model(model).name == of_map else of_map
+    matches = matches_of(store, coverage_map, texts, known, progress)
+    return _labels(coverage_map, [matches[text] for text in texts]), coverage_map.map_id
+
+
+def _labels(coverage_map: CoverageMap, matches: Sequence[EntityMatch]) -> Labels:
+    regions = coverage_map.regions
+    codes: dict[int | str, int] = {number: code for code, number in enumerate(regions)}
+    names = [_name(coverage_map, number) for number in regions]
+    homes = [_home(coverage_map, match, frozenset(regions)) for match in matches]
+    for name in (SMALL_ONLY, NO_CLUSTER):
+        if name in homes:
+            codes[name] = len(names)
+            names.append(name)
+    return Labels(np.array([codes[home] for home in homes], np.intp), tuple(names))
+
+
+def _home(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
+    """The region of C(q) with most of the entities, of equal ones the largest: the lowest number."""
+    counts = Counter(coverage_map.cluster_of[entity] for entity in match.entities)
+    about = coverage_map.clusters_of_query(match)
+    if not about & regions:
+        return SMALL_ONLY if about else NO_CLUSTER
+    return min(about & regions, key=lambda number: (-counts[number], number))
+
+
+def _name(coverage_map: CoverageMap, number: int) -> str:
+    central = coverage_map.clusters[number].entities[:MAX_IN_A_NAME]
+    return f"{number} {', '.join(coverage_map.entities[entity].name for entity in central)}"

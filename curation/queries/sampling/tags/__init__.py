@@ -1,1 +1,0 @@
-"""Tags: what kind each query is, by rules and by people."""

@@ -1,0 +1,267 @@
+"""Stored tags of queries: people set them one by one or from a file, and a list shows who set each.
+
+A query that a person writes is stored with the tags that they give it. Which tags there are and how they are
+stored is in `ingest.importers.query_tags`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.core.errors import InputError, NotFoundError
+from curation.core.reports.page import Table
+from curation.core.text import pluralize
+from curation.ingest.importers.known_queries import KnownQueries, NamedBy, named_by
+from curation.ingest.importers.queries import active_queries, add_query
+from curation.ingest.importers.query_tags import (
+    DECLARE,
+    TagsSet,
+    TagStatement,
+    check_tags,
+    known_tags,
+    tags_sentence,
+    unknown_tag,
+    write_persons_tags,
+)
+from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.values import text_of
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Cursor, Query, Store, get_setting, record_event
+
+QUERY_FIELDS = ("query", "query_id", "qid", "text", "_id", "id")
+TAG_FIELDS = ("tag", "tags")
+
+
+class TaggedQuery(NamedTuple):
+    """A query in force with its tags.
+
+    stratum: of the current sample; None for a query that it did not draw.
+    of_earlier_sample: an earlier sample drew it, and the current one did not.
+    tags: tag → whether a person set it, in the order of `known_tags`.
+    """
+
+    query_id: str
+    text: str
+    stratum: str | None
+    tags: dict[str, bool]
+    of_earlier_sample: bool = False
+
+
+def set_tags(
+    store: Store,
+    queries: Sequence[str] | str,
+    add: Sequence[str],
+    remove: Sequence[str],
+    author: str = COMMAND_LINE,
+    actor: str = COMMAND_LINE,
+) -> TagsSet:
+    """Set or remove tags of one query or several, named by id or text; this overrides the rules.
+
+    All or nothing is written; a query that is named twice counts once.
+
+    Parameters
+    ----------
+    author: who set the tags; need not be known to the project.
+    actor: who writes it down: a lead or the command line.
+
+    Raises
+    ------
+    InputError: there is no such tag, one is added and removed at once, no tag or no query is named, or
+        several queries have one text.
+    NotFoundError: queries that nothing has the id or text of, all of them.
+    RefusedError: the actor is no lead.
+    """
+    both = sorted(set(add) & set(remove))
+    if both:
+        raise InputError(f"{', '.join(map(repr, both))} cannot be added and removed at once.")
+    if not add and not remove:
+        raise InputError("No tag was named. Give at least one to add or to remove.")
+    with store.transaction(appends=True) as cursor:
+        require_author(cursor, actor, "lead")
+        check_tags(cursor, [*add, *remove])
+        query_ids = _find_all(cursor, [queries] if isinstance(queries, str) else queries)
+        words = dict.fromkeys([*((tag, True) for tag in add), *((tag, False) for tag in remove)])
+        statements = [TagStatement(query_id, *word) for query_id in query_ids for word in words]
+        return write_persons_tags(cursor, statements, author)
+
+
+def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
+    """The queries in force by id, each with its tags; with `tag`, those that have it.
+
+    Raises
+    ------
+    InputError: there is no such tag.
+    """
+    with store.reading() as cursor:
+        known = known_tags(cursor)
+        if tag is not None:
+            check_tags(cursor, [tag])
+        queries = active_queries(cursor)
+        rows = cursor.execute("SELECT query_id, tag, by_person FROM current_query_tags").fetchall()
+        sample_id = get_setting(cursor, "sample")
+        drawn = cursor.execute("SELECT query_id, stratum, sample_id FROM sample_queries").fetchall()
+    strata = {query_id: stratum for query_id, stratum, drawn_by in drawn if drawn_by == sample_id}
+    earlier = {query_id for query_id, *_ in drawn} - set(strata)
+    tags_of: dict[str, dict[str, bool]] = {}
+    rank = {name: number for number, name in enumerate(known)}
+    for query_id, name, by_person in sorted(rows, key=lambda row: rank.get(row[1], len(known))):
+        tags_of.setdefault(query_id, {})[name] = by_person
+    tagged = [
+        TaggedQuery(
+            query.query_id,
+            query.text,
+            strata.get(query.query_id),
+            tags_of.get(query.query_id, {}),
+            query.query_id in earlier,
+        )
+        for query in queries
+    ]
+    return [query for query in tagged if tag is None or tag in query.tags]
+
+
+def tagged_table(queries: Sequence[TaggedQuery]) -> Table:
+    """The queries with their tags; those that people set have a star."""
+    rows = tuple(
+        (
+            *(query.query_id, query.text, query.stratum),
+            ", ".join(f"{name}*" if by_person else name for name, by_person in query.tags.items()),
+        )
+        for query in queries
+    )
+    columns = ("id", "query", "stratum", "tags (* by people)")
+    return Table(pluralize(len(rows), "query", "queries"), columns, rows)
+
+
+def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
+    """The ids of these queries, each once; refuses all at once what cannot be found."""
+    if not names:
+        raise InputError("No query was named. Give the id or text of at least one.")
+    known = KnownQueries.read(cursor)
+    query_ids: dict[str, None] = {}
+    unclear, missing = [], []
+    for name in dict.fromkeys(names):
+        try:
+            query = known.find(name)
+        except InputError as error:
+            unclear += error.problems
+            continue
+        if query is None:
+            missing.append(name)
+        else:
+            query_ids[query.query_id] = None
+    differing = ", ".join(f"{name!r}{like_known(name, known.alike)}" for name in missing)
+    absent = f"No query has the id or text {differing}."
+    if unclear:
+        raise InputError([*unclear, *([absent] if missing else [])])
+    if missing:
+        raise NotFoundError(absent, command="`goldgrade tags` shows those in force.")
+    return list(query_ids)
+
+
+def write_query(
+    store: Store,
+    text: str,
+    query_id: str | None = None,
+    information_need: str | None = None,
+    tags: Sequence[str] = (),
+    author: str = COMMAND_LINE,
+    actor: str = COMMAND_LINE,
+) -> Query:
+    """Add a query that somebody wrote, with the tags that they give it.
+
+    Parameters
+    ----------
+    author, actor: see `set_tags`.
+
+    Raises
+    ------
+    InputError: there is no such tag; or see `ingest.importers.queries.add_query`.
+    RefusedError: the project holds the text, or the id, already; or the actor is no lead.
+    """
+    with store.transaction(appends=True) as cursor:
+        require_author(cursor, actor, "lead")
+        check_tags(cursor, tags)
+        query = add_query(cursor, text, query_id, information_need)
+        record_event(cursor, "query add", {"query": query.query_id}, author)
+        write_persons_tags(
+            cursor, [TagStatement(query.query_id, tag, True) for tag in dict.fromkeys(tags)], author
+        )
+    return query
+
+
+def import_tags(
+    store: Store,
+    path: Path,
+    author: str = COMMAND_LINE,
+    query_field: str | None = None,
+    tag_field: str | None = None,
+    layout: FileLayout | None = None,
+) -> TagsSet:
+    """Set or remove tags of many queries from a file with a query and its tags on each line.
+
+    A query is named by id or text; a cell holds one tag or several, parted by commas, white space or bars,
+    each with a minus sign before it where the query does not have it.
+
+    Raises
+    ------
+    InputError: the file cannot be read or lacks a column, names unknown queries or tags, or says yes and no
+        of the same; all problems at once, and nothing is written.
+    """
+    records = Records(path, layout)
+    of_query = records.need("--map query", query_field, QUERY_FIELDS, "the queries", ids=True)
+    of_tag = records.need("--map tag", tag_field, TAG_FIELDS, "the tags")
+    lines = [
+        (record.line, text_of(record.fields.get(of_query or "")).strip(), record.fields.get(of_tag or ""))
+        for record in records
+    ]
+    statements: dict[tuple[str, str], tuple[int, bool]] = {}
+    with store.transaction(appends=True) as cursor:
+        known, tags = KnownQueries.read(cursor), known_tags(cursor)
+        for line, name, cell in lines:
+            query_id = _query_of(known, name, named_by(of_query or ""), line, records)
+            for tag, present in _tags_of(cell, tags, line, records):
+                first = statements.setdefault((query_id or name, tag), (line, present))
+                if first[1] != present:
+                    records.problems.add(
+                        line, f"says the opposite of {records.unit} {first[0]} on {tag!r} of {name!r}"
+                    )
+        records.problems.check()
+        ordered = [
+            TagStatement(query_id, tag, present) for (query_id, tag), (_, present) in statements.items()
+        ]
+        return write_persons_tags(cursor, ordered, author)
+
+
+def _query_of(
+    known: KnownQueries, name: str, named: NamedBy | None, line: int, records: Records
+) -> str | None:
+    try:
+        query = known.find(name, named) if name else None
+    except InputError as error:
+        records.problems.add(line, error.problems[0])
+        return None
+    if query is None:
+        like = like_known(name, known.alike)
+        records.problems.add(
+            line,
+            f"no query has the id or text {name!r}{like}" if name else "no query is named",
+            "`goldgrade tags` shows the queries in force.",
+        )
+        return None
+    return query.query_id
+
+
+def _tags_of(cell: object, known: Sequence[str], line: int, records: Records) -> list[tuple[str, bool]]:
+    parts = cell if isinstance(cell, list) else text_of(cell).replace(",", " ").replace("|", " ").split()
+    statements = [(str(part).removeprefix("-"), not str(part).startswith("-")) for part in parts]
+    way_out = f"{tags_sentence(known)} {DECLARE}"
+    for tag, _ in statements:
+        if tag not in known:
+            records.problems.add(line, unknown_tag(tag, known), way_out)
+    if not statements:
+        records.problems.add(line, "no tag is named; expected at least one", way_out)
+    return [(tag, present) for tag, present in statements if tag in known]

@@ -1,0 +1,140 @@
+"""Which queries the corpus does not answer: what annotators say, and what became of queries written as such.
+
+Each annotator's newest answer counts once. Answers of a pilot or an audit do not count. Answers about a
+query do not count either where the round shows only control items of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from curation.core.reports.page import Table
+from curation.core.text import pluralize
+from curation.ingest.importers.query_tags import FAILURE_MODES, tags_in_force
+from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE, CoverageQuery, coverage_queries
+from curation.store import Cursor, get_setting
+
+_COUNTS = """
+WITH newest AS (
+    SELECT a.annotator, a.query_id, a.answer
+    FROM current_query_answers a JOIN rounds r USING (round_id)
+    WHERE r.kind = 'labeling' AND EXISTS (
+        FROM presentations p
+        WHERE p.round_id = a.round_id AND p.query_id = a.query_id AND NOT EXISTS (
+            FROM known_answers k
+            WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id))
+    QUALIFY row_number() OVER (
+        PARTITION BY a.annotator, a.query_id ORDER BY r.sequence DESC) = 1)
+SELECT query_id, count(*) FILTER (answer = 'yes'), count(*) FILTER (answer = 'partly'),
+       count(*) FILTER (answer = 'no')
+FROM newest GROUP BY query_id ORDER BY query_id
+"""
+
+
+class UnanswerableCheck(NamedTuple):
+    """A query that was written as unanswerable.
+
+    Attributes
+    ----------
+    candidates: documents that its pool proposed; 0: not pooled yet.
+    yes, partly, no: what annotators say.
+    """
+
+    query_id: str
+    text: str
+    writer: str
+    candidates: int
+    yes: int
+    partly: int
+    no: int
+
+    @property
+    def verdict(self) -> str:
+        """What is known: 'not pooled', 'not judged', 'confirmed', 'answered' or 'undecided'."""
+        asked = self.yes + self.partly + self.no
+        if not asked:
+            return "not judged" if self.candidates else "not pooled"
+        if 2 * self.no == asked:
+            return "undecided"
+        return "confirmed" if 2 * self.no > asked else "answered"
+
+
+def unanswerable(cursor: Cursor) -> dict[str, tuple[int, int, int]]:
+    """Query id → how often annotators answered yes, partly and no; queries without an answer are absent."""
+    return {query_id: (yes, partly, no) for query_id, yes, partly, no in cursor.execute(_COUNTS).fetchall()}
+
+
+def answered_no(cursor: Cursor) -> set[str]:
+    """The queries that the corpus does not answer, as more than half of the answers say."""
+    return {query_id for query_id, counts in unanswerable(cursor).items() if 2 * counts[2] > sum(counts)}
+
+
+def written_unanswerable(cursor: Cursor) -> list[UnanswerableCheck]:
+    """The queries that were written as unanswerable, in the order of writing, and what checks them.
+
+    They are retrieved and judged like others. Whether the corpus answers one is what most people say who
+    judged its candidates.
+    """
+    answers = unanswerable(cursor)
+    counts = dict(cursor.execute("SELECT query_id, count(*) FROM candidates GROUP BY query_id").fetchall())
+    return [
+        UnanswerableCheck(
+            query.query_id,
+            query.text,
+            query.writer,
+            counts.get(query.query_id, 0),
+            *answers.get(query.query_id, (0, 0, 0)),
+        )
+        for query in coverage_queries(cursor)
+        if query.purpose == UNANSWERABLE
+    ]
+
+
+def written_table(queries: Sequence[CoverageQuery], checks: Sequence[UnanswerableCheck]) -> Table:
+    """The queries that were written for coverage, with their source and what became of unanswerable ones."""
+    verdicts = {check.query_id: check.verdict for check in checks}
+    rows = (
+        (
+            *(query.text, query.source, query.writer, query.cluster, query.document_id, query.style),
+            verdicts.get(query.query_id, ""),
+        )
+        for query in queries
+    )
+    columns = ("query", "source", "writer", "region", "document", "style", "unanswerable")
+    return Table(f"{pluralize(len(queries), 'query', 'queries')} written for coverage", columns, tuple(rows))
+
+
+def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
+    """Queries of the current sample that the corpus does not answer, of how many.
+
+    Those are tagged unanswerable, or most annotators who were asked after their last document said no. A
+    person's statement that a query is not unanswerable overrides those answers. None while nobody has tagged
+    a failure mode or answered, or there is no sample: unknown is not zero.
+    """
+    rows = cursor.execute(
+        """
+        SELECT count(DISTINCT s.query_id) FILTER (
+                   c.tag = 'unanswerable'
+                   OR list_contains($answered_no, s.query_id) AND NOT list_contains($denied, s.query_id)),
+               count(DISTINCT s.query_id),
+               (SELECT count(*) FROM query_tags SEMI JOIN sample_queries d
+                ON query_tags.query_id = d.query_id AND d.sample_id = $sample
+                WHERE list_contains($modes, tag)),
+               count(*) FILTER (list_contains($asked, s.query_id))
+        FROM sample_queries s LEFT JOIN current_query_tags c USING (query_id) WHERE s.sample_id = $sample
+        """,
+        {
+            "sample": get_setting(cursor, "sample"),
+            "modes": list(FAILURE_MODES),
+            "answered_no": sorted(answered_no(cursor)),
+            "denied": [
+                query_id
+                for (query_id, tag), present in tags_in_force(cursor, by_person=True).items()
+                if tag == "unanswerable" and not present
+            ],
+            "asked": list(unanswerable(cursor)),
+        },
+    ).fetchall()
+    unanswerable_count, of, tagged, answered = rows[0]
+    return (unanswerable_count, of) if tagged or answered else None

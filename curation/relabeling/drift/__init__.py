@@ -1,1 +1,0 @@
-"""Drift: old grades against new ones, why they differ, and what that says of the whole set."""

@@ -1,0 +1,343 @@
+"""Opening a quarter: queries leave and join, new documents enter the pool, and a blind round begins.
+
+The round looks like any other to annotators: what was true of each pair is in the plan, which no screen of an
+annotator reads. Reports of earlier quarters are fixed before anything changes.
+
+Every step can be repeated: a sample, a pool or a retirement that is there already adds nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from curation.core.errors import CurationError, RefusedError
+from curation.core.operation import Operation
+from curation.core.progress import Progress, silent
+from curation.core.reports.page import Table
+from curation.core.text import pluralize
+from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds.candidates import (
+    Candidate,
+    CandidateRow,
+    Chosen,
+    choose_candidates,
+    read_candidates,
+)
+from curation.labeling.rounds.create_round import RoundOpened, open_over
+from curation.labeling.rounds.rounds import refuse_taken, refuse_who_cannot_judge
+from curation.people.annotators import require_annotators, require_author
+from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
+from curation.pooling.stored_pool import PoolReport
+from curation.queries.sampling.designs import Stratum
+from curation.queries.sampling.stored_sample import read_current, request_of, state_of, store_sample
+from curation.relabeling.calendar import OPEN, present_quarter, read_work
+from curation.relabeling.fixed_reports import fix_reports
+from curation.relabeling.judged_pairs import Pair, read_pairs
+from curation.relabeling.plan import (
+    ADD,
+    ASKED_AGAIN,
+    RETIRE,
+    RelabelingPlan,
+    make_plan,
+    refuse_open_work,
+    still_open,
+)
+from curation.relabeling.request import PlanRequest, QuarterRequest
+from curation.relabeling.retired_queries import retire_query, return_query
+from curation.relabeling.stored_plans import StoredPlan, find_plan, read_plan
+from curation.relabeling.traffic import read_traffic
+from curation.store import COMMAND_LINE, Cursor, Store
+from curation.store.staging import beside_or_temporary
+
+NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
+NO_POOL = "new queries without a document to judge: name systems that find some"
+# The queries of the sample and those that come back, as drawn last.
+_HELD = """
+SELECT q.normalised, arg_max(s.stratum, t.rowid), arg_max(s.inclusion_probability, t.rowid)
+FROM sample_queries s JOIN samples t USING (sample_id) JOIN queries q USING (query_id)
+WHERE (s.sample_id = $sample OR list_contains($again::TEXT[], q.normalised))
+  AND q.query_id NOT IN (SELECT query_id FROM retired_queries)
+GROUP BY q.normalised ORDER BY q.normalised
+"""
+_PROPOSED = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"
+
+
+@dataclass(frozen=True)
+class QuarterOpened:
+    """A re-labeling that annotators can begin.
+
+    Attributes
+    ----------
+    pairs: of the plan, that are judged again. new_pairs: pairs that nobody has judged, of new documents and
+        queries.
+    added, retired: queries that joined and left the set.
+    left_out: reason → number.
+    """
+
+    plan_id: str
+    quarter: str
+    pairs: int
+    new_pairs: int
+    added: int
+    retired: int
+    pool: PoolReport | None
+    round: RoundOpened
+    left_out: dict[str, int]
+    dry_run: bool = False
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was opened, and what was left out."""
+        done = "A preview, nothing was opened:" if self.dry_run else "Opened"
+        return [
+            f"{done} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} again, "
+            f"{self.new_pairs:,} new ones, {pluralize(self.round.presentations, 'presentation')}.",
+            f"{pluralize(self.added, 'query', 'queries')} joined, {self.retired:,} left.",
+            *(f"Left out: {number:,} {why}." for why, number in self.left_out.items()),
+        ]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The items of each annotator."""
+        return (Table("Items by annotator", ("annotator", "items"), tuple(self.round.per_annotator.items())),)
+
+
+def open_plan(
+    store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
+) -> QuarterOpened:
+    """Open the round of a plan, by default of the newest one, under the name of its quarter.
+
+    Without systems no documents for new queries, and no new documents for others, are found.
+
+    Raises
+    ------
+    NotFoundError: there is no such plan, or annotators are unknown.
+    RefusedError: the plan or another quarter is open, a pair was judged or decided since the plan was made,
+        somebody cannot sign in, the name is taken, or the author is no lead.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+        plan = _read(cursor, request.plan)
+        layout = checked_layout(cursor, plan, request)
+    _change_queries(store, plan, author)
+    built = None
+    if request.systems:
+        pool = PoolRequest(request.systems, request.depth, 0, layout.seed, request.budget)
+        built = build_pool(store, pool, progress, author)
+    chooser = _Chooser(plan, built.pool_id if built else None)
+
+    def write(cursor: Cursor, opened: RoundOpened) -> None:
+        _refuse_stale(cursor, plan)
+        cursor.execute(
+            "INSERT INTO relabeling_rounds VALUES (?, ?, ?)", [plan.plan_id, opened.round_id, plan.quarter]
+        )
+
+    opened = open_over(store, layout, chooser.read, chooser.choose, author, write)
+    return QuarterOpened(
+        plan_id=plan.plan_id,
+        quarter=plan.quarter,
+        pairs=chooser.pairs,
+        new_pairs=opened.candidates - chooser.pairs,
+        added=sum(change.kind == ADD for change in plan.queries),
+        retired=sum(change.kind == RETIRE for change in plan.queries),
+        pool=built,
+        round=opened,
+        left_out=opened.left_out,
+    )
+
+
+def preview_opening(
+    store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
+) -> QuarterOpened:
+    """What `open_plan` would open: it does so in a copy of the project, which is then removed."""
+    with beside_or_temporary(store.path) as folder:
+        store.copy_to(folder / store.path.name)
+        copy = Store(folder / store.path.name)
+        try:
+            return replace(open_plan(copy, request, progress, author), dry_run=True)
+        finally:
+            copy.close()
+
+
+def opening_problem(store: Store, plan: str | None = None) -> str | None:
+    """Why `open_plan` would refuse this plan for any annotators, in words for a page; else None."""
+    try:
+        with store.reading() as cursor:
+            _read(cursor, plan)
+    except CurationError as error:
+        return error.found
+    return None
+
+
+def checked_layout(cursor: Cursor, plan: StoredPlan, request: QuarterRequest) -> RoundRequest:
+    """The layout of a plan's round; raises why these people cannot judge it, or the name cannot be taken."""
+    overlap, seed, name = plan.parameters["overlap"], plan.parameters["seed"], request.name or plan.quarter
+    layout = RoundRequest(
+        name, request.annotators, overlap, request.duplicates, per_day=request.per_day, seed=seed
+    ).checked()
+    refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
+    refuse_taken(cursor, layout.name)
+    return layout
+
+
+def _read(cursor: Cursor, name: str | None) -> StoredPlan:
+    plan = read_plan(cursor, name)
+    _refuse_stale(cursor, plan)
+    return plan
+
+
+def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
+    """Refuse a plan that is open, while another one is, or that no longer says what is true of its pairs."""
+    row = find_plan(cursor, plan.plan_id)
+    if row.round is not None:
+        raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")
+    for work in read_work(cursor):
+        if work.state == OPEN:
+            raise still_open(work)
+        if work.quarter == row.quarter and work.round is not None:
+            raise RefusedError(f"{row.quarter} was re-labeled already, in the round {work.round!r}.")
+    now = {pair.pair: pair for pair in read_pairs(cursor)}
+    changed = 0
+    for pair in plan.pairs:
+        judged = now.get((pair.query_id, pair.document_id))
+        if judged is not None:
+            known = (pair.grade, pair.content_hash, pair.decisions)
+            changed += known != (judged.grade, judged.read_hash, judged.decisions)
+    if changed:
+        raise RefusedError(
+            f"{pluralize(changed, 'pair of the plan was', 'pairs of the plan were')} judged or decided "
+            "since it was made. Plan again.",
+            command=f"`goldgrade relabel plan --share {row.parameters['fraction']:g} --seed "
+            f"{row.parameters['seed']}` does so with the same settings.",
+        )
+
+
+def _change_queries(store: Store, plan: StoredPlan, author: str) -> None:
+    """Retire who is not asked any more, bring back who is again, and draw the new queries into the sample."""
+    with store.transaction(appends=True) as cursor:
+        fix_reports(cursor)
+        ids = dict(cursor.execute("SELECT normalised, min(query_id) FROM queries GROUP BY 1").fetchall())
+        for change in plan.queries:
+            if change.kind == RETIRE:
+                retire_query(cursor, ids[change.normalised], change.reason, author)
+            elif change.reason == ASKED_AGAIN:
+                return_query(cursor, ids[change.normalised], change.reason, author)
+    if any(change.probability is not None for change in plan.queries):
+        _extend_sample(store, plan, author)
+
+
+def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
+    """The current sample with the new queries; each query keeps the probability of its own draw.
+
+    All traffic is counted in the new logs, so that weights of old and new queries are of the same searches.
+    """
+    with store.reading() as cursor:
+        earlier = read_current(cursor)
+        if earlier is None:
+            return
+        if earlier.parameters.get("relabeling") == plan.quarter:
+            return  # it was extended before
+        again = [change.normalised for change in plan.queries if change.reason == ASKED_AGAIN]
+        values = {"sample": earlier.sample_id, "again": again}
+        drawn = cursor.execute(_HELD, values).fetchall()
+        traffic = read_traffic(cursor)
+        state = state_of(cursor, request_of(earlier.parameters))
+    asked = traffic.counts
+    present = [
+        (text, stratum, asked[text][-1] if text in asked else 0, probability)
+        for text, stratum, probability in drawn
+    ]
+    new = [
+        (change.normalised, change.stratum or "", change.traffic or 0, change.probability or 0.0)
+        for change in plan.queries
+        if change.probability is not None
+    ]
+    strata = [Stratum(**stratum) for stratum in plan.parameters["strata"]]
+    kept = [stratum for stratum in earlier.strata if stratum.name not in {stratum.name for stratum in strata}]
+    parameters: dict[str, Any] = earlier.parameters | {
+        "size": len(present) + len(new),
+        "tops_up": earlier.sample_id,
+        "relabeling": plan.quarter,
+    }
+    store_sample(store, parameters, [*kept, *strata], [*present, *new], state, author)
+
+
+class _Chooser:
+    """Which candidates the round shows."""
+
+    def __init__(self, plan: StoredPlan, pool_id: str | None) -> None:
+        self.plan, self.pool_id, self.pairs = plan, pool_id, 0
+
+    def read(self, cursor: Cursor) -> tuple[list[CandidateRow], set[str], set[Pair], set[str]]:
+        """Candidates, queries in play, pairs that the pool proposes, and queries that join."""
+        rows, active = read_candidates(cursor)
+        proposed = cursor.execute(_PROPOSED, [self.pool_id]).fetchall()
+        texts = [change.normalised for change in self.plan.queries if change.kind == ADD]
+        sql = "SELECT query_id FROM queries WHERE normalised IN (SELECT unnest(?::TEXT[]))"
+        added = {row[0] for row in cursor.execute(sql, [texts]).fetchall()}
+        return rows, active, set(proposed), added
+
+    def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> Chosen:
+        rows, active, proposed, added = read
+        planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
+        again = [
+            Candidate(row.query_id, row.document_id, row.content_hash)
+            for row in rows
+            if (row.query_id, row.document_id) in planned
+            and row.content_hash is not None
+            and not row.outside
+            and row.query_id in active
+        ]
+        new = [
+            candidate
+            for candidate in choose_candidates(rows, active, again=False).candidates
+            if (candidate.query_id, candidate.document_id) in proposed
+        ]
+        self.pairs = len(again)
+        lonely = (
+            added - {candidate.query_id for candidate in new} - {candidate.query_id for candidate in again}
+        )
+        left_out = {NOT_THERE: len(planned) - len(again), NO_POOL: len(lonely)}
+        parameters = {"plan": self.plan.plan_id, "quarter": self.plan.quarter}
+        counts = {reason: count for reason, count in left_out.items() if count}
+        return Chosen([*again, *new], parameters, counts)
+
+
+def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:
+    refuse_open_work(read_work(cursor), present_quarter(cursor, None))
+
+
+def _plan(store: Store, request: PlanRequest, progress: Progress, author: str) -> RelabelingPlan:
+    return make_plan(store, request, author=author, progress=progress)
+
+
+def _open(store: Store, request: QuarterRequest, progress: Progress, author: str) -> QuarterOpened:
+    return (preview_opening if request.dry_run else open_plan)(store, request, progress, author)
+
+
+def _check_opening(cursor: Cursor, request: QuarterRequest | None) -> None:
+    if request is not None:
+        checked_layout(cursor, find_plan(cursor, request.plan), request)
+
+
+OPERATIONS = {
+    "plan re-labeling": Operation(
+        PlanRequest,
+        _plan,
+        doing="a re-labeling is being planned",
+        kept="No plan was stored: plan it again.",
+        check=_check_plan,
+        first="reading judgments and traffic",
+        stage="re-label",
+    ),
+    "relabel": Operation(
+        QuarterRequest,
+        _open,
+        doing="a re-labeling is being opened",
+        kept="No round was opened: open the plan again, what was done of it is kept.",
+        check=_check_opening,
+        stage="re-label",
+    ),
+}

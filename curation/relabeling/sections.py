@@ -1,0 +1,231 @@
+"""What is due and what a plan holds, for people: the sentences and tables of the terminal and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from curation.core.operation import PlainResult
+from curation.core.reports.page import NumberCell, QueryName, Table
+from curation.core.text import counted, percent, pluralize, to_json_value
+from curation.relabeling.calendar import NOT_PLANNED, UNFINISHED
+from curation.relabeling.judged_pairs import GONE, WEIGHTS, JudgedPair
+from curation.relabeling.plan import RelabelingPlan
+from curation.relabeling.staleness import RelabelingCalendar, SetStaleness
+from curation.relabeling.stored_plans import StoredPlan
+
+WHY = {
+    "random": "random: for the estimate of wrong labels",
+    "due": "due: to stay within two years, in plans of earlier versions",
+    "stale": "stale: the highest scores",
+    "control": "control: undisputed and unchanged, in plans of earlier versions",
+}
+LIMIT = 50
+"""Rows of a table that are shown."""
+
+
+def calendar_table(calendar: RelabelingCalendar) -> Table:
+    """What was judged and judged again in each quarter, and before."""
+    rows: list[tuple[object, ...]] = []
+    for quarter, judged, work in calendar.quarters:
+        done = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
+        if judged or work:
+            rows.append((quarter, judged, work.state if work else "", done))
+    before = (("earlier", calendar.older), ("unknown", calendar.unknown))
+    rows += [(name, count, "", "") for name, count in before if count]
+    return Table("Calendar", ("Quarter", "Pairs last judged", "Re-labeling", "Pairs done"), tuple(rows))
+
+
+def due_sentences(calendar: RelabelingCalendar) -> list[str]:
+    """What is still open, and what there is to do."""
+    lines, earlier, work = [calendar.stale_sentence], calendar.unfinished, calendar.work
+    if earlier is not None:
+        of = f"of {pluralize(earlier.pairs, 'pair')}"
+        done = pluralize(earlier.whole, f"{of} is", f"{of} are")
+        lines.append(
+            f"The re-labeling of {earlier.quarter} is still open: {done} done. Finish it, or close its round."
+        )
+    if work is not None and work.state == UNFINISHED:
+        lines.append(
+            f"The round {work.round!r} was closed with {work.whole:,} of "
+            f"{pluralize(work.pairs, 'pair')} judged. What was not judged stays due: reopen the round."
+        )
+    if not calendar.is_due:
+        return lines if calendar.stale else [*lines, f"Nothing is due in {calendar.quarter}."]
+    state = "not planned yet" if calendar.state == NOT_PLANNED else calendar.state
+    reasons = [counted(count, why) for why, count in calendar.reasons.items()]
+    return [*lines, f"Due in {calendar.quarter} ({state}):", *(reasons or ["the open work"])]
+
+
+def stale_query_table(set_staleness: SetStaleness, limit: int) -> Table:
+    """The stalest queries."""
+    rows = (
+        (
+            QueryName(query.text, query.query_id),
+            *(
+                query.type,
+                query.pairs,
+                query.changed,
+                query.gone,
+                query.stale,
+                query.oldest,
+                query.traffic.trend,
+            ),
+            NumberCell(query.score, 2),
+        )
+        for query in set_staleness.queries[:limit]
+    )
+    columns = ("Query", "Type", "Pairs", "Changed", "Gone", "Stale", "Oldest (quarters)", "Traffic", "Score")
+    return Table(
+        first("Queries by score", len(set_staleness.queries), limit), columns, tuple(rows), words=True
+    )
+
+
+def stale_pair_table(set_staleness: SetStaleness, limit: int) -> Table:
+    """The stalest pairs that can be judged again, with what each part of the score says."""
+    listed = [pair for pair in set_staleness.pairs if pair.document != GONE]
+    texts = {query.query_id: query.text for query in set_staleness.queries}
+    columns = ("Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS))
+    rows = tuple(_pair(pair, texts) for pair in listed[:limit])
+    return Table(first("Pairs by score", len(listed), limit), columns, rows, words=True)
+
+
+def new_query_table(set_staleness: SetStaleness, limit: int) -> Table:
+    """Queries of the traffic that the set does not have."""
+    title = first("Queries that are new", len(set_staleness.new_queries), limit)
+    return Table(title, ("Logged text", "Searches"), set_staleness.new_queries[:limit], words=True)
+
+
+def due_result(set_staleness: SetStaleness, limit: int = LIMIT) -> PlainResult:
+    """How stale the set is, and what is due."""
+    calendar = set_staleness.calendar
+    remarks = []
+    if not set_staleness.has_new_traffic:
+        remarks.append("No log was imported since the sample was drawn, so traffic now is unknown.")
+    if calendar.renewed_share is not None:
+        renewed = f"{pluralize(calendar.renewed, 'pair')} ({percent(calendar.renewed_share, 1)})"
+        remarks.append(f"Renewed in the last four quarters: {renewed}.")
+    return PlainResult(
+        (
+            f"{set_staleness.quarter}: {pluralize(len(set_staleness.pairs), 'judged pair')} of the project.",
+            *remarks,
+            *due_sentences(calendar),
+            *_sealed_sentences(set_staleness.sealed),
+        ),
+        (
+            calendar_table(calendar),
+            stale_query_table(set_staleness, limit),
+            stale_pair_table(set_staleness, limit),
+            new_query_table(set_staleness, limit),
+        ),
+    )
+
+
+def plan_result(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
+    """What a plan is, once it is made."""
+    report = to_json_value(plan)
+    following = "goldgrade relabel plan --stored PLAN, then goldgrade relabel open --annotators NAMES"
+    return PlainResult(
+        (
+            f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of "
+            f"{pluralize(plan.set_pairs, 'pair')} "
+            f"({percent(plan.fraction_of_pairs, 1)} of those that can be judged).",
+            *plan_sentences(report),
+            f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.",
+            "Nothing was stored." if dry_run else f"Next: {following}",
+        ),
+        tuple(plan_tables(report)),
+    )
+
+
+def stored_plan_result(plan: StoredPlan, limit: int = LIMIT) -> PlainResult:
+    """The pairs and queries of a stored plan."""
+    state = f"opened as {plan.round}" if plan.round else "not opened"
+    return PlainResult(
+        (
+            f"Plan {plan.plan_id[:8]} of {plan.quarter}, {state}: {pluralize(len(plan.pairs), 'pair')}.",
+            *plan_sentences(plan.report),
+            *_sealed_sentences(plan.sealed),
+        ),
+        (plan_pair_table(plan, limit), plan_query_table(plan, limit)),
+    )
+
+
+def _sealed_sentences(pairs: int) -> list[str]:
+    are = pluralize(pairs, "pair is", "pairs are")
+    return [f"{are} of parts that a release seals: their grades are not named."] if pairs else []
+
+
+def first(what: str, count: int, limit: int) -> str:
+    """The caption of a table with so many rows of all."""
+    return f"{what}: the first {limit:,} of {count:,}" if count > limit else f"{what}: {count:,}"
+
+
+def _pair(pair: JudgedPair, texts: Mapping[str, str]) -> tuple[object, ...]:
+    grade = pair.how if pair.grade is None else pair.grade
+    parts = (NumberCell(pair.parts[name], 2) for name in WEIGHTS)
+    judged = pair.judged or "unknown"
+    name = QueryName(texts[pair.query_id], pair.query_id, pair.document_id)
+    return name, pair.document_id, grade, judged, NumberCell(pair.score, 2), *parts
+
+
+def plan_sentences(report: Mapping[str, Any]) -> list[str]:
+    """What a plan costs, which queries change, and what it leaves out, of a plan as it is stored."""
+    lines = [
+        f"{pluralize(report.get('judgments', 0), 'judgment')}. Pairs that systems add when the round is "
+        "opened come on top: its preview counts them."
+    ]
+    if report["retired"] or report["new_queries"]:
+        lines.append(
+            f"Queries: {pluralize(report['retired'], 'leaves', 'leave')}, "
+            f"{pluralize(report['new_queries'], 'joins', 'join')} with about "
+            f"{pluralize(report['new_pairs'], 'pair')}."
+        )
+    guide = report.get("guide")
+    if guide and guide["stale"]:
+        lines.append(
+            f"{pluralize(guide['stale'], 'pair has', 'pairs have')} a grade or a vote whose words changed in "
+            f"the guide. This plan takes {guide['taken']:,} of them."
+        )
+    return [
+        *lines,
+        *(f"Left out: {pluralize(count, 'pair')} ({why})." for why, count in report["left_out"].items()),
+    ]
+
+
+def plan_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Its pairs by why they are in it, by type, and by when they were judged."""
+    parts = tuple((WHY.get(part, part), count) for part, count in report["parts"].items())
+    quarters = tuple(report["by_quarter"].items())
+    return [
+        Table("Pairs by why they are in it", ("Why", "Pairs"), parts),
+        Table("Pairs by type", ("Type", "Pairs"), tuple(report["by_type"].items())),
+        Table("Pairs by quarter of the last judgment", ("Quarter", "Pairs"), quarters),
+    ]
+
+
+def plan_pair_table(plan: StoredPlan, limit: int) -> Table:
+    """The pairs of a plan, with what they were graded."""
+    columns = ("Query", "Document", "Title", "Part", "Type", "Grade", "Judged")
+    rows = (
+        (
+            QueryName(pair.text, pair.query_id, pair.document_id),
+            *(pair.document_id, pair.title, pair.part, pair.stratum),
+            *(pair.how if pair.grade is None else pair.grade, pair.judged or "unknown"),
+        )
+        for pair in plan.pairs[:limit]
+    )
+    return Table(first("Pairs", len(plan.pairs), limit), columns, tuple(rows), words=True)
+
+
+def plan_query_table(plan: StoredPlan, limit: int) -> Table:
+    """The queries that leave or join."""
+    columns = ("Query", "What", "Why", "Type", "Searches")
+    rows = (
+        (
+            QueryName(query.normalised, plan.query_ids.get(query.normalised, "")),
+            *(query.kind, query.reason, query.stratum, query.traffic),
+        )
+        for query in plan.queries[:limit]
+    )
+    return Table(first("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)

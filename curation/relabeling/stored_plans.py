@@ -1,0 +1,182 @@
+"""The plan of a quarter as it is stored: its pairs, and the queries that leave or join."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from curation.core.errors import NotFoundError
+from curation.core.text import APART
+from curation.people.seal_access import SEALED, sealed_queries
+from curation.store import Cursor, Store, fetch
+from curation.store.documents import title_last_shown
+
+NO_PLAN = "There is no plan yet. Make one."
+PAIR_COLUMNS = (
+    *("query_id", "document_id", "part", "stratum", "inclusion_probability", "grade", "how", "content_hash"),
+    *("guide_hash", "annotators", "judged", "decisions"),
+)
+"""Columns of the table of planned pairs; `PlanPair` begins with them."""
+_KNOWN = """
+SELECT normalised, min(query_id) FROM queries SEMI JOIN (FROM relabeling_queries WHERE plan_id = ?)
+USING (normalised) GROUP BY normalised
+"""
+_PLANS = """
+SELECT p.plan_id, p.quarter, p.parameters::TEXT, p.report::TEXT, b.round_id, r.name
+FROM relabeling_plans p LEFT JOIN relabeling_rounds b USING (plan_id) LEFT JOIN rounds r USING (round_id)
+ORDER BY p.rowid
+"""
+_SHOWN = f"""
+SELECT {", ".join(f"a.{name}" for name in PAIR_COLUMNS)}, q.text, {title_last_shown("a")}
+FROM relabeling_pairs a JOIN queries q USING (query_id)
+WHERE a.plan_id = ? ORDER BY a.query_id, a.document_id
+"""  # noqa: S608
+
+
+class QueryChange(NamedTuple):
+    """A query that leaves or joins the set; stratum, traffic and probability are of those that are drawn."""
+
+    normalised: str
+    kind: str
+    reason: str
+    stratum: str | None = None
+    traffic: int | None = None
+    probability: float | None = None
+
+
+class PlanPair(NamedTuple):
+    """A pair of a plan, with all that was true of it before.
+
+    Attributes
+    ----------
+    stratum: see `JudgedPair.stratum`.
+    inclusion_probability: 1 outside of the random part; None in plans of earlier versions.
+    judged: name of the quarter it was judged in.
+    text, title: of the query and the document; '' where nobody reads them.
+    """
+
+    query_id: str
+    document_id: str
+    part: str
+    stratum: str
+    inclusion_probability: float | None
+    grade: int | None
+    how: str
+    content_hash: str | None
+    guide_hash: str | None
+    annotators: tuple[str, ...]
+    judged: str | None
+    decisions: int
+    text: str = ""
+    title: str = ""
+
+    def without_grade(self) -> PlanPair:
+        """The pair of a query that a release seals; its part is not named, as controls are pairs whose votes
+        agree.
+        """
+        return self._replace(
+            grade=None, how=SEALED, part=SEALED, inclusion_probability=None, guide_hash=None, annotators=()
+        )
+
+
+@dataclass(frozen=True)
+class StoredPlan:
+    """A plan of a quarter.
+
+    Attributes
+    ----------
+    round, round_id: None until the plan is opened.
+    pairs, queries: by ids; empty in a list of plans.
+    sealed: pairs whose grade is not named.
+    query_ids: normalised text → query id, for the queries that the project has; of `show_plan` only.
+    """
+
+    plan_id: str
+    quarter: str
+    round: str | None
+    report: dict[str, Any]
+    parameters: dict[str, Any] = field(metadata=APART)
+    round_id: str | None = field(metadata=APART)
+    pairs: tuple[PlanPair, ...] = ()
+    sealed: int = 0
+    queries: tuple[QueryChange, ...] = ()
+    query_ids: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
+    """The plan of that id (or its beginning) or quarter, by default the newest; without pairs and queries.
+
+    If a quarter has several plans, the opened one counts, else the newest.
+
+    Raises
+    ------
+    NotFoundError: it does not exist.
+    """
+    plans = list_plans(cursor)
+    if not plans:
+        raise NotFoundError(NO_PLAN, command="`goldgrade relabel plan --share 0.15 --seed 0` does.")
+    wanted = [plan for plan in plans if name is None or plan.quarter == name or plan.plan_id.startswith(name)]
+    if not wanted:
+        have = ", ".join(f"{plan.quarter} ({plan.plan_id[:8]})" for plan in plans)
+        raise NotFoundError(f"There is no plan {name!r}. Plans of this project: {have}.")
+    quarter = max(plan.quarter for plan in wanted)
+    of_quarter = [plan for plan in wanted if plan.quarter == quarter]
+    return next((plan for plan in of_quarter if plan.round_id is not None), of_quarter[-1])
+
+
+def list_plans(cursor: Cursor) -> list[StoredPlan]:
+    """All plans, oldest first, without pairs and queries."""
+    return [
+        StoredPlan(plan_id, quarter, name, json.loads(report), json.loads(parameters), round_id)
+        for plan_id, quarter, parameters, report, round_id, name in cursor.execute(_PLANS).fetchall()
+    ]
+
+
+def plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
+    """The pairs of a plan by query id and document id."""
+    sql = f"SELECT {', '.join(PAIR_COLUMNS)} FROM relabeling_pairs WHERE plan_id = ? ORDER BY ALL"  # noqa: S608
+    return [
+        pair._replace(annotators=tuple(pair.annotators)) for pair in fetch(cursor, PlanPair, sql, [plan_id])
+    ]
+
+
+def plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:
+    """The queries that leave or join with a plan."""
+    sql = """
+        SELECT normalised, kind, reason, stratum, traffic, inclusion_probability
+        FROM relabeling_queries WHERE plan_id = ? ORDER BY kind DESC, normalised
+    """
+    return fetch(cursor, QueryChange, sql, [plan_id])
+
+
+def read_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
+    """A plan with its pairs and queries.
+
+    Raises
+    ------
+    NotFoundError: it does not exist.
+    """
+    plan = find_plan(cursor, name)
+    pairs, queries = plan_pairs(cursor, plan.plan_id), plan_queries(cursor, plan.plan_id)
+    return replace(plan, pairs=tuple(pairs), queries=tuple(queries))
+
+
+def show_plan(store: Store, name: str | None = None) -> StoredPlan:
+    """A plan to be read before it is opened; grades of queries that a release seals are not named.
+
+    Raises
+    ------
+    NotFoundError: it does not exist.
+    """
+    with store.reading() as cursor:
+        plan, hidden = find_plan(cursor, name), sealed_queries(cursor)
+        pairs = fetch(cursor, PlanPair, _SHOWN, [plan.plan_id])
+        return replace(
+            plan,
+            pairs=tuple(pair.without_grade() if pair.query_id in hidden else pair for pair in pairs),
+            sealed=sum(pair.query_id in hidden for pair in pairs),
+            queries=tuple(plan_queries(cursor, plan.plan_id)),
+            query_ids=dict(cursor.execute(_KNOWN, [plan.plan_id]).fetchall()),
+        )

@@ -1,1 +1,0 @@
-"""The data-set card, written from a release."""

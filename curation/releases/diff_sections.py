@@ -1,0 +1,216 @@
+"""A difference of releases for people: the sentences and tables that the terminal and the page share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from curation.core.reports.page import QueryName, Section, Table
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import isolated, pluralize
+from curation.releases.diff import UNEXPLAINED, Diff, Rows
+from curation.releases.gate_override import gate_override_sentences, with_gate_override
+
+CHANGED = "Changes that the releases record for these grades. They need not be why a grade differs."
+LIMIT = 50
+"""Rows of a table that are shown, unless somebody asks for more."""
+
+
+def title_of(diff: Diff) -> str:
+    """Which releases are compared, with their marks."""
+    old, new = (with_gate_override(release.name, release.mark) for release in (diff.old, diff.new))
+    return f"From release {old} to {new}"
+
+
+def findings(diff: Diff) -> list[str]:
+    """What a reader wants to know first, in sentences."""
+    if diff.same:
+        return [f"{diff.old.name} and {diff.new.name} have the same content: nothing differs."]
+    old, new = diff.old, diff.new
+    sentences = [
+        *(line for release in (old, new) for line in gate_override_sentences(release.name, release.mark)),
+        f"{_arrow(sum(old.queries.values()), sum(new.queries.values()))} queries, "
+        f"{_arrow(sum(old.grades.values()), sum(new.grades.values()))} grades, "
+        f"{_arrow(old.documents, new.documents)} documents in the corpus.",
+        f"Queries: {len(diff.queries_in):,} came, {len(diff.queries_out):,} left, {len(diff.reworded):,} "
+        f"reworded, {len(diff.moves):,} moved to another part of the split.",
+        _grades_sentence(diff),
+    ]
+    if diff.sealed:
+        sentences.append(
+            f"{diff.sealed:,} of these grades are in a sealed part. They are named only to who gives a "
+            "reason, and that is logged."
+        )
+    if diff.not_compared:
+        count = pluralize(diff.not_compared, "query", "queries")
+        sentences.append(
+            f"Not compared: the grades of {count}, because a packed release lacks sealed grades."
+        )
+    documents = diff.documents
+    sentences.append(
+        f"Documents: {len(documents['gone']):,} gone, {len(documents['new']):,} new, "
+        f"{len(documents['changed']):,} with another text, {diff.documents_kept:,} as before."
+    )
+    name, figures = next(iter(diff.agreement.items()))
+    before, after = ("unknown" if figure.value is None else figure.text() for figure in figures)
+    return [*sentences, f"Agreement, {name}: {before} → {after}."]
+
+
+def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
+    """All that a page shows, in the order in which it is read; sections without a difference are left out."""
+    sections = [
+        Section("Grades", _grades_sentence(diff), (), _grades(diff, limit), _sealed_remark(diff)),
+        Section("What had changed", CHANGED, (), (_changes(diff),)),
+        Section("Queries", _queries_sentence(diff), (), _queries(diff, limit)),
+        Section(
+            "Documents",
+            "The corpus, by content hash; those with most grades first.",
+            (),
+            _documents(diff, limit),
+        ),
+        Section("Agreement", "How far the labels of each release can be trusted.", (), (_agreement(diff),)),
+        Section(
+            "Made with", "What differs of rules, guides, sampling and split.", (), (_settings(diff, limit),)
+        ),
+    ]
+    full = (_without_empty(section) for section in sections)
+    return [section for section in full if section.tables]
+
+
+def _grades_sentence(diff: Diff) -> str:
+    higher, lower, new, gone = (
+        sum(counts[name] for counts in diff.grades.values()) for name in ("higher", "lower", "new", "gone")
+    )
+    return (
+        f"Grades of queries in both: {higher + lower:,} differ ({higher:,} higher, {lower:,} lower), "
+        f"{new:,} new, {gone:,} gone."
+    )
+
+
+def _sealed_remark(diff: Diff) -> str:
+    if diff.opened is not None:
+        return f"The seal was opened for: “{isolated(diff.opened)}”."
+    return f"Counted above, not named, in sealed parts: {diff.sealed:,}." if diff.sealed else ""
+
+
+def _queries_sentence(diff: Diff) -> str:
+    if not diff.moves:
+        return "No query of both releases changed its part of the split."
+    return (
+        f"Moved to another part of the split: {len(diff.moves):,}. A system that was tuned on a query's old "
+        "part has seen it."
+    )
+
+
+def _grades(diff: Diff, limit: int) -> tuple[Table, ...]:
+    columns = ("part", "as before", "higher", "lower", "newly graded", "grade gone", "sealed")
+    counted = Table(
+        "Grades of queries in both releases, by part",
+        columns,
+        tuple((part, *counts.values()) for part, counts in diff.grades.items()),
+    )
+    return (
+        counted,
+        _pairs("Other grades", diff.regrades, limit),
+        _pairs("Newly graded", diff.pairs_new, limit),
+        _pairs("No grade any more", diff.pairs_gone, limit),
+    )
+
+
+def _pairs(caption: str, rows: Rows, limit: int) -> Table:
+    columns = ("query", "query id", "document", "part", "grade", "how", "document is", "what had changed")
+    cells = (
+        (
+            QueryName(row["text"], row["query_id"], row["document_id"]),
+            row["query_id"],
+            row["document_id"],
+            row["part"],
+            f"{_grade(row['before'])} → {_grade(row['after'])}",
+            " → ".join(row[how] or "–" for how in ("how_before", "how_after")),
+            row["document"] or "the same",
+            row["change"] or UNEXPLAINED,
+        )
+        for row in rows[:limit]
+    )
+    return Table(_caption(caption, len(rows), limit), columns, tuple(cells))
+
+
+def _changes(diff: Diff) -> Table:
+    rows = sorted(diff.changes.items(), key=lambda row: (-row[1], row[0]))
+    return Table("Changed, new and gone grades", ("what had changed", "grades"), tuple(rows))
+
+
+def _queries(diff: Diff, limit: int) -> tuple[Table, ...]:
+    moves = tuple(
+        (QueryName(row["text"], row["query_id"]), row["query_id"], f"{row['before']} → {row['after']}")
+        for row in diff.moves[:limit]
+    )
+    reworded = tuple(
+        (QueryName(row["query_id"], row["query_id"]), row["before"], row["after"])
+        for row in diff.reworded[:limit]
+    )
+    return (
+        _only("Came", diff.queries_in, limit),
+        _only("Left", diff.queries_out, limit),
+        Table(_caption("Moved", len(diff.moves), limit), ("query", "query id", "part"), moves),
+        Table(_caption("Reworded", len(diff.reworded), limit), ("query id", "before", "after"), reworded),
+    )
+
+
+def _only(caption: str, rows: Rows, limit: int) -> Table:
+    cells = tuple(
+        (QueryName(row["text"], row["query_id"]), row["query_id"], row["part"], row["grades"], row["reason"])
+        for row in rows[:limit]
+    )
+    columns = ("query", "query id", "part", "grades", "why")
+    return Table(_caption(caption, len(rows), limit), columns, cells)
+
+
+def _documents(diff: Diff, limit: int) -> tuple[Table, ...]:
+    parts = (
+        ("Gone", diff.documents["gone"]),
+        ("New", diff.documents["new"]),
+        ("With another text", diff.documents["changed"]),
+    )
+    return tuple(
+        Table(_caption(caption, len(grades), limit), ("document", "grades"), tuple(grades.items())[:limit])
+        for caption, grades in parts
+    )
+
+
+def _agreement(diff: Diff) -> Table:
+    columns = ("figure", f"{diff.old.name}", "95 %", "n", f"{diff.new.name}", "95 %", "n")
+    rows = ((name, *_figure(before), *_figure(after)) for name, (before, after) in diff.agreement.items())
+    return Table("Agreement before and after", columns, tuple(rows))
+
+
+def _figure(figure: Estimate) -> tuple[object, ...]:
+    interval = figure.interval() if figure.has_interval else figure.why or "–"
+    return figure.value, interval, figure.n
+
+
+def _settings(diff: Diff, limit: int) -> Table:
+    rows = tuple((what, *map(_short, values)) for what, values in diff.settings.items())[: max(limit, LIMIT)]
+    return Table("What differs", ("what", "before", "after"), rows, words=True)
+
+
+def _without_empty(section: Section) -> Section:
+    tables = tuple(table for table in section.tables if table.rows)
+    return replace(section, tables=tables)
+
+
+def _caption(caption: str, count: int, limit: int) -> str:
+    return f"{caption}: {count:,}" + (f", the first {limit:,} shown" if count > limit else "")
+
+
+def _grade(grade: int | None) -> str:
+    return "–" if grade is None else str(grade)
+
+
+def _short(text: str | None, most: int = 120) -> str:
+    if text is None:
+        return "–"
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _arrow(before: int, after: int) -> str:
+    return f"{before:,}" if before == after else f"{before:,} → {after:,}"

@@ -1,0 +1,85 @@
+"""The formats beir and leaderboard: BEIR's folder, as its GenericDataLoader reads it.
+
+    corpus.jsonl, queries.jsonl, qrels/<part>.tsv, qrels/<part>.jsonl, evidence.jsonl
+
+MTEB and `datasets` take the same folder by its README.md. Their qrels are qrels/<part>.jsonl, the same rows:
+in a table without types an id such as 007 is read as the number 7. The format leaderboard is the folder
+without the grades of sealed parts: it can be given to anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.releases.export.export_format import ExportFormat, Written
+from curation.releases.export.files import json_line, split_names, write_evidence, write_lines, write_table
+
+if TYPE_CHECKING:
+    from curation.releases.export.export_source import ExportSource
+
+QRELS = ("query-id", "corpus-id", "score")
+
+
+def write_beir(folder: Path, source: ExportSource) -> Written:
+    """Queries of all parts, and the grades that the source has."""
+    of_query, of_document = source.prefixes
+    corpus = (
+        {
+            "_id": f"{of_document}{document.document_id}",
+            "title": document.title,
+            "text": document.body,
+            "metadata": _present(url=document.url, published=document.published, group=document.group_key),
+        }
+        for document in source.documents()
+    )
+    write_lines(folder / "corpus.jsonl", map(json_line, corpus))
+    queries = (
+        {
+            "_id": f"{of_query}{query['query_id']}",
+            "text": query["text"],
+            "metadata": _present(
+                split=query["part"],
+                stratum=query["stratum"],
+                information_need=query["information_need"],
+                filter=query.get("filter"),
+            ),
+        }
+        for query in source.queries
+    )
+    write_lines(folder / "queries.jsonl", map(json_line, queries))
+    (folder / "qrels").mkdir()
+    files = {"corpus": {"corpus": "corpus.jsonl"}, "queries": {"queries": "queries.jsonl"}}
+    for part, split in split_names(source.parts).items():
+        write_table(folder / "qrels" / f"{part}.tsv", QRELS, _grades(source, part), "\t")
+        files.setdefault("default", {})[split] = f"qrels/{part}.jsonl"
+        objects = (dict(zip(QRELS, row, strict=True)) for row in _grades(source, part))
+        write_lines(folder / "qrels" / f"{part}.jsonl", map(json_line, objects))
+    files |= write_evidence(folder, source, of_query.__add__, of_document.__add__)
+    return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
+
+
+def _grades(source: ExportSource, part: str) -> Iterator[tuple[str, str, int]]:
+    of_query, of_document = source.prefixes
+    for row in source.judged(part):
+        yield f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade
+
+
+def _present(**values: str | None) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+BEIR = ExportFormat(
+    "beir", write_beir, readers="BEIR, MTEB and sentence-transformers: corpus, queries and qrels of each part"
+)
+
+
+LEADERBOARD = ExportFormat(
+    "leaderboard",
+    write_beir,
+    note="beir without sealed grades",
+    sealed_by_default=False,
+    never_sealed=True,
+    readers="Anybody: as beir, without the grades of sealed parts",
+)

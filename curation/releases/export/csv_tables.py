@@ -1,0 +1,50 @@
+"""The formats csv and parquet: one table of all grades, a row for each grade.
+
+To add a column, add its name to `COLUMNS` and its field to `export_source.Judged`, both at the same place.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.core.text import quote_formula
+from curation.releases.export.export_format import ExportFormat, Written
+from curation.releases.export.files import ABOUT_QUERIES, csv_types, write_parquet, write_table
+
+if TYPE_CHECKING:
+    from curation.releases.export.export_source import ExportSource
+
+COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
+
+
+def write_csv(folder: Path, source: ExportSource) -> Written:
+    """qrels.csv, in which no spreadsheet takes a cell for a formula."""
+    rows = (
+        [quote_formula(c) if isinstance(c, str) else c for c in row[: len(COLUMNS)]]
+        for row in source.judged()
+    )
+    write_table(folder / "qrels.csv", COLUMNS, rows, ",")
+    return Written({"default": {"qrels": "qrels.csv"}}, loading=csv_types(COLUMNS))
+
+
+CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for each grade")
+
+
+def write_parquet_table(folder: Path, source: ExportSource) -> Written:
+    """qrels.parquet; the release id is in the schema's metadata."""
+    rows = (
+        (*row[: len(COLUMNS)], *row.about, *(source.about[row.query_id][column] for column in ABOUT_QUERIES))
+        for row in source.judged()
+    )
+    columns = (*COLUMNS, *source.about_grades, *ABOUT_QUERIES)
+    write_parquet(folder / "qrels.parquet", columns, rows, source.release.row.release_id)
+    return Written({"default": {"qrels": "qrels.parquet"}})
+
+
+PARQUET = ExportFormat(
+    "parquet",
+    write_parquet_table,
+    readers="pandas, Polars, DuckDB, Spark: a row for each grade, with votes and the weights of the traffic",
+    reading='gold = pd.read_parquet("qrels.parquet").query("split == @sys.argv[1]")',
+)

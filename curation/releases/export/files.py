@@ -1,0 +1,131 @@
+"""The files that export formats write: lines, tables, Parquet, and a file for each part."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.store.release_parts import batched
+
+if TYPE_CHECKING:
+    from curation.releases.export.export_source import ExportSource
+
+ABOUT_QUERIES = ("stratum", "segment", "tags", "traffic", "inclusion_probability", "traffic_weight")
+"""What formats with columns have of a query, by `ExportSource.about`."""
+TYPES = {
+    **dict.fromkeys(("score", "relevance", "rating"), "int32"),
+    "traffic": "int64",
+    **dict.fromkeys(("confidence", "inclusion_probability", "traffic_weight"), "float64"),
+    "tags": "list<string>",
+    "evidence": "ranges",
+}
+"""Column of a table → its type; of all others it is text."""
+
+
+def json_line(value: Any) -> str:
+    """JSON on one line, with real characters and keys in their order."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """UTF-8, a line feed after each line, on every system."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]], delimiter: str) -> None:
+    """A table with a header; fields are quoted where they need it."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        plain = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        quoted = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        plain.writerow(header)
+        for row in rows:
+            # Older Pythons do not quote a lone carriage return, and take it for the end of the row.
+            writer = quoted if any("\r" in str(field) for field in row) else plain
+            writer.writerow(row)
+
+
+def write_parquet(
+    path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]], release_id: str | None = None
+) -> None:
+    """A Parquet file, batch by batch; the release id is in the schema's metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path.parent.mkdir(exist_ok=True)
+    ranges = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("quote", pa.string())])
+    types = {"list<string>": pa.list_(pa.string()), "ranges": pa.list_(ranges)}
+    schema = pa.schema(
+        [(name, types.get(kind) or pa.type_for_alias(kind)) for name, kind in types_of(columns).items()],
+        metadata={"goldset_release_id": release_id} if release_id else None,
+    )
+    with pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer:
+        for batch in batched(rows):
+            arrays = zip(*batch, strict=True)
+            data = [pa.array(values, field.type) for values, field in zip(arrays, schema, strict=True)]
+            writer.write_batch(pa.record_batch(data, schema=schema))
+
+
+def types_of(columns: Iterable[str]) -> dict[str, str]:
+    """Column → type."""
+    return {name: TYPES.get(name, "string") for name in columns}
+
+
+def csv_types(columns: Iterable[str]) -> dict[str, Any]:
+    """What configs of CSV files say: else 007 is read as a number, and NA as nothing."""
+    types = [{"name": name, "dtype": kind} for name, kind in types_of(columns).items()]
+    return {"keep_default_na": False, "features": types}
+
+
+def write_evidence(
+    folder: Path, source: ExportSource, query: Callable[[str], str], document: Callable[[str], str]
+) -> dict[str, dict[str, str]]:
+    """evidence.jsonl, a range of a document's text a line; returns its config, none without evidence.
+
+    Parameters
+    ----------
+    query, document: how an id is written in this format.
+    """
+    if "evidence" not in source.about_grades:
+        return {}
+    lines = (
+        json_line({"query_id": query(row.query_id), "document_id": document(row.document_id), **span})
+        for row in source.judged()
+        for span in row.evidence or ()
+    )
+    write_lines(folder / "evidence.jsonl", lines)
+    return {"evidence": {"evidence": "evidence.jsonl"}}
+
+
+def write_parts(
+    folder: Path, source: ExportSource, ending: str, lines: Callable[[str], Iterable[str]]
+) -> dict[str, str]:
+    """A file of lines for each part, named by it; returns split → file."""
+    files = {split: f"{part}{ending}" for part, split in split_names(source.parts).items()}
+    for part, name in zip(source.parts, files.values(), strict=True):
+        write_lines(folder / name, lines(part))
+    return files
+
+
+def json_array(objects: Iterable[Any]) -> Iterator[str]:
+    """The lines of an array, an object on each."""
+    before = "["
+    for row in objects:
+        yield f"{before}{json_line(row)}"
+        before = ","
+    yield "[]" if before == "[" else "]"
+
+
+def split_names(parts: Iterable[str]) -> dict[str, str]:
+    """Part → a name that `datasets` takes for a split: letters, digits and underscores, each its own."""
+    names: dict[str, str] = {}
+    for part in parts:
+        name = re.sub(r"\W", "_", part)
+        while name in names.values():
+            name += "_"
+        names[part] = name
+    return names

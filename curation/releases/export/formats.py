@@ -1,0 +1,31 @@
+"""The export formats: a file with its record each (several where rows are the same), and their order here.
+
+The bytes of an export depend only on the release and the options (Parquet files also on the version of
+pyarrow). The command line's help reads the records, so format modules import heavy packages where they write.
+"""
+
+from __future__ import annotations
+
+from curation.releases.export.answer_evaluators import DEEPEVAL, LANGSMITH, RAGAS
+from curation.releases.export.beir import BEIR, LEADERBOARD
+from curation.releases.export.csv_tables import CSV, PARQUET
+from curation.releases.export.export_format import ExportFormat
+from curation.releases.export.full import FULL
+from curation.releases.export.hugging_face import HF
+from curation.releases.export.label_studio import LABEL_STUDIO
+from curation.releases.export.search_engines import RANK_EVAL, RATINGS
+from curation.releases.export.trec import TREC
+from curation.releases.export.triplets import TRIPLETS
+
+_ALL = (
+    *(BEIR, LEADERBOARD, TREC, CSV, PARQUET, HF, TRIPLETS, FULL),
+    *(RANK_EVAL, RATINGS, LABEL_STUDIO, RAGAS, DEEPEVAL, LANGSMITH),
+)
+FORMATS: dict[str, ExportFormat] = {format.name: format for format in _ALL}
+"""Name → format, in the order of the help."""
+GONE = {
+    "letor": "the format letor is gone: write full, which has the ranks and scores of the pools",
+    "ntuples": "the format ntuples is gone: write triplets, which has one negative in a row",
+    "ranx": 'the format ranx is gone: write trec, and read it with ranx.Qrels.from_file(..., kind="trec")',
+}
+"""Format that went → which one to write."""

@@ -1,0 +1,102 @@
+"""All that was frozen: each part of the release as one Parquet table, with the documents' texts and fields.
+
+Queries whose grades are not asked for keep their texts, but nothing that people said about their pairs: no
+other part has a row about them, and no figure about their relevant documents is here. `release.json` has the
+sum of each part as it was frozen, which make the release id. A part that lacks rows also has the sum of the
+rows that are here. So anybody with all grades can compute the id again (`releases.packed`).
+
+A sum of few unknown grades can be guessed: who has all else of a release can try all grades of a handful of
+pairs, as with the release id itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.core.text import canonical_json
+from curation.releases.export.export_format import ExportFormat, Written
+from curation.releases.packed import PACKED, RELEASE, TEXT_COLUMNS, write_part
+from curation.store.release_parts import PartText
+
+if TYPE_CHECKING:
+    from curation.releases.export.export_source import ExportSource
+
+OF_RELEVANT = dict.fromkeys(("dispersion", "alignment", "cell"))
+"""Figures of a query's coverage that rest on which documents are relevant."""
+
+READING = """\
+gold = pd.read_parquet("queries.parquet").query("part == @sys.argv[1]")
+strata = pd.read_json(io.StringIO(pd.read_parquet("sampling.parquet").report[0])).set_index("name")
+evaluated = gold.groupby("stratum").stratum.transform("size") / gold.stratum.map(strata.drawn)
+gold["traffic_weight"] = gold.traffic / (gold.inclusion_probability * evaluated)
+gold = gold.merge(pd.read_parquet("qrels.parquet"), on="query_id")
+gold = gold.rename(columns={"document_id": "doc_id", "grade": "relevance"})"""
+
+
+def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a part without what people said of these queries' pairs."""
+    for row in rows:
+        if part == "split":
+            yield _open_split(row, closed)
+        elif part == "queries" or closed.isdisjoint(map(row.get, ("query_id", "query_a", "query_b"))):
+            yield row
+        elif part == "query_coverage":
+            yield {**row, **OF_RELEVANT}
+
+
+def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
+    """The split with a certificate that names no document of these queries."""
+    from curation.splits.certificate import parsed, without_sealed
+
+    certificate = parsed(canonical_json(row), "The release")
+    return {**row, "certificate": json.loads(canonical_json(asdict(without_sealed(certificate, closed))))}
+
+
+def write_full(folder: Path, source: ExportSource) -> Written:
+    """A table for each part that has rows, and `release.json`."""
+    closed = frozenset(name for name, part in source.part_of.items() if part not in source.parts)
+    parts: dict[str, dict[str, Any]] = {}
+    rows: dict[str, int] = {}
+    file = source.release.file
+    for part, text in sorted(source.release.texts.items()):
+        here = PartText.of_rows(_open_rows(text, part, closed)) if closed else text
+        frozen = file.parts[part] if file else text.sums
+        parts[part] = {"sha256": frozen.sha256, "lines": frozen.lines}
+        if here.sums.sha256 != frozen.sha256:
+            parts[part]["here"] = here.sums.sha256
+        of_documents = part == "documents"
+        name = f"{part}.parquet"
+        whole = _WholeDocuments(source) if of_documents else here
+        if count := write_part(folder / name, whole, TEXT_COLUMNS if of_documents else ()):
+            rows[name] = count
+    release_id = source.release.row.release_id
+    about = {"packed": PACKED, "release_id": release_id, "parts": parts, "with_grades": source.parts}
+    written = json.dumps(about, ensure_ascii=False, indent=2, sort_keys=True)
+    (folder / RELEASE).write_text(f"{written}\n", encoding="utf-8")
+    configs = {name.removesuffix(".parquet"): {"rows": name} for name in rows}
+    return Written({**configs, "default": configs.get("qrels", configs["queries"])}, rows=rows)
+
+
+class _WholeDocuments:
+    """The rows of the part 'documents' with all fields of each document."""
+
+    def __init__(self, source: ExportSource) -> None:
+        self._source = source
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        rows = self._source.release.walk("documents")
+        for row, document in zip(rows, self._source.documents(), strict=True):
+            yield {**row, **{name: getattr(document, name) for name in TEXT_COLUMNS}}
+
+
+FULL = ExportFormat(
+    "full",
+    write_full,
+    sealed_by_default=False,
+    reading=READING,
+    readers="All that was frozen, as Parquet: votes, probabilities, traffic, tags, answers, pools, documents",
+)

@@ -1,0 +1,54 @@
+"""The format hf: Parquet files that `datasets.load_dataset` and MTEB's retrieval loader take.
+
+It has three configs: `corpus` and `queries` with one split each, and `default` (the name under which MTEB
+looks for qrels) with a split for each part.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.releases.export.beir import QRELS
+from curation.releases.export.export_format import ExportFormat, Written
+from curation.releases.export.files import ABOUT_QUERIES, split_names, write_parquet
+
+if TYPE_CHECKING:
+    from curation.releases.export.export_source import ExportSource
+
+CORPUS = ("_id", "title", "text")
+QUERIES = ("_id", "text", "part", *ABOUT_QUERIES)
+READING = (
+    'gold = pd.read_parquet(f"qrels/{sys.argv[1]}.parquet")'
+    '.merge(pd.read_parquet("queries/queries.parquet"), left_on="query-id", right_on="_id")'
+    '.rename(columns={"query-id": "query_id", "corpus-id": "doc_id", "score": "relevance"})'
+)
+
+
+def write_hf(folder: Path, source: ExportSource) -> Written:
+    """Corpus, queries of all parts, and the grades that the source has."""
+    of_query, of_document = source.prefixes
+    corpus = (
+        (f"{of_document}{document.document_id}", document.title, document.body)
+        for document in source.documents()
+    )
+    queries = (
+        (f"{of_query}{name}", query["text"], query["part"], *(query[column] for column in ABOUT_QUERIES))
+        for name, query in sorted(source.about.items())
+    )
+    files = {"corpus": {"corpus": "corpus/corpus.parquet"}, "queries": {"queries": "queries/queries.parquet"}}
+    write_parquet(folder / files["corpus"]["corpus"], CORPUS, corpus)
+    write_parquet(folder / files["queries"]["queries"], QUERIES, queries)
+    for part, split in split_names(source.parts).items():
+        rows = (
+            (f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade, *row.about)
+            for row in source.judged(part)
+        )
+        files.setdefault("default", {})[split] = f"qrels/{split}.parquet"
+        write_parquet(folder / files["default"][split], (*QRELS, *source.about_grades), rows)
+    return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
+
+
+HF = ExportFormat(
+    "hf", write_hf, readers="Hugging Face datasets and MTEB, with a data-set card", reading=READING
+)

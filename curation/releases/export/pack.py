@@ -1,0 +1,135 @@
+"""An export in one file: a packed release, or a zip file of any other format."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+from curation.core.errors import CurationError, InputError
+from curation.core.progress import Progress, silent
+from curation.core.text import file_digest
+from curation.releases.export.export import Exported, export
+from curation.releases.export.full import FULL
+from curation.releases.gate_override import gate_override_sentences
+from curation.releases.packed import PackedRelease
+from curation.releases.release_rows import SUFFIX
+from curation.releases.requests import ExportRequest
+from curation.releases.verify import load_release
+from curation.store import COMMAND_LINE, Store
+from curation.store.staging import staged, sync_all
+
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The first time that a zip file can name."""
+MODE = 0o100644 << 16
+
+
+def zip_name(name: str, format: str) -> str:
+    """What the file of a release in a format is called."""
+    return f"{name}{SUFFIX}" if format == FULL.name else f"{name}-{format}.zip"
+
+
+def export_zip(
+    store: Store, request: ExportRequest, actor: str = COMMAND_LINE, progress: Progress = silent
+) -> Exported:
+    """Export into a zip file in the request's folder, for this user alone; raises what `export` does."""
+    folder, is_packed = Path(request.folder), request.format == FULL.name
+    whole = folder / f"{request.name}-{request.format}"
+    try:
+        exported = export(store, request, whole, actor, progress)
+        progress("packing", 0, 0)
+        _pack(whole, folder / zip_name(request.name, request.format), is_packed)
+    finally:
+        shutil.rmtree(whole, ignore_errors=True)
+    return exported
+
+
+class PackedFile(NamedTuple):
+    """A packed release; `exported` is what is in it, and `sha256` is the file's sum."""
+
+    file: Path
+    bytes: int
+    sha256: str
+    exported: Exported
+
+    @property
+    def sentences(self) -> list[str]:
+        """The file, and whose grades are in it."""
+        exported = self.exported
+        lines = [f"Packed {exported.name}: {self.file}, {self.bytes:,} bytes."]
+        lines += gate_override_sentences(exported.name, exported.mark)
+        if exported.without_grades:
+            lines.append(f"Without what people said of sealed pairs: {', '.join(exported.without_grades)}.")
+        if exported.opening is not None:
+            lines.append(f"With the sealed grades of {', '.join(exported.opening.parts)}, which is logged.")
+        return [*lines, f"sha256: {self.sha256}", f"release id: {exported.release_id}"]
+
+
+def pack_release(
+    store: Store,
+    name: str,
+    file: Path | None = None,
+    actor: str = COMMAND_LINE,
+    progress: Progress = silent,
+    *,
+    reason: str | None = None,
+) -> PackedFile:
+    """Pack a release into one file, whole or not at all; raises what `export` does, too.
+
+    Parameters
+    ----------
+    file: by default it has the release's name and the beginning of its id. A packed file of the same release
+        is replaced.
+    reason: why what people said of sealed pairs is in it, too; it is logged.
+
+    Raises
+    ------
+    InputError: the file is another one, or cannot be written.
+    """
+    release = load_release(store, name)
+    if release.file is not None:
+        raise InputError("is packed already: copy it", path=release.file.path)
+    row = release.row
+    file = file or Path(f"{row.name}-{row.release_id[:12]}{SUFFIX}")
+    _refuse_other_file(file, row.release_id)
+    parts = tuple(release.header["queries"]) if reason is not None else ()
+    try:
+        with staged(file.resolve(), private=True) as folder:
+            request = ExportRequest(row.name, FULL.name, str(folder), parts, reason=reason)
+            exported = export_zip(store, request, actor, progress)
+            new = folder / zip_name(row.name, FULL.name)
+            sha256 = file_digest(new)
+            sync_all(folder)
+            new.replace(file)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"could not be written, and nothing was left: {why}", path=file) from error
+    return PackedFile(file, file.stat().st_size, sha256, exported)
+
+
+def _refuse_other_file(file: Path, release_id: str) -> None:
+    try:
+        same = not file.exists() or PackedRelease(file).row.release_id == release_id
+    except CurationError:
+        same = False
+    if not same:
+        raise InputError(
+            "is there already and is no packed file of this release: name another one", path=file
+        )
+
+
+def _pack(whole: Path, target: Path, stored: bool) -> None:
+    with (
+        os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file,
+        ZipFile(file, "w") as archive,
+    ):
+        for path in sorted(path for path in whole.rglob("*") if path.is_file()):
+            name = path.relative_to(whole if stored else whole.parent).as_posix()
+            inside = ZipInfo(name, EPOCH)
+            inside.compress_type = ZIP_STORED if stored else ZIP_DEFLATED
+            inside.external_attr, inside.create_system = MODE, 3
+            inside.file_size = path.stat().st_size
+            with path.open("rb") as source, archive.open(inside, "w") as packed:
+                shutil.copyfileobj(source, packed, 1 << 20)

@@ -1,0 +1,66 @@
+"""The formats ratings and rank-eval: grades as search engines import them.
+
+- Quepid and OpenSearch's Search Relevance Workbench read ratings as query,docid,rating: a query is its text.
+- A `_rank_eval` request of Elasticsearch and OpenSearch has queries, rated documents and a metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.releases.export.export_format import ExportFormat, Written
+from curation.releases.export.files import (
+    csv_types,
+    json_array,
+    json_line,
+    split_names,
+    write_parts,
+    write_table,
+)
+
+if TYPE_CHECKING:
+    from curation.releases.export.export_source import ExportSource
+
+COLUMNS = ("query", "docid", "rating")
+INDEX = "corpus"
+SEARCH = {"multi_match": {"query": "{{query}}", "fields": ["title", "text"]}}
+TEMPLATE = {"id": "search", "template": {"inline": {"query": SEARCH}}}
+METRIC = {"dcg": {"k": 10, "normalize": True}}
+
+
+def write_ratings(folder: Path, source: ExportSource) -> Written:
+    """A table for each part."""
+    files = {split: f"{part}.csv" for part, split in split_names(source.parts).items()}
+    for part, name in zip(source.parts, files.values(), strict=True):
+        write_table(folder / name, COLUMNS, (row[1:4] for row in source.judged(part)), ",")
+    return Written({"default": files}, loading=csv_types(COLUMNS))
+
+
+RATINGS = ExportFormat(
+    "ratings", write_ratings, readers="Quepid and the Search Relevance Workbench: query, docid, rating"
+)
+
+
+def write_rank_eval(folder: Path, source: ExportSource) -> Written:
+    """A body for each part."""
+
+    def body(part: str) -> Iterator[str]:
+        yield f'{{"templates": [{json_line(TEMPLATE)}], "metric": {json_line(METRIC)}, "requests":'
+        yield from json_array(_requests(source, part))
+        yield "}"
+
+    return Written({"default": write_parts(folder, source, ".json", body)}, loading={"field": "requests"})
+
+
+RANK_EVAL = ExportFormat(
+    "rank-eval", write_rank_eval, readers="Elasticsearch and OpenSearch: the body of a _rank_eval request"
+)
+
+
+def _requests(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
+    for (query_id, text), rows in groupby(source.judged(part), lambda row: row[:2]):
+        ratings = [{"_index": INDEX, "_id": row.document_id, "rating": row.grade} for row in rows]
+        yield {"id": query_id, "template_id": "search", "params": {"query": text}, "ratings": ratings}

@@ -1,0 +1,91 @@
+"""The format trec: topics and qrels, as trec_eval and its relatives read them.
+
+Fields end at white space, so ids that have some are percent-encoded. The encoding covers the whole corpus,
+judged or not: a run over it is translated by the same table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from heapq import merge
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from curation.releases.export.export_format import ExportFormat, Written
+from curation.releases.export.files import split_names, write_evidence, write_lines, write_table
+from curation.store import Cursor
+from curation.store.release_parts import read_part
+
+if TYPE_CHECKING:
+    from curation.releases.export.export_source import ExportSource
+
+UNJUDGED = -1
+_SPACE = re.compile(r"[\s%]")
+
+
+def write_trec(folder: Path, source: ExportSource) -> Written:
+    """Topics of all parts and qrels; pairs without a grade as -1 where they are wanted."""
+    queries = without_space(query["query_id"] for query in source.queries)
+    documents = without_space(source.release.versions)
+    write_lines(folder / "topics.tsv", topic_lines(source.queries, queries))
+    wanted = source.unjudged() if source.request.unjudged else []
+    unjudged = [(*pair, UNJUDGED, source.part_of[pair[0]]) for pair in wanted]
+
+    def lines(part: str | None) -> Iterator[str]:
+        rows = ((row.query_id, row.document_id, row.grade, row.part) for row in source.judged())
+        for query_id, document_id, grade, where in merge(rows, unjudged):
+            if part in (None, where):
+                yield f"{queries[query_id]} 0 {documents[document_id]} {grade}"
+
+    write_lines(folder / "qrels.txt", lines(None))
+    for part in source.parts:
+        write_lines(folder / f"qrels.{part}.txt", lines(part))
+    mapped = write_encoded(folder, query=queries, document=documents)
+    splits = {split: f"qrels.{part}.txt" for part, split in split_names(source.parts).items()}
+    configs = {"default": splits, "topics": {"topics": "topics.tsv"}}
+    configs |= write_evidence(folder, source, queries.__getitem__, documents.__getitem__)
+    return Written(configs, {"mapped": mapped})
+
+
+def topic_lines(queries: Iterable[Mapping[str, Any]], written: Mapping[str, str]) -> Iterator[str]:
+    """A line of id and text for each query of a release; `written` is id → what it is written as."""
+    return (f"{written[query['query_id']]}\t{' '.join(query['text'].split())}" for query in queries)
+
+
+def release_topics(cursor: Cursor, release_id: str) -> str:
+    """The file of topics of a release: the queries of all its parts."""
+    queries = list(read_part(cursor, release_id, "queries"))
+    return "".join(
+        f"{line}\n" for line in topic_lines(queries, without_space(query["query_id"] for query in queries))
+    )
+
+
+def without_space(ids: Iterable[str]) -> dict[str, str]:
+    """Id → id without white space. Once one id has some, '%' is encoded in all: no two can meet."""
+    known = sorted(set(ids))
+    if not any(re.search(r"\s", name) for name in known):
+        return {name: name for name in known}
+    return {name: _SPACE.sub(lambda match: quote(match[0]), name) for name in known}
+
+
+def write_encoded(folder: Path, **ids: Mapping[str, str]) -> int:
+    """ids.tsv: the ids of each kind that are written otherwise, if there are any; returns how many."""
+    encoded = [
+        (kind, written, original)
+        for kind, known in ids.items()
+        for original, written in known.items()
+        if written != original
+    ]
+    if encoded:
+        write_table(folder / "ids.tsv", ("kind", "exported", "original"), encoded, "\t")
+    return len(encoded)
+
+
+TREC = ExportFormat(
+    "trec",
+    write_trec,
+    takes_unjudged=True,
+    readers="trec_eval, ir_measures, PyTerrier, Anserini: topics and qrels",
+)

@@ -1,0 +1,202 @@
+"""Triplets, rows for training and testing encoders with sentence-transformers.
+
+A negative is always a document that people graded below relevant, and that a system ranked for the query or
+that came with imported judgments; the best ranked come first. A random document of a pool is never a
+negative, nor is a document with nearly the text of a relevant one, whatever its grade. A text with several
+ids is written once. Grades of another version of a document are left out: the text that is written is not the
+one that was judged.
+
+    <part>.jsonl       anchor, positive, negative
+    ids/<part>.jsonl   query_id, positive_id, negative_ids: the same rows in the same order
+
+A trainer takes every column for a text, so the ids have a file of their own. Where queries have filters, that
+file says which kind each negative is (negative_kinds). An outdated negative may be nearly a relevant text,
+but not the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.core.errors import RefusedError
+from curation.ingest.filters import OUTDATED, OUTSIDE
+from curation.negatives.hard_negatives import JUDGED
+from curation.releases.export.export_format import ExportFormat, Written
+from curation.releases.export.files import json_line, split_names, write_lines
+
+if TYPE_CHECKING:
+    from curation.releases.export.export_source import ExportSource
+    from curation.store import Document
+
+CHANGED = "grade that was given on another version of its document"
+UNRANKED = "document graded below relevant that no system ranked"
+ALIKE = "document graded below relevant that is nearly the text of a relevant one"
+TWICE = "document graded below relevant whose text stands under another id already"
+SAME = "relevant document whose text stands under another id already"
+NO_POSITIVE = "query without a relevant document"
+NO_NEGATIVE = "query without a hard negative"
+
+
+def write_triplets(folder: Path, source: ExportSource) -> Written:
+    """Each relevant document with each of the best hard negatives, at most as many as are asked for.
+
+    Raises
+    ------
+    RefusedError: no part has a row.
+    """
+    left_out: Counter[str] = Counter()
+    documents = source.documents_by_id({row["document_id"] for row in source.rows("qrels")})
+    queries = list(_usable(source, documents, left_out))
+    texts = {query["query_id"]: query["text"] for query in source.queries}
+    kinds = _kinds(source)
+    rows: dict[str, int] = {}
+    (folder / "ids").mkdir()
+    for part in source.parts:
+        triplets = [
+            (query_id, positive, negative)
+            for query_id, positives, negatives in queries
+            if source.part_of[query_id] == part
+            for positive in positives
+            for negative in negatives[: source.request.negatives]
+        ]
+        if not triplets:
+            continue
+        name = f"{part}.jsonl"
+        objects = (
+            {
+                "anchor": texts[query_id],
+                "positive": documents[positive].text,
+                "negative": documents[negative].text,
+            }
+            for query_id, positive, negative in triplets
+        )
+        write_lines(folder / name, map(json_line, objects))
+        write_lines(folder / "ids" / name, (json_line(_ids(*row, kinds)) for row in triplets))
+        rows[name] = len(triplets)
+    if not rows:
+        raise RefusedError(_nothing(source.parts, left_out))
+    splits = {
+        split: f"{part}.jsonl" for part, split in split_names(source.parts).items() if f"{part}.jsonl" in rows
+    }
+    configs = {"default": splits, "ids": {split: f"ids/{name}" for split, name in splits.items()}}
+    return Written(configs, rows=rows, left_out=dict(sorted((+left_out).items())))
+
+
+def _ids(
+    query_id: str, positive: str, negative: str, kinds: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    row = {"query_id": query_id, "positive_id": positive, "negative_ids": [negative]}
+    if query_id in kinds:
+        row["negative_kinds"] = [kinds[query_id].get(negative, JUDGED)]
+    return row
+
+
+def _kinds(source: ExportSource) -> dict[str, dict[str, str]]:
+    """Query id → document id → which kind of negative it is, for the documents outside the query's filter."""
+    kinds: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for row in source.rows("qrels"):
+        if row["how"] in (OUTSIDE, OUTDATED) and "version" not in row:
+            kinds[row["query_id"]][row["document_id"]] = row["how"]
+    return kinds
+
+
+def _usable(
+    source: ExportSource, documents: Mapping[str, Document], left_out: Counter[str]
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """The queries that make triplets, ordered: id, relevant documents by grade, hard negatives by rank."""
+    ranks = _best_ranks(source)
+    by_query: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in source.rows("qrels"):
+        by_query[row["query_id"]].append(row)
+    for query_id, rows in sorted(by_query.items()):
+        usable = [row for row in rows if "version" not in row]
+        left_out[CHANGED] += len(rows) - len(usable)
+        relevant = [row["document_id"] for row in rows if row["grade"] >= source.relevant_grade]
+        positives = _positives([row for row in usable if row["document_id"] in relevant], documents, left_out)
+        ranked = []
+        for row in usable:
+            rank = ranks.get((query_id, row["document_id"]))
+            if row["document_id"] in relevant:
+                continue
+            if rank is None:
+                left_out[UNRANKED] += 1
+            else:
+                ranked.append((rank, row["document_id"]))
+        negatives = [document_id for _, document_id in sorted(ranked)]
+        outdated = {row["document_id"] for row in usable if row["how"] == OUTDATED}
+        distinct = _distinct(negatives, relevant, outdated, documents, source, left_out)
+        if positives and distinct:
+            yield query_id, positives, distinct
+        else:
+            left_out[NO_NEGATIVE if positives else NO_POSITIVE] += 1
+
+
+def _positives(
+    rows: Sequence[Mapping[str, Any]], documents: Mapping[str, Document], left_out: Counter[str]
+) -> list[str]:
+    """The relevant documents, best graded first; each text once."""
+    of_text: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: (-row["grade"], row["document_id"])):
+        of_text.setdefault(documents[row["document_id"]].text, row["document_id"])
+    left_out[SAME] += len(rows) - len(of_text)
+    return list(of_text.values())
+
+
+def _distinct(
+    negatives: Sequence[str],
+    relevant: Sequence[str],
+    outdated: Collection[str],
+    documents: Mapping[str, Document],
+    source: ExportSource,
+    left_out: Counter[str],
+) -> list[str]:
+    """The negatives that are neither nearly a relevant document nor each other's text."""
+    from curation.core.similarity.shingles import near_duplicate, word_shingles
+
+    texts = {name: documents[name].text for name in (*relevant, *negatives)}
+    shingles = {name: word_shingles(text) for name, text in texts.items()}
+    same = {texts[name] for name in relevant}
+    kept: dict[str, str] = {}
+    for name in negatives:
+        alike = near_duplicate(name, relevant, shingles, source.near_duplicate)
+        if texts[name] in same or (alike is not None and name not in outdated):
+            left_out[ALIKE] += 1
+        elif texts[name] in kept:
+            left_out[TWICE] += 1
+        else:
+            kept[texts[name]] = name
+    return list(kept.values())
+
+
+def _best_ranks(source: ExportSource) -> dict[tuple[str, str], float]:
+    """(query id, document id) → the best rank that any system of any pool gave it; infinite for one that came
+    with imported judgments alone."""
+    ranks: dict[tuple[str, str], float] = {}
+    for row in source.rows("candidates"):
+        rank = row["rank"] if row["pool_id"] is not None else inf if row["system"] == "imported" else None
+        if rank is not None:
+            pair = row["query_id"], row["document_id"]
+            ranks[pair] = min(rank, ranks.get(pair, rank))
+    return ranks
+
+
+def _nothing(parts: Sequence[str], left_out: Counter[str]) -> str:
+    reasons = "; ".join(f"{count:,} × {reason}" for reason, count in sorted((+left_out).items()))
+    return (
+        f"No row can be made of the grades of {', '.join(parts) or 'no part'}: "
+        f"{reasons or 'no grade is there'}. "
+        "Negatives are documents that people graded below relevant and a pool ranked, or an import brought."
+    )
+
+
+TRIPLETS = ExportFormat(
+    "triplets",
+    write_triplets,
+    sealed_by_default=False,
+    takes_negatives=True,
+    readers="Training of embedding models: query, relevant document, hard negative",
+)

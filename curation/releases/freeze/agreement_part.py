@@ -1,0 +1,94 @@
+"""The part 'agreement' of a release: the figures of its labels, with annotators under their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from curation.agreement.agreement_with_others import uninformative_of
+from curation.agreement.gate import Gate, gate_of
+from curation.agreement.inter_annotator import MINIMUM_UNITS, inter_agreement
+from curation.agreement.intra_annotator import intra_agreement
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import canonical_json
+from curation.labeling.consensus.consensus import ConsensusCounts
+from curation.labeling.consensus.dawid_skene import errors
+from curation.labeling.consensus.votes import MAJORITY, Votes
+from curation.releases.freeze.reading import Rows
+from curation.releases.release_id import rounded
+from curation.releases.release_rows import NO_NUMBER, Table
+
+AGREEMENT_SEED = 0
+BETWEEN = (
+    *("nominal", "ordinal", "raw", "units", "queries", "single"),
+    *("annotators", "judgments", "cannot_tell"),
+)
+"""The figures between annotators that a release carries."""
+
+
+def agreement_part(rows: Rows, counts: ConsensusCounts, numbers: Mapping[str, str]) -> tuple[Gate, Table]:
+    """The figures against what the project demands of them, and the rows of the part.
+
+    Parameters
+    ----------
+    numbers: annotator's name → their number in the release.
+    """
+    between = inter_agreement(rows.grades, rows.labels.scale, AGREEMENT_SEED)
+    within = [intra_agreement(repeats) for repeats in rows.repeats]
+    gate = gate_of(
+        *(between.ordinal, within, rows.all_imported, rows.demand),
+        *(uninformative_of(rows.grades), between.annotators),
+    )
+    figures = vars(between) | between.figures
+    # judgments about older texts are not compared; releases without any do not count them
+    older = {"older": between.older} if between.older else {}
+    consistency = [asdict(row) | {"annotator": numbers[row.annotator]} for row in within]
+    row = {
+        "seed": AGREEMENT_SEED,
+        "between": {name: _stored(name, figures[name], between.pairs) for name in BETWEEN} | older,
+        "within": sorted(consistency, key=lambda person: str(person["annotator"])),
+        "consensus": _consensus(counts, rows.labels.votes, numbers),
+        "gate": [check._asdict() for check in gate.checks],
+    }
+    return gate, [rounded(row)]
+
+
+def _consensus(counts: ConsensusCounts, votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any]:
+    """How grades came about; other rules than majority also with what they rest on."""
+    consensus = asdict(counts)
+    if counts.rule == MAJORITY:
+        return {name: count for name, count in consensus.items() if name != "ruled"}
+    consensus["settings"] = votes.rule.settings
+    consensus["inputs"] = {"judgments": votes.rows.num_rows - votes.rows["annotator"].null_count}
+    if votes.rule.by_errors:
+        consensus["errors"] = _errors(votes, numbers)
+    return consensus
+
+
+def _errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any] | None:
+    annotator_errors = errors(votes)
+    if annotator_errors is None:
+        return None
+    people = [
+        {**annotator._asdict(), "annotator": numbers.get(annotator.annotator, NO_NUMBER)}
+        for annotator in annotator_errors.annotators
+    ]
+    return asdict(annotator_errors) | {"annotators": sorted(people, key=canonical_json)}
+
+
+def _stored(name: str, value: Any, pairs: int) -> Any:
+    """A figure as releases have it: alpha and the share of equal grades go by these names."""
+    if not isinstance(value, Estimate):
+        return value
+    is_defined = value.value is not None
+    return {
+        "share" if name == "raw" else "alpha": value.value,
+        "low": value.low,
+        "high": value.high,
+        "units": value.n,
+        "pairs": pairs,
+        "undefined": None if is_defined else value.why,
+        "no_interval": value.why if is_defined else None,
+        "too_few": is_defined and value.n < MINIMUM_UNITS,
+    }

@@ -1,1 +1,0 @@
-"""A release in one file: its tables and manifest, and how it is read."""

@@ -1,0 +1,97 @@
+"""What people ask of a release: to freeze one, and to export it for other tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curation.core.operation import option
+
+
+@dataclass(frozen=True)
+class FreezeRequest:
+    """A release of what is graded now; see `freeze.freeze`."""
+
+    name: str = ""
+    allow_disputed: bool = option(
+        False, "Leave disputed pairs out", "Leave disputed pairs out, instead of refusing."
+    )
+    allow_changed: bool = option(
+        False,
+        "Keep grades of another version",
+        "Keep grades of another version of their document. The release marks them. Else they are "
+        "left out and counted.",
+    )
+    only_complete: bool = option(
+        False,
+        "Only pairs with all their votes",
+        "Leave pairs out that lack an opinion. What counts is who was asked about them in a round.",
+    )
+    share: str | None = option(
+        None,
+        "Documents that share a grade",
+        "Documents that share a grade: identical. These have the same title and body. The "
+        "release names the rule and marks these grades.",
+        flag="--share-grades",
+        unset="each document its own",
+    )
+    override: str | None = option(
+        None,
+        "Why you freeze against the gate",
+        "Why labels are frozen without the agreement of the gate. The release carries it for good.",
+        unset="refuse",
+    )
+    seal: tuple[str, ...] = option(
+        (),
+        "Parts to seal as well",
+        "Part to seal besides test. Its grades leave only with a reason, which is logged. Repeatable.",
+        unset="test alone, where there is one",
+    )
+    reason: str | None = option(
+        None,
+        "Why sealed queries are in an open part",
+        "Why queries that a release seals are in an open part. It is logged.",
+        unset="refuse",
+    )
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """A release for other tools; see `export.export`."""
+
+    name: str = ""
+    format: str = "beir"
+    folder: str = ""
+    parts: tuple[str, ...] = option(
+        (),
+        "Parts to include",
+        "Part whose grades are written. Repeatable.",
+        flag="--part",
+        unset="all; in some formats those not sealed",
+    )
+    without_grades: tuple[str, ...] = option(
+        (), "Parts without grades", "Part whose grades are not written. Repeatable.", unset="none"
+    )
+    reason: str | None = option(
+        None,
+        "Reason for opening the test grades",
+        "Why grades of sealed parts are exported. It is logged with name and time.",
+        unset="refuse",
+    )
+    unjudged: bool = option(
+        False,
+        "Write candidates without a grade, too, as -1",
+        "Write candidates without a grade, too, as -1. Formats of TREC alone take it.",
+    )
+    negatives: int = option(
+        5,
+        "Hard negatives for each positive",
+        "Most hard negatives for each positive, in triplets.",
+        least=1,
+        most=1_000,
+    )
+    licence: str = option(
+        "unknown",
+        "Licence of the data set",
+        "Licence of the data set, as its owner names it.",
+        flag="--license",
+    )

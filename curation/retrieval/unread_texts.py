@@ -1,0 +1,115 @@
+"""Texts that a model cannot read: an English model cuts Thai into unknown words.
+
+Sixty Thai queries then have one embedding. A word is not read if a part of it is unknown to the tokenizer, or
+if it is cut into about as many pieces as it has letters. A text is not read if most of its letters are in
+such words, or if a text with other words has the same embedding. All models read ASCII: such texts are not
+looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from curation.core.words import whole_words
+from curation.retrieval.embedding_model import Vectors, find_model, model_file
+
+MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
+"""A model of about the size of the default one that reads some fifty languages."""
+SINGLE = 0.75
+"""Pieces for each letter of a word from which on it is cut into letters."""
+SHORTEST = 2
+"""Letters that a word has at least: how a shorter one is cut says nothing."""
+UNREAD = 0.5
+"""The share of a text's letters in words that are not read, above which the text is not."""
+_SAME = 0.99995
+
+
+def unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int]:
+    """The places of the texts that the model cannot read, ordered.
+
+    Parameters
+    ----------
+    vectors: the texts' embeddings by the model, of length 1, shape (texts, d).
+    """
+    foreign = [number for number, text in enumerate(texts) if not text.isascii()]
+    if not foreign:
+        return []
+    unread = {foreign[at] for at in _with_one_embedding([texts[at] for at in foreign], vectors[foreign])}
+    file = model_file(find_model(model).location, "tokenizer.json")
+    if file is not None:
+        tokenizer = _Tokenizer(file)
+        unread |= {number for number in foreign if tokenizer.unread_share(texts[number]) > UNREAD}
+    return sorted(unread)
+
+
+class _Tokenizer:
+    """A tokenizer without its model: reading it needs no torch."""
+
+    def __init__(self, file: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(file))
+        model = json.loads(file.read_text(encoding="utf-8"))["model"]
+        self._unknown = model.get("unk_id")
+        if self._unknown is None and model.get("unk_token"):
+            self._unknown = self._tokenizer.token_to_id(model["unk_token"])
+
+    def unread_share(self, text: str) -> float:
+        """The share of the text's letters that are in words which are not read."""
+        cut: Any = self._tokenizer.encode(text, add_special_tokens=False)
+        pieces: Counter[int] = Counter()
+        spans: dict[int, tuple[int, int]] = {}
+        unknown = set()
+        for token, word, (start, end) in zip(cut.ids, cut.word_ids, cut.offsets, strict=True):
+            pieces[word] += end > start
+            spans[word] = (min(start, spans.get(word, (start, end))[0]), end)
+            if token == self._unknown:
+                unknown.add(word)
+        letters = {word: _letters(text[slice(*span)]) for word, span in spans.items()}
+        unread = sum(
+            count
+            for word, count in letters.items()
+            if word in unknown or _is_cut_into_letters(text[slice(*spans[word])], pieces[word])
+        )
+        return unread / max(1, sum(letters.values()))
+
+
+def _is_cut_into_letters(word: str, pieces: int) -> bool:
+    letters = _letters(word)
+    if word.isascii() or letters < SHORTEST or any(map(_is_chinese, word)):
+        return False
+    return pieces >= SINGLE * letters
+
+
+def _is_chinese(letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith("CJK")
+
+
+def _letters(word: str) -> int:
+    """Letters without their marks; of a Korean syllable each of its letters."""
+    return sum(map(str.isalpha, unicodedata.normalize("NFD", word)))
+
+
+def _with_one_embedding(texts: Sequence[str], vectors: Vectors) -> set[int]:
+    """The places of texts that have the embedding of a text with other words; accents do not count."""
+    words = np.unique([_plain(text) for text in texts], return_inverse=True)[1]
+    alike: set[int] = set()
+    for number, vector in enumerate(vectors):
+        twins = np.flatnonzero(vectors[number:] @ vector >= _SAME) + number
+        others = twins[words[twins] != words[number]]
+        if len(others):
+            alike |= {number, *others.tolist()}
+    return alike
+
+
+def _plain(text: str) -> str:
+    """The words of a text without the accents of Latin, Greek and Cyrillic letters."""
+    letters = unicodedata.normalize("NFKD", " ".join(whole_words(text)))
+    return "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")

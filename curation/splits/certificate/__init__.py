@@ -1,1 +1,0 @@
-"""The certificate: an exhaustive second search for ties across the parts."""

@@ -1,0 +1,128 @@
+"""The format of DuckDB's file that goldgrade relies on: whether a file has it, and which of its blocks are
+damaged.
+
+The format of DuckDB 2.0: three headers of 4,096 bytes, then blocks of 256 KB that begin with their checksum.
+The main header has a storage version, and the two database headers, which checkpoints write in turn, have
+the size of a block. A file with another format is left to DuckDB: nothing that rests on this format is done
+to it.
+
+DuckDB compares a block with its checksum when it reads it, and it reads the blocks of an index only once the
+index is used: rows that can be read say nothing of them. Which blocks are free is in the list of free blocks,
+whose place the newer header names. A free block may hold anything. A block of metadata has 64 parts of 4,088
+bytes, each with the place of the next one in its first 8.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import struct
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+HEADERS = 3 * 4096
+BLOCK = 1 << 18
+DATABASE_HEADERS = (4096, 8192)
+STORAGE_VERSIONS = frozenset({*range(64, 70), 999})
+"""Those that DuckDB 2.0 reads; it writes 999 where nobody asks for an older one."""
+RELY_ON_DUCKDB = (
+    "%s has a format that this version of goldgrade does not know (%s). goldgrade does not guard it, and "
+    "relies on DuckDB alone."
+)
+CHECKSUM_FACTOR = 0xBF58476D1CE4E5B9
+CHECKSUM_START = 5381
+_SUM = 8
+_MAGIC = b"DUCK"
+_VERSION = 12
+_IDENTIFIER = slice(124, 140)
+_warned: set[tuple[str, str]] = set()
+_PARTS, _PART = 64, 4088
+_NONE = 2**64 - 1
+
+
+def newest_header(headers: bytes) -> tuple[int, int, int, int, int]:
+    """The newer database header: iteration, metadata, list of free blocks, number of blocks, their size."""
+    iteration, metadata, free_list, count, size = max(
+        struct.unpack_from("<5Q", headers, position + _SUM) for position in DATABASE_HEADERS
+    )
+    return iteration, metadata, free_list, count, size
+
+
+def identifier_of(headers: bytes) -> bytes:
+    """The database's identifier, which its log repeats."""
+    return headers[_IDENTIFIER]
+
+
+def unknown_format(headers: bytes) -> str:
+    """The part of a file's format that goldgrade does not know, in words; '' where it knows the format."""
+    if len(headers) < HEADERS or headers[_SUM : _SUM + len(_MAGIC)] != _MAGIC:
+        return "its header"
+    [version] = struct.unpack_from("<Q", headers, _VERSION)
+    if version not in STORAGE_VERSIONS:
+        return f"storage version {version:,}"
+    if (size := newest_header(headers)[-1]) != BLOCK:
+        return f"blocks of {size:,} bytes"
+    return ""
+
+
+def has_known_format(path: Path, descriptor: int) -> bool:
+    """Whether goldgrade knows the format of a file; where it does not, a line of the log says so, once."""
+    unknown = unknown_format(os.pread(descriptor, HEADERS, 0))
+    if unknown:
+        warn_unknown(path, unknown)
+    return not unknown
+
+
+def warn_unknown(path: Path, unknown: str) -> None:
+    """Write the line of the log on a format that is not known, once a process."""
+    if (str(path), unknown) not in _warned:
+        _warned.add((str(path), unknown))
+        logging.getLogger("goldgrade").warning(RELY_ON_DUCKDB, path, unknown)
+
+
+def damaged_blocks(path: Path, descriptor: int) -> list[int]:
+    """Numbers of the blocks in use whose content has another checksum; nobody may checkpoint meanwhile.
+
+    path: named by a line of the log where the format is not known, and no block is compared.
+    descriptor: stays open, because closing one would end this process's lock on the file.
+
+    Raises
+    ------
+    ValueError: the file's list of free blocks is damaged.
+    """
+    if not has_known_format(path, descriptor):
+        return []
+    _, _, free_list, count, _ = newest_header(os.pread(descriptor, HEADERS, 0))
+    free: set[int] = set()
+    if free_list != _NONE:
+        numbers = _numbers(descriptor, free_list)
+        free = set(islice(numbers, next(numbers)))
+    return [number for number in range(count) if number not in free and not _is_whole(descriptor, number)]
+
+
+def _content(descriptor: int, number: int) -> bytes:
+    return os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
+
+
+def _is_whole(descriptor: int, number: int) -> bool:
+    import numpy as np  # most commands do without
+
+    content = _content(descriptor, number)
+    words = np.frombuffer(content, "<u8", len(content) // 8)
+    return len(content) == BLOCK and int(
+        np.bitwise_xor.reduce(words[1:] * np.uint64(CHECKSUM_FACTOR))
+    ) ^ CHECKSUM_START == int(words[0])
+
+
+def _numbers(descriptor: int, position: int) -> Iterator[int]:
+    """The numbers of 8 bytes that begin at a place of the metadata."""
+    while position != _NONE:
+        block, part = position & (2**56 - 1), position >> 56
+        if part >= _PARTS or not _is_whole(descriptor, block):
+            raise ValueError(f"its list of free blocks, in block {block:,}, is damaged")
+        position, *numbers = struct.unpack_from(
+            f"<{_PART // 8}Q", _content(descriptor, block), _SUM + part * _PART
+        )
+        yield from numbers
+    raise ValueError("its list of free blocks ends early")

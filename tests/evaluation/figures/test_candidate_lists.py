@@ -1,0 +1,82 @@
+"""Candidate lists: hard negatives and what a list without them hides."""
+
+from __future__ import annotations
+
+import pytest
+
+from curation.evaluation.figures.candidate_lists import hard_negative_effect, hard_negatives_of
+from curation.evaluation.protected_figures import protected_effect
+from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.pooled_pairs import pooled_pairs
+from curation.evaluation.scoring.qrels import qrels_from
+from curation.evaluation.scoring.rankings import run_rows
+
+MEASURES = measures_named(["mrr@10", "ndcg@10"])
+GRADES = {f"q{n}": {"right": 2, "hard": 0, "easy": 0, "near": 1} for n in range(6)}
+CANDIDATES = [
+    {"query_id": query, "document_id": document, "system": system, "rank": rank}
+    for query in GRADES
+    for document, system, rank in (
+        ("right", "bm25", 2),
+        ("hard", "bm25", 1),
+        ("hard", "dense", 4),
+        ("easy", "random", None),
+        ("unjudged", "bm25", 3),
+        ("drawn", "audit:top", None),
+    )
+]
+POOLED = pooled_pairs(CANDIDATES, [], GRADES)
+
+
+def test_a_hard_negative_was_ranked_by_a_system_and_is_below_relevant() -> None:
+    qrels = qrels_from(GRADES, relevant=1)
+    documents = qrels.documents.to_pylist()
+    found = {documents[place] for place in qrels.document[hard_negatives_of(qrels, POOLED)]}
+    assert found == {"hard"}
+    assert POOLED.ranks["q0", "hard"] == 1
+    assert POOLED.random == {(query, "easy") for query in GRADES}
+    assert not pooled_pairs(CANDIDATES, [], {"other"}).ranks
+
+
+def test_what_imported_judgments_bring_is_no_easy_negative() -> None:
+    imported = [
+        {"query_id": query, "document_id": document, "system": "imported", "rank": None}
+        for query, documents in GRADES.items()
+        for document in documents
+    ]
+    qrels = qrels_from(GRADES, relevant=1)
+    run = run_rows({query: {"easy": 2.0, "right": 1.0} for query in GRADES}, qrels)
+    effect = hard_negative_effect({"ours": [run]}, qrels, pooled_pairs(imported, [], GRADES), MEASURES, 0)
+    assert (effect.hard, effect.easy, effect.unknown) == (0, 0, 12)
+    assert "and 12 not relevant from elsewhere, such as imported judgments" in effect.sentence
+
+
+def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> None:
+    """The run has an unjudged document, the hard negative, the relevant one and an easy negative."""
+    qrels = qrels_from(GRADES, relevant=2)
+    order = ["unjudged", "hard", "right", "easy"]
+    run = {query: {name: -float(place) for place, name in enumerate(order)} for query in GRADES}
+    worse = {query: {"right": 1.0} for query in list(GRADES)[1:]}
+    effect = hard_negative_effect(
+        {"ours": [run_rows(run, qrels)], "short": [run_rows(worse, qrels)]}, qrels, POOLED, MEASURES, 0
+    )
+    assert (effect.relevant, effect.hard, effect.easy, effect.unknown, effect.queries) == (6, 6, 6, 6, 6)
+    ours = effect.systems["ours"]
+    assert ours.with_hard["mrr@10"].value == 0.5
+    assert ours.without_hard["mrr@10"].value == 1
+    assert ours.drop["mrr@10"].value == 0.5
+    assert ours.with_hard["mrr@10"].judged == 1
+    assert ours.returned == 3 / 4
+    short = effect.systems["short"]
+    assert short.drop["mrr@10"].value == 0
+    assert protected_effect(effect).systems == {}  # of a sealed part
+    assert short.with_hard["mrr@10"].value == pytest.approx(5 / 6)
+
+
+def test_several_runs_of_a_system_are_their_mean() -> None:
+    qrels = qrels_from(GRADES, relevant=2)
+    first = run_rows({query: {"hard": 2.0, "right": 1} for query in GRADES}, qrels)
+    second = run_rows({query: {"hard": 1.0, "right": 2} for query in GRADES}, qrels)
+    [found] = hard_negative_effect({"s": [first, second]}, qrels, POOLED, MEASURES, 0).systems.values()
+    assert found.with_hard["mrr@10"].value == 0.75
+    assert found.drop["mrr@10"].value == 0.25

@@ -1,0 +1,102 @@
+"""The map with results: means by hand, regions that touch, one HTML file, and nothing of sealed parts."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from curation.core.errors import NotFoundError, RefusedError
+from curation.evaluation.coverage_report import (
+    EvaluatedValues,
+    coverage_page,
+    region_graph_of,
+    region_means,
+    stored_values,
+    values_of,
+)
+from curation.queries.coverage.report import CoverageState, read_state
+from curation.store import Annotator, Store, utc_now
+from tests.support.coverage_project import measured
+from tests.support.projects import built_once
+
+project = built_once(measured)
+LEE = Annotator("lee", "lead", False)
+
+
+def state_of(store: Store) -> CoverageState:
+    with store.reading() as cursor:
+        return read_state(cursor)
+
+
+def region_of(state: CoverageState, document: str) -> int:
+    return next(one.number for one in state.map.clusters if one.is_region and document in one.documents)
+
+
+def values(first: float | None, second: float | None) -> EvaluatedValues:
+    """q1 and q2 are about tea; q3 about nothing."""
+    return EvaluatedValues("v1, test", "ndcg@10", {"bm25": {"q1": first, "q2": second, "q3": 1.0}})
+
+
+def test_a_regions_figure_is_the_mean_of_its_queries_and_unknown_without_any(project: Store) -> None:
+    state = state_of(project)
+    tea, ship = region_of(state, "tea0"), region_of(state, "ship0")
+    means = region_means(state, values(0.25, 0.75).systems["bm25"])
+    assert (means[tea], means[ship]) == (0.5, None)
+    assert region_means(state, values(0.25, None).systems["bm25"])[tea] == 0.25
+
+
+def test_regions_touch_where_they_share_documents_and_places_depend_on_the_map_alone(project: Store) -> None:
+    state = state_of(project)
+    edges, places = region_graph_of(state)
+    assert len(places) == len(state.map.regions)
+    assert edges == []  # no document is about two topics
+    assert (edges, places) == region_graph_of(state)
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places)
+
+
+def test_the_page_is_one_file_whose_regions_link_to_what_is_said_of_them(project: Store) -> None:
+    page = coverage_page(project, values(0.2, 0.9))
+    state = state_of(project)
+    for number in state.map.regions:
+        assert f'href="#region-{number}"' in page
+        assert f'<section id="region-{number}">' in page
+    assert "2 of 3 regions have no query" in page
+    assert "coverage write --region" in page
+    assert "<script" not in page
+    assert "https:" not in page
+    assert "http:" not in page
+    assert page == coverage_page(project, values(0.2, 0.9))
+    assert "No run is shown" in coverage_page(project)
+
+
+def result(per_query: Any) -> dict[str, Any]:
+    runs = [{"name": "bm25", "per_query": per_query}]
+    ids = None if per_query is None else ["q1"]
+    return {
+        "release": "v1",
+        "parts": ["test"],
+        "measures": ["mrr@10", "ndcg_exp@10"],
+        "query_ids": ids,
+        "runs": runs,
+    }
+
+
+def test_a_stored_evaluation_gives_ndcg_to_whoever_may_see_it(project: Store) -> None:
+    text = json.dumps(result({"mrr@10": [1.0], "ndcg_exp@10": [0.5]}))
+    row = ["e1", "r", "v1", ["test"], [], ["bm25"], text, "{}", "lee", utc_now()]
+    with project.transaction() as cursor:
+        cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        stored = stored_values(cursor, "e1", LEE)
+        with pytest.raises(NotFoundError, match="no such evaluation of yours"):
+            stored_values(cursor, "e1", Annotator("eve", "evaluator", False))
+    assert stored == EvaluatedValues("v1, test", "ndcg_exp@10", {"bm25": {"q1": 0.5}})
+
+
+def test_a_sealed_part_colours_nothing() -> None:
+    sealed = cast(Any, SimpleNamespace(**result(None)))
+    sealed.runs = [SimpleNamespace(name="bm25", per_query=None)]
+    with pytest.raises(RefusedError, match="sealed part"):
+        values_of(sealed)
