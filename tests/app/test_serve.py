@@ -57,7 +57,7 @@ def test_collections_of_a_serving_process_leave_out_what_was_loaded_for_good() -
         later = [[number] for number in range(1_000)]
         gc.collect()
         assert first > 1_000
-        assert gc.get_freeze_count() == first  # nothing was loaded since
+        assert gc.get_freeze_count() <= first  # nothing was loaded since; a frozen object may have died
         sys.modules |= {f"later {number}": ModuleType("later") for number in range(STEP + 1)}
         gc.collect()
         assert gc.get_freeze_count() > first + len(later)
