@@ -1,4 +1,4 @@
-"""Aggregations over the strata of the corpus: the same scores, averaged so that other things count.
+"""Aggregations over the strata of the corpus: four ways to average the same scores.
 
     overall  the mean over queries
     macro    the mean over strata of their means
@@ -6,21 +6,22 @@
     worst    the lowest mean of a stratum with at least ten queries
 
 Strata are the regions of the coverage map, or the cells of its grid (Klearman et al. 2026, arXiv 2604.20763).
-A query in several regions counts in the mean of each, once. A stratum without a query is unknown: it is
-counted and is in none of these. Queries in no stratum count in overall alone.
+A query in several regions counts once in the mean of each region. The figures of a stratum without a query
+are unknown: the stratum is counted and left out of the aggregations. Queries in no stratum count in overall
+alone.
 
-Queries are drawn again, all systems sharing the draws. A draw leaves a stratum out that it has no query of. A
+Queries are drawn again, and all systems share the draws. A draw leaves out a stratum without a drawn query. A
 win rate is the share of draws in which one system is above the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from curation.core.statistics.arrays import Floats, Mask, ratio
+from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
 from curation.core.text import pluralize
@@ -30,28 +31,29 @@ from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 WinRates = Mapping[str, Mapping[str, Mapping[str, tuple[float | None, ...]]]]
-"""System → other system → aggregation → the shares of draws in which the first one is above, level and below.
+"""System → other system → aggregation → shares of draws in which the first system is above, level and below.
 
-The shares add up to 1, and are None if no draw has a figure for both."""
+The shares add up to 1. They are None if no draw has a figure for both systems."""
 AGGREGATIONS = ("overall", "macro", "median", "worst")
 TOO_FEW_COMMON = f"fewer than {MIN_QUERIES} queries have a value for every system"
 
 
 @dataclass(frozen=True)
 class StrataSummary:
-    """What the strata of one facet say together, by one measure.
+    """Figures over the strata of one facet, by one measure.
 
     Attributes
     ----------
-    queries: with a value for every system.
-    outside: queries of these that are in no stratum that counts.
-    places: in how many strata the others are, added up; more than their number where strata overlap.
-    strata: those that count: with such a query. large: those with ten or more.
-    empty: strata without any query, which are unknown.
-    hidden: strata of a sealed part that have no figures and count in nothing.
+    queries: the number of queries with a value for every system.
+    outside: the number of these queries that are in no stratum that counts.
+    places: the number of strata of each other query, added up; larger than their number where strata overlap.
+    strata: the number of strata that count: those with such a query.
+    large: the number of strata with ten such queries or more.
+    empty: the number of strata without any query, which are unknown.
+    hidden: the number of strata of a sealed part that have no figures and do not count.
     figures: system → aggregation → figure.
-    win_rates: of every pair, or of each system against the baseline, under every aggregation.
-    why_none: why there are no figures.
+    win_rates: rates of every pair, or of each system against the baseline.
+    why_none: the reason for missing figures; None where there are figures.
     """
 
     facet: str
@@ -80,13 +82,13 @@ def summarise(
     baseline: str | None = None,
     resamples: int = RESAMPLES,
 ) -> StrataSummary:
-    """Every system under every aggregation, and the win rates of pairs.
+    """Compute every aggregation for every system, and the win rates of pairs.
 
     Parameters
     ----------
     values: shape (S, Q), NaN where a query has no figure.
-    facet: whose values are the strata, those next to it excepted.
-    sealed: which queries are of sealed parts, shape (Q,); None if no query is.
+    facet: the facet whose values are the strata; its values `outside` are no strata.
+    sealed: whether each query belongs to a sealed part, shape (Q,); None if no part is sealed.
 
     Raises
     ------
@@ -119,7 +121,7 @@ def summarise(
 
 
 def about(summary: StrataSummary) -> str:
-    """What counts in a summary, in sentences."""
+    """Explain in sentences which strata and queries count in a summary."""
     sentences = [
         f"{pluralize(summary.strata, 'stratum has', 'strata have')} one of the "
         f"{pluralize(summary.queries, 'query', 'queries')} or more, {summary.large:,} "
@@ -145,59 +147,47 @@ def about(summary: StrataSummary) -> str:
 
 
 def _figures(values: Floats, member: Floats, seed: int, resamples: int) -> tuple[Floats, Floats]:
-    """The figures of values of shape (Q, S) in strata of shape (Q, K): now, shape (4, S), and in the draws,
-    shape (R, 4, S); NaN where undefined."""
+    """Compute the aggregations of values of shape (Q, S) in strata of shape (Q, K); NaN where undefined.
+
+    Returns the figures, shape (4, S), and the figures of the draws, shape (R, 4, S).
+    """
     from scipy.sparse import csr_array
 
     queries, systems = values.shape
     large = member.sum(axis=0) >= MIN_QUERIES
     by_stratum = (member[:, :, None] * values[:, None, :]).reshape(queries, -1)
     sums = np.hstack([values, member, by_stratum])
-    aggregated = _aggregator(systems, member.shape[1], large)
-    part = Sums(np.arange(queries), csr_array(sums), lambda drawn: aggregated(drawn, queries))
-    [drawn] = resampled_figures([part], queries, seed, resamples)
-    now = aggregated(sums.sum(axis=0, keepdims=True), queries)
+
+    def aggregated(sums: Floats) -> Floats:
+        """Turn sums of draws, shape (r, S + K + K·S), into all aggregations, shape (r, 4·S)."""
+        overall, times, rest = np.split(sums, [systems, systems + len(large)], axis=1)
+        means = ratio(rest.reshape(len(sums), len(large), systems), times[:, :, None])
+        known = (~np.isnan(means)).sum(axis=1)
+        macro, worst = (
+            ratio(np.nansum(means, axis=1), known),
+            np.fmin.reduce(means[:, large], 1, initial=np.nan),
+        )
+        return np.hstack([overall / queries, macro, _median_of_known(means, known), worst])
+
+    [drawn] = resampled_figures(
+        [Sums(np.arange(queries), csr_array(sums), aggregated)], queries, seed, resamples
+    )
+    now = aggregated(sums.sum(axis=0, keepdims=True))
     shape = (-1, len(AGGREGATIONS), systems)
     return now.reshape(shape)[0], drawn.reshape(shape)
 
 
-def _aggregator(systems: int, strata: int, large: Mask) -> Callable[[Floats, int], Floats]:
-    """Sums of a draw, shape (r, S + K + K·S), and its queries → all aggregations, shape (r, 4·S)."""
-
-    def aggregated(sums: Floats, queries: int) -> Floats:
-        overall, times, rest = np.split(sums, [systems, systems + strata], axis=1)
-        totals = rest.reshape(len(sums), strata, systems)
-        means = ratio(totals, times[:, :, None])
-        every: Floats = np.hstack([overall / queries, _mean(means), _median(means), _lowest(means[:, large])])
-        return every
-
-    return aggregated
-
-
-def _mean(means: Floats) -> Floats:
-    """Over axis 1, NaN left out; NaN where all are."""
-    known = (~np.isnan(means)).sum(axis=1)
-    total: Floats = np.nansum(means, axis=1)
-    return ratio(total, known)
-
-
-def _median(means: Floats) -> Floats:
-    """The same for the median; NaN are sorted to the end."""
+def _median_of_known(means: Floats, known: Ints) -> Floats:
+    """Compute the median over axis 1 of the values that are not NaN; sorting moves NaN to the end."""
     if not means.shape[1]:
-        return np.full((means.shape[0], means.shape[2]), np.nan)
-    known = (~np.isnan(means)).sum(axis=1)
+        return np.full(known.shape, np.nan)
     ordered = np.sort(means, axis=1)
-    lower, upper = (np.maximum(index, 0)[:, None, :] for index in ((known - 1) // 2, known // 2))
-    ends = [np.take_along_axis(ordered, np.minimum(p, means.shape[1] - 1), axis=1) for p in (lower, upper)]
-    middle: Floats = ((ends[0] + ends[1]) / 2)[:, 0, :]
+    lower, upper = (
+        np.take_along_axis(ordered, np.maximum(index, 0)[:, None, :] % means.shape[1], axis=1)[:, 0, :]
+        for index in ((known - 1) // 2, known // 2)
+    )
+    middle: Floats = (lower + upper) / 2
     return middle
-
-
-def _lowest(means: Floats) -> Floats:
-    if not means.shape[1]:
-        return np.full((means.shape[0], means.shape[2]), np.nan)
-    lowest: Floats = np.where(np.isnan(means), np.inf, means).min(axis=1)
-    return np.where(np.isinf(lowest), np.nan, lowest)
 
 
 def _by_system(

@@ -1,16 +1,16 @@
-"""Candidate lists of judged documents that systems put in order: with and without hard negatives.
+"""Candidate lists: judged documents in the order of each system, with and without hard negatives.
 
-A list of judged documents holds a query's relevant ones and the negatives. A hard negative is a document
-below relevant that a system proposed for the query's pool, an easy one was drawn at random from outside every
-system's reach. Nobody here knows where systems rank other documents, such as documents that came with
-imported judgments: they are neither, and counted apart. Each run orders the list; what it did not return is
-at the end. Without the hard negatives the task is easier than the one that a search engine has, which says
-how far figures on lists of random negatives flatter.
+A list of judged documents holds a query's relevant documents and its negatives. A hard negative is a document
+below relevant that a system proposed for the query's pool. An easy negative was drawn at random from
+documents that no system proposed. The ranks of other documents, such as documents of imported judgments, are
+unknown: they are neither hard nor easy, and counted separately. Each run orders the list; documents that the
+run did not return are at the end. Without hard negatives the task is easier than the task of a search engine.
+The difference shows how far figures on lists of random negatives flatter a system.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,14 +31,14 @@ from curation.evaluation.scoring.run_scores import RunScores, mean_scores, score
 
 @dataclass(frozen=True)
 class CandidateFigures:
-    """One system on candidate lists, by measure.
+    """The figures of one system on candidate lists, by measure.
 
     Attributes
     ----------
-    with_hard, without_hard: its figures on both lists.
-    drop: what hard negatives cost it: the mean over queries without them minus with them; unknown of gmap and
-        totals, which are no means.
-    returned: share of the judged documents that it returned at all.
+    with_hard, without_hard: figures on the lists with and without hard negatives.
+    drop: the mean over queries of the value without hard negatives minus the value with them; unknown for
+        gmap and totals, which are no means.
+    returned: the share of the judged documents that the system returned.
     """
 
     with_hard: Mapping[str, MeasureFigure]
@@ -49,16 +49,17 @@ class CandidateFigures:
 
 @dataclass(frozen=True)
 class HardNegativeEffect:
-    """What hard negatives change.
+    """The effect of hard negatives on the figures of systems.
 
     Attributes
     ----------
-    relevant, hard, easy: judged documents of the evaluated queries: relevant, proposed by a system and not
-        relevant, and drawn at random and not relevant.
-    unknown: other documents that are not relevant, such as documents of imported judgments; they are in both
-        lists.
-    queries: how many have a relevant document and a hard negative; only they can differ.
-    systems: by name; of a sealed part none where fewer than ten queries can differ.
+    relevant: the number of relevant documents of the evaluated queries.
+    hard: the number of documents that a system proposed and that are not relevant.
+    easy: the number of documents that were drawn at random and are not relevant.
+    unknown: the number of other documents that are not relevant, such as documents of imported judgments;
+        both lists have them.
+    queries: the number of queries with a relevant document and a hard negative; only these can differ.
+    systems: system → figures; empty for a sealed part where fewer than ten queries can differ.
     """
 
     relevant: int
@@ -70,7 +71,7 @@ class HardNegativeEffect:
 
     @property
     def sentence(self) -> str:
-        """What the candidate lists hold, for people."""
+        """A sentence on the documents of the candidate lists."""
         lists = (
             f"Candidate lists of {self.relevant:,} relevant documents, {self.hard:,} hard and "
             f"{self.easy:,} easy negatives"
@@ -93,9 +94,9 @@ def hard_negative_effect(
     measures: Sequence[Measure],
     seed: int,
 ) -> HardNegativeEffect:
-    """The figures of each system on both lists; of several runs of one system each query gets the mean."""
-    hard, easy = hard_negatives_of(qrels, pooled), _among(qrels, pooled.random)
-    relevant = qrels.grade >= qrels.relevant
+    """Score each system on both lists; where a system has several runs, each query gets their mean."""
+    hard, relevant = hard_negatives_of(qrels, pooled), qrels.grade >= qrels.relevant
+    easy = np.array([pair in pooled.random for pair in qrels.pair_ids], bool)
     have_hard = np.bincount(qrels.query[hard], minlength=len(qrels.query_ids)) > 0
     return HardNegativeEffect(
         relevant=int(relevant.sum()),
@@ -103,40 +104,34 @@ def hard_negative_effect(
         easy=int((~relevant & easy).sum()),
         unknown=int((~relevant & ~hard & ~easy).sum()),
         queries=int((have_hard & (qrels.relevant_documents > 0)).sum()),
-        systems={name: _system(run, qrels, hard, measures, seed) for name, run in runs.items()},
+        systems={name: _score_system(run, qrels, hard, measures, seed) for name, run in runs.items()},
     )
 
 
 def hard_negatives_of(qrels: Qrels, pooled: PooledPairs) -> Mask:
-    """Which of the grades are of hard negatives, shape (J,)."""
-    return _among(qrels, pooled.ranks) & (qrels.grade < qrels.relevant)
+    """Find the grades of hard negatives, shape (J,)."""
+    proposed = np.array([pair in pooled.ranks for pair in qrels.pair_ids], bool)
+    return proposed & (qrels.grade < qrels.relevant)
 
 
-def _among(qrels: Qrels, chosen: Container[tuple[str, str]]) -> Mask:
-    """Which of the graded pairs are among these, shape (J,)."""
-    documents = qrels.documents.to_pylist()
-    pairs = zip(qrels.query.tolist(), qrels.document.tolist(), strict=True)
-    return np.array([(qrels.query_ids[q], documents[d]) in chosen for q, d in pairs], bool)
-
-
-def _system(
+def _score_system(
     runs: Sequence[RunRows], qrels: Qrels, hard: Mask, measures: Sequence[Measure], seed: int
 ) -> CandidateFigures:
-    everything = np.ones(len(qrels.grade), bool)
-    lists = [_candidate_list(run, qrels, everything) for run in runs]
+    lists = [_candidate_list(run, qrels, np.ones_like(hard)) for run in runs]
     without = [_candidate_list(run, qrels, ~hard) for run in runs]
     with_hard, without_hard = (
         mean_scores([score_rows(candidates, qrels, measures) for candidates in candidate_lists])
         for candidate_lists in (lists, without)
     )
-    figures = mean_figures([with_hard, without_hard])
     returned = sum(len(candidates.query) for candidates in lists) / (len(lists) * len(qrels.grade))
-    lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # nobody gains by a document without gain
-    return CandidateFigures(figures[0], figures[1], _drops(with_hard, without_hard, seed, lowest), returned)
+    lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # a document without gain improves no list
+    hard_figures, other_figures = mean_figures([with_hard, without_hard])
+    drops = _drops(with_hard, without_hard, seed, lowest)
+    return CandidateFigures(hard_figures, other_figures, drops, returned)
 
 
 def _candidate_list(rows: RunRows, qrels: Qrels, wanted: Mask) -> RunRows:
-    """The run's places whose grades are wanted, in its order."""
+    """Keep the run's places with wanted grades, in the order of the run."""
     ranking = rank(rows, qrels)
     judged = np.flatnonzero(ranking.judged != UNJUDGED)
     kept = judged[wanted[ranking.judged[judged]]]

@@ -1,8 +1,8 @@
-"""All pairs of systems compared by their scores, overall and in the strata that may be shown."""
+"""Comparisons of all pairs of systems by their scores, overall and in the strata that may be shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from curation.evaluation.figures.comparison import (
     Comparison,
     StratumName,
     compare_systems,
+    overall_comparisons,
     pair_differences,
     system_pairs,
 )
@@ -27,7 +28,7 @@ from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
 
 MAX_PAIRS = 45
-"""With more pairs lists are not compared, and strata by the first measure alone; ten systems have so many."""
+"""The most pairs, those of ten systems, for which strata are compared by more than the first measure."""
 
 
 def compare_scores(
@@ -39,15 +40,15 @@ def compare_scores(
     baseline: str | None = None,
     test: str = RANDOMISATION,
 ) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
-    """The comparisons of all pairs of systems, and measure → leaderboard.
+    """Compare all pairs of systems, and make the leaderboard of each measure.
 
     Both are empty with one system. With a baseline not all pairs are compared, so there is no leaderboard.
 
     Parameters
     ----------
     systems: name → scores on the same queries by the same measures.
-    facets: whose values are the strata.
-    sealed: which queries are of sealed parts, shape (Q,).
+    facets: the facets whose values are the strata.
+    sealed: whether each query belongs to a sealed part, shape (Q,).
 
     Raises
     ------
@@ -61,7 +62,7 @@ def compare_scores(
         return (), {}
     measures = tuple(scores[0].measures[column].name for column in columns)
     values = np.stack([score.values[:, columns] for score in scores])
-    shown = [_shown(facet, sealed) for facet in facets]
+    shown = [_compared_strata(facet, sealed) for facet in facets]
     strata = {name: mask for masks in shown for name, mask in masks.items() if not mask.all()}
     compared = compare_systems(
         *(names, measures, values, strata),
@@ -78,25 +79,22 @@ def compare_scores(
                 for name, row in zip(names, of_measure, strict=True)
                 if (mean := mean_of(row)) is not None
             }
-            boards[measure] = leaderboard(means, _overall(compared, measure))
+            boards[measure] = leaderboard(means, overall_comparisons(compared, measure))
         if len(drawn.queries):
             estimates = traffic_differences(pair_differences(of_measure, pairs), drawn)
             for (system, other), estimate in zip(pairs, estimates, strict=True):
                 traffic[measure, names[system], names[other]] = estimate
-    of_traffic = [traffic.get((row.measure, row.system, row.other)) for row in compared]
     return tuple(
-        replace(row, traffic=estimate) if row.stratum is None else row
-        for row, estimate in zip(compared, of_traffic, strict=True)
+        row if row.stratum else replace(row, traffic=traffic.get((row.measure, row.system, row.other)))
+        for row in compared
     ), boards
 
 
-def _overall(compared: Iterable[Comparison], measure: str) -> list[Comparison]:
-    return [row for row in compared if row.measure == measure and row.stratum is None]
+def _compared_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
+    """Choose the strata of a facet that are compared.
 
-
-def _shown(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
-    """The strata of a facet; without strata with few sealed queries, and without regions of the corpus
-    that have few queries: there are many."""
+    Strata with few sealed queries are left out, and so are the many regions of the corpus with few queries.
+    """
     suppressed = suppressed_strata(facet, sealed) if sealed.any() else {}
     least = MIN_QUERIES if facet.name in COVERAGE else 0
     return {

@@ -1,25 +1,25 @@
-"""Systems compared: paired differences by every measure, overall and in each stratum.
+"""Comparisons of systems: paired differences by every measure, overall and in each stratum.
 
-A difference is of the same query, answered by both systems. A query without a figure for one of the two is
-left out of the pair and counted. The tests are
+A difference compares the values of both systems for one query. A query without a figure for one of the
+systems is left out of the pair and counted. The tests are
 
     randomisation   Fisher's test of the mean difference: the default
-    t               Student's, of the mean difference
-    wilcoxon        signed ranks: by how much the queries differ, in order of size
+    t               Student's t test of the mean difference
+    wilcoxon        signed ranks: the differences of queries, in order of size
 
-One test decides, and it is named beforehand: who takes the test that finds something finds too much. The
-randomisation test and Student's are made of every pair, overall and in every stratum; the test that decides
-as well. Wilcoxon's is also shown overall.
+One test decides, and it is chosen beforehand: choosing a test after seeing the results gives too many
+significant differences. Every pair has the randomisation test and Student's, overall and in every stratum,
+and the test that decides. Wilcoxon's test is always shown overall.
 
 Holm's correction keeps 95 % of families without a false alarm. Overall, a family is all pairs of one measure.
-In the strata it is all pairs in all strata of one measure, so that a reader who looks through the strata for
-a difference does not find one by chance alone. Measures are not corrected for each other: name the measure
+In the strata, a family is all pairs in all strata of one measure. So a reader who searches the strata for a
+difference does not find one by chance alone. Measures are not corrected for each other: choose the measure
 that decides beforehand. Suppressed strata, which have few sealed queries, have no comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan
@@ -44,25 +44,25 @@ from curation.core.statistics.randomisation_test import assignments_for, randomi
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 WANTED_DIFFERENCE = 0.02
-"""The difference for which the number of queries needed is stated."""
+"""The difference for which the report gives the number of queries needed."""
 INTERVAL_ALONE = "the interval excludes 0, the test does not decide"
 BEFORE_CORRECTION = "the interval excludes 0; after Holm's correction nothing is decided"
 TEST_ALONE = "the test decides, though the interval holds 0"
 TOO_FEW = f"fewer than {MIN_QUERIES} queries: counts only"
 HOLM_COLUMN = "p Holm"
-"""What a column of corrected p values is called."""
+"""The heading of a column of corrected p values."""
 SIGNIFICANT = 0.05
-"""A corrected p below this distinguishes two systems."""
+"""The corrected p below which two systems are distinguished."""
 RANDOMISATION = "randomisation"
-"""The test that decides where nobody names another."""
+"""The test that decides by default."""
 TESTS = {
     RANDOMISATION: ("randomisation", "Fisher's randomisation test"),
     "t": ("t", "Student's t test"),
     "wilcoxon": ("Wilcoxon", "Wilcoxon's signed-rank test"),
 }
-"""Name of a test → what it is called in a column and in a sentence.
+"""Name of a test → its name in a column and in a sentence.
 
-`Comparison` has the p of each as `p_` and its name."""
+`Comparison` has the p of each test in the field `p_` + name."""
 
 
 SystemPair = tuple[int, int]
@@ -80,22 +80,23 @@ class StratumName(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems by one measure on some of the queries. Figures are None if they are undefined.
+    """The comparison of two systems by one measure on some of the queries. Undefined figures are None.
 
     Attributes
     ----------
-    stratum: None for all queries.
-    n: queries with a figure for both. left_out: queries without one for either.
-    wins, ties, losses: queries where `system` is above, level with and below `other`.
-    no_verdict: why there are counts only.
-    difference, low, high: mean of `system` minus `other`, and its 95 % interval.
-    p_t, p_randomisation, p_wilcoxon: of tests of the pair, two-sided, uncorrected.
+    stratum: the compared kind of queries; None for all queries.
+    n: the number of queries with a figure for both systems.
+    left_out: the number of queries without a figure for both.
+    wins, ties, losses: the numbers of queries where `system` is above, level with and below `other`.
+    no_verdict: the reason why there are counts alone.
+    difference, low, high: the mean of `system` minus `other`, and its 95 % interval.
+    p_t, p_randomisation, p_wilcoxon: the two-sided p of each test, uncorrected.
     p_holm: p_randomisation after Holm's correction for its family, whichever test decides.
-    test: which of the tests decides.
-    p_corrected: p of the test that decides, corrected by Holm's method for its `family` tests.
+    test: the test that decides.
+    p_corrected: the p of the test that decides, corrected by Holm's method for `family` tests.
     effect, effect_low, effect_high: the difference in standard deviations of the differences.
     detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
-    queries_needed: how many queries of this spread find `WANTED_DIFFERENCE` so often.
+    queries_needed: the number of queries of this spread that find `WANTED_DIFFERENCE` in 80 % of sets.
     traffic: the difference for all searches; None for strata and where no query was drawn.
     """
 
@@ -133,7 +134,7 @@ class Comparison:
 
     @property
     def deciding(self) -> str:
-        """The test that decides; the default one where none was made."""
+        """The test that decides; the default test where no test was made."""
         return self.test or RANDOMISATION
 
     @property
@@ -144,7 +145,7 @@ class Comparison:
 
     @property
     def note(self) -> str:
-        """Why there is no verdict, or that interval and test disagree; empty without either."""
+        """The reason for a missing verdict, or a remark that interval and test disagree; else ''."""
         if self.no_verdict is not None or self.low is None or self.high is None:
             return self.no_verdict or ""
         excludes = self.low > 0 or self.high < 0
@@ -155,11 +156,11 @@ class Comparison:
 
 
 def system_pairs(systems: Sequence[str], baseline: str | None = None) -> list[SystemPair]:
-    """All pairs, the later of two systems minus the earlier; or each system minus the baseline.
+    """Pair the systems: the later of two systems minus the earlier, or each system minus the baseline.
 
     Raises
     ------
-    InputError: no system has the name of the baseline, or a name is there twice.
+    InputError: no system has the name of the baseline, or two systems have one name.
     """
     problems = [
         f"the system {name!r} is there {systems.count(name)} times; expected each name once"
@@ -187,13 +188,13 @@ def compare_systems(
     by_stratum: int | None = None,
     deciding: str = RANDOMISATION,
 ) -> tuple[Comparison, ...]:
-    """Every pair by every measure: overall, then in each stratum.
+    """Compare every pair by every measure: overall, then in each stratum.
 
     Parameters
     ----------
-    values: of S systems by M measures, shape (S, Q, M), NaN where a query has no figure.
-    strata: which of the Q queries each holds, shape (Q,).
-    by_stratum: how many of the measures, from the first, are compared by stratum; None is all.
+    values: the values of S systems by M measures, shape (S, Q, M), NaN where a query has no figure.
+    strata: stratum → whether it holds each of the Q queries, shape (Q,).
+    by_stratum: the number of measures, from the first, that are compared by stratum; None is all measures.
 
     Raises
     ------
@@ -208,19 +209,24 @@ def compare_systems(
         differences = pair_differences(values[:, :, number], pairs)
         shown = strata if by_stratum is None or number < by_stratum else {}
         blocks: list[_Block] = [(name, differences[mask]) for name, mask in shown.items()]
-        comparisons += _compared_family([(None, differences)], TESTS, names, measure, deciding, seed)
+        comparisons += _compare_family([(None, differences)], TESTS, names, measure, deciding, seed)
         if blocks:
             tests = {"t", "randomisation", deciding}
-            comparisons += _compared_family(blocks, tests, names, measure, deciding, seed)
+            comparisons += _compare_family(blocks, tests, names, measure, deciding, seed)
     return tuple(comparisons)
 
 
+def overall_comparisons(comparisons: Iterable[Comparison], measure: str) -> list[Comparison]:
+    """Choose the comparisons on all queries by one measure."""
+    return [row for row in comparisons if row.measure == measure and row.stratum is None]
+
+
 def pair_differences(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
-    """The differences of shape (Q, P) of values of shape (S, Q)."""
+    """Subtract the values of pairs, shape (S, Q); the differences have the shape (Q, P)."""
     return (values[[system for system, _ in pairs]] - values[[other for _, other in pairs]]).T
 
 
-def _compared_family(
+def _compare_family(
     family: Sequence[_Block],
     tests: Collection[str],
     names: Sequence[tuple[str, str]],
@@ -228,8 +234,14 @@ def _compared_family(
     deciding: str,
     seed: int,
 ) -> Iterator[Comparison]:
-    """The comparisons of pairs that are corrected together; `names` are their systems."""
-    ps = {test: _ps(test, family, seed) for test in sorted(tests)}
+    """Compare pairs that are corrected together.
+
+    Parameters
+    ----------
+    family: the blocks of differences of all pairs.
+    names: the two systems of each pair.
+    """
+    ps = {test: _test_family(test, family, seed) for test in sorted(tests)}
     holms, corrected = (
         holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", deciding)
     )
@@ -239,7 +251,7 @@ def _compared_family(
         counts = zip(*(number.tolist() for number in wins_ties_losses(differences)), strict=True)
         p_values = {f"p_{test}": values[row] for test, values in ps.items()}
         p_values |= {"p_holm": holms[row], "p_corrected": corrected[row]}
-        figures = _figures(differences, p_values, seed)
+        figures = _figures_of_pairs(differences, p_values, seed)
         for pair, own_figures, number, results in zip(names, figures, n, counts, strict=True):
             left_out = len(differences) - number
             compared = Comparison(*pair, measure, stratum, number, left_out, *results)
@@ -248,8 +260,8 @@ def _compared_family(
             yield compared
 
 
-def _ps(test: str, family: Sequence[_Block], seed: int) -> Floats:
-    """p of each pair in each block, shape (blocks, P); NaN where there are too few queries for a test."""
+def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
+    """Compute the p of each pair in each block, shape (blocks, P); NaN where a pair has too few queries."""
     enough = np.array([(~np.isnan(differences)).sum(axis=0) >= MIN_QUERIES for _, differences in family])
     ps, drawn = np.full(enough.shape, np.nan), assignments_for(int(enough.sum()))
     for row, (_, every), tested in zip(ps, family, enough, strict=True):
@@ -263,8 +275,8 @@ def _ps(test: str, family: Sequence[_Block], seed: int) -> Floats:
     return ps
 
 
-def _figures(differences: Floats, ps: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
-    """The figures of every pair of one block, as `Comparison` names them."""
+def _figures_of_pairs(differences: Floats, ps: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
+    """Compute the figures of every pair of one block, by the fields of `Comparison`."""
     moments = paired_moments(differences)
     effect, effect_low, effect_high = paired_effects(moments)
     low, high = paired_intervals(differences, seed)
@@ -288,7 +300,7 @@ def _figures(differences: Floats, ps: Mapping[str, Floats], seed: int) -> list[d
 
 
 def check_test(test: str) -> None:
-    """Refuse a test that there is not.
+    """Refuse the name of an unknown test.
 
     Raises
     ------
@@ -299,5 +311,5 @@ def check_test(test: str) -> None:
 
 
 def what_decides(test: str) -> str:
-    """What the captions of differences say: neither the interval nor another test decides."""
+    """Name the p that decides, for captions of differences."""
     return f"{HOLM_COLUMN} below {SIGNIFICANT:g}, of {TESTS[test][1]}, decides"

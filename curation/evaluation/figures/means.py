@@ -1,12 +1,13 @@
 """Means over queries: of all queries and of each kind, with intervals and sizes.
 
 The interval of a plain mean is the score interval of `core.statistics.intervals`, between 0 and the highest
-value that a query can have on the data. It needs no draws, so the same values have the same interval in every
-table. Where every value is 0 or 1, as with success@k, it is Wilson's. The interval of a geometric mean is the
-interval of the mean logarithm. A total has none.
+value that a query can have on the data. The score interval needs no draws, so the same values have the same
+interval in every table. Where every value is 0 or 1, as with success@k, the interval is Wilson's. The
+interval of a geometric mean is the interval of the mean logarithm. A total has no interval.
 
 A kind without sealed queries has figures, however few its queries are. A kind with a sealed query has figures
-where at least `MIN_QUERIES` of its queries are sealed; else it is counted, and says why.
+where at least `MIN_QUERIES` of its queries are sealed. Otherwise the report counts its queries and gives the
+reason.
 """
 
 from __future__ import annotations
@@ -18,15 +19,14 @@ from math import sqrt
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, stdtrit
 
 from curation.core.statistics import intervals
-from curation.core.statistics.arrays import Floats, Mask
+from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, wilson
 from curation.evaluation.scoring.facets import Facet
-from curation.evaluation.scoring.measure_names import averaged, mean_of, of_mean, summary_of
+from curation.evaluation.scoring.measure_names import averaged, averaged_columns, mean_of, of_mean, summary_of
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
 
@@ -43,80 +43,72 @@ TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries"
 FEW_SEALED = f"fewer than {MIN_QUERIES} sealed queries"
 EMPTY = "no query, so unknown"
 MAX_LISTED = 50
-"""Values of a facet that tables list."""
+"""The most values of a facet that tables list."""
 OfStratum = TypeVar("OfStratum", bound=tuple[object, ...])
 
 
 class MeasureFigure(NamedTuple):
-    """One measure of one system.
+    """The figure of one system by one measure.
 
     Attributes
     ----------
-    value: mean over the queries that have one (of gmap the geometric mean, of totals their sum); None if
-        none has.
-    low, high: 95 % interval; None without one, and `no_interval` says why.
-    n: queries with a value.
-    judged: mean share of judged documents among those that the measure looks at, over queries with any; of
-        measures without a depth it is of the whole list.
+    value: the mean of the queries with a value (for gmap the geometric mean, for totals the sum); None if no
+        query has a value.
+    low, high: the 95 % interval; None without an interval, for the reason in `no_interval`.
+    n: the number of queries with a value.
+    judged: the mean share of judged documents among the documents that the measure looks at; for measures
+        without a depth, in the whole list.
     best, worst: the value with equal scores in the best and the worst order.
     if_none, if_all: the value if no unjudged document that was returned were relevant, or every one; None for
-        judged@k and num_ret, and for bpref, which passes them over.
-    residual: what unjudged and unseen documents could add to rbp; None for other measures.
+        judged@k, num_ret and bpref.
+    residual: how much unjudged and unseen documents could add to rbp; None for other measures.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    judged: float | None
-    no_interval: str | None
-    best: float | None
-    worst: float | None
-    if_none: float | None
-    if_all: float | None
-    residual: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    judged: float | None = None
+    no_interval: str | None = None
+    best: float | None = None
+    worst: float | None = None
+    if_none: float | None = None
+    if_all: float | None = None
+    residual: float | None = None
 
 
-def mean_figures(
-    scores: Sequence[RunScores], queries: NDArray[np.bool_] | None = None
-) -> list[dict[str, MeasureFigure]]:
-    """For each run, measure → figure.
+def mean_figures(scores: Sequence[RunScores], queries: Mask | None = None) -> list[dict[str, MeasureFigure]]:
+    """Compute the figure of each run by each measure; one dictionary of measure → figure for each run.
 
     Parameters
     ----------
-    queries: which of the Q queries; all by default.
+    queries: whether each of the Q queries counts; by default all queries count.
     """
-    if not scores:
-        return []
-    chosen = np.arange(len(scores[0].query_ids)) if queries is None else np.flatnonzero(queries)
-    return [_run_figures(run, chosen) for run in scores]
-
-
-def _run_figures(run: RunScores, chosen: NDArray[np.int64]) -> dict[str, MeasureFigure]:
-    values, highest = (
-        np.stack(
-            [averaged(measure, of[chosen, column]) for column, measure in enumerate(run.measures)], axis=1
+    figures = []
+    for run in scores:
+        chosen = np.arange(len(run.query_ids)) if queries is None else np.flatnonzero(queries)
+        values, highest = (averaged_columns(run.measures, of[chosen]) for of in (run.values, run.highest))
+        estimates = enumerate(mean_estimates(values, highest))
+        by_column = [_measure_figure(run, chosen, column, estimate) for column, estimate in estimates]
+        figures.append(
+            {measure.name: figure for measure, figure in zip(run.measures, by_column, strict=True)}
         )
-        for of in (run.values, run.highest)
-    )
-    estimates = mean_estimates(values, highest)
-    return {
-        measure.name: _figure(run, chosen, column, estimates[column])
-        for column, measure in enumerate(run.measures)
-    }
+    return figures
 
 
 def rate_of_few(sizes: Iterable[int]) -> str:
-    """How often intervals of so few queries hold the mean, in a sentence; empty where none has so few."""
+    """Warn about intervals of few queries, with the rate at which they hold the mean; '' without such
+    intervals."""
     return OF_FEW if any(MINIMUM_QUERIES <= n < FEW_QUERIES for n in sizes) else ""
 
 
 def mean_estimates(values: Floats, highest: Floats | None = None) -> list[Estimate]:
-    """The mean of each column, NaN left out, with its interval or why it is missing.
+    """Average each column without NaN, with an interval or the reason for its absence.
 
     Parameters
     ----------
-    values, highest: shape (Q, K), each value at least 0, and at most what is highest, 1 by default.
+    values: shape (Q, K), values from 0 to `highest`.
+    highest: shape (Q, K), the highest value that a query can have; 1 by default.
     """
     most = highest_of(values, np.ones(values.shape) if highest is None else highest)
     ends = intervals.mean_intervals(values, most).T
@@ -127,7 +119,8 @@ def mean_estimates(values: Floats, highest: Floats | None = None) -> list[Estima
 
 
 def highest_of(values: Floats, highest: Floats) -> Floats:
-    """The highest that any query with a value can have, shape (K,); 1 where none has one."""
+    """Find the highest value that any query with a value can have, shape (K,); 1 where no query has a
+    value."""
     most: Floats = np.where(np.isnan(values), 0.0, highest).max(axis=0, initial=0.0)
     return np.where(most > 0, most, 1.0)
 
@@ -144,11 +137,11 @@ def _mean_estimate(values: Floats, low: float, high: float) -> Estimate:
     return Estimate(mean, low, high, n)
 
 
-def _figure(run: RunScores, chosen: NDArray[np.int64], column: int, estimate: Estimate) -> MeasureFigure:
+def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimate) -> MeasureFigure:
     measure, values = run.measures[column], run.values[chosen, column]
     defined = ~np.isnan(values)
     value = summary_of(measure, values)
-    low, high = (None if end is None else of_mean(measure, end) for end in estimate[1:3])
+    low, high = (of_mean(measure, end) for end in (estimate.low, estimate.high))
     if value is not None and low is not None and high is not None:
         low, high = min(low, value), max(high, value)  # a mean may be a rounding error off
     return MeasureFigure(
@@ -168,11 +161,11 @@ def _figure(run: RunScores, chosen: NDArray[np.int64], column: int, estimate: Es
 
 @dataclass(frozen=True)
 class StratumFigures(Generic[OfStratum]):
-    """One kind of query.
+    """The figures of one kind of query.
 
     Attributes
     ----------
-    figures: measure → figure; none where `left_out` says why.
+    figures: measure → figure; empty for the reason in `left_out`.
     """
 
     queries: int
@@ -181,13 +174,14 @@ class StratumFigures(Generic[OfStratum]):
 
 
 class OtherMeans(NamedTuple):
-    """What one measure says besides the plain mean.
+    """Averages of one measure besides the plain mean.
 
     Attributes
     ----------
     macro: the mean over the means of n strata, each counting the same; the interval is Student's t.
-    median: over queries; the interval is of order statistics, and so holds for any distribution.
-    worst, worst_stratum: the lowest mean of a stratum, and its name; None if no stratum has figures.
+    median: the median over queries, with an interval of order statistics that holds for any distribution.
+    worst, worst_stratum: the lowest mean of a stratum, and the stratum's name; None if no stratum has
+        figures.
     """
 
     macro: Estimate
@@ -199,11 +193,11 @@ class OtherMeans(NamedTuple):
 def facet_figures(
     scores: Sequence[RunScores], facet: Facet, sealed: Mask
 ) -> list[dict[str, StratumFigures[MeasureFigure]]]:
-    """For each run, value of the facet → figures.
+    """Compute the figures of each run by value of a facet; one dictionary of value → figures for each run.
 
     Parameters
     ----------
-    sealed: which queries are of sealed parts, shape (Q,).
+    sealed: whether each query belongs to a sealed part, shape (Q,).
     """
     suppressed = suppressed_strata(facet, sealed)
     by_run: list[dict[str, StratumFigures[MeasureFigure]]] = [{} for _ in scores]
@@ -216,7 +210,7 @@ def facet_figures(
 
 
 def suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
-    """Value → why it has no figures: it has no query, or few of its queries are sealed."""
+    """Map each value without figures to the reason: it has no query, or few of its queries are sealed."""
     reasons = {}
     for value, mask in facet.values.items():
         if not mask.any():
@@ -227,9 +221,9 @@ def suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
 
 
 def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
-    """The values to list of all runs, and what is not listed in a sentence, empty where they all are.
+    """Choose the values of a facet that tables list, and count the others in a sentence ('' without others).
 
-    Of more than `MAX_LISTED` those with figures of some run are, the largest ones.
+    Of more than `MAX_LISTED` values, the largest values with figures of any run are listed.
     """
     first = kinds[0]
     if len(first) <= MAX_LISTED:
@@ -251,18 +245,19 @@ def other_means(
     figures: Mapping[str, StratumFigures[MeasureFigure]],
     sealed: bool = False,
 ) -> dict[str, OtherMeans]:
-    """Measure → macro mean, median and worst stratum; of a total only the median says something.
+    """Compute macro mean, median and worst stratum of each measure; a total has the median alone.
 
-    Of a sealed part the macro mean is of the strata that have figures: with the others it would reveal them.
+    The macro mean of a sealed part counts the strata with figures alone: with the others it would reveal
+    them.
 
     Parameters
     ----------
-    figures: of the strata, as `facet_figures` has them.
+    figures: the figures of the strata, from `facet_figures`.
     """
     counted = [mask for name, mask in strata.values.items() if not sealed or figures[name].figures]
     return {
         measure.name: OtherMeans(
-            _macro(scores, column, counted),
+            _macro_of_measure(scores, column, counted),
             median(scores.values[:, column]),
             *((None, None) if measure.summary == "total" else worst_stratum(measure.name, figures)),
         )
@@ -270,25 +265,25 @@ def other_means(
     }
 
 
-def _macro(scores: RunScores, column: int, strata: Sequence[Mask]) -> Estimate:
+def _macro_of_measure(scores: RunScores, column: int, strata: Sequence[Mask]) -> Estimate:
     measure = scores.measures[column]
     values, highest = (
         averaged(measure, of[:, column : column + 1]) for of in (scores.values, scores.highest)
     )
     most = float(highest_of(values, highest)[0])
     estimate = macro_mean([values[mask, 0] for mask in strata], most)
-    value, low, high = (None if end is None else of_mean(measure, end) for end in estimate[:3])
+    value, low, high = (of_mean(measure, end) for end in estimate[:3])
     return Estimate(value, low, high, estimate.n)
 
 
 def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estimate:
-    """The mean of the strata's means; strata without a value are left out and not counted.
+    """Average the means of strata; strata without a value are left out and not counted.
 
-    Of one stratum it is the mean, and has the mean's interval.
+    The macro mean of one stratum is its mean, with the interval of that mean.
 
     Parameters
     ----------
-    highest: what a query can have at most.
+    highest: the highest value that a query can have.
     """
     values = [stratum[~np.isnan(stratum)] for stratum in strata]
     values = [value for value in values if len(value)]
@@ -310,7 +305,8 @@ def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estimate:
 
 
 def median(values: Floats) -> Estimate:
-    """The median, with the closest order statistics that hold it with 95 % (Conover 1999, section 3.2)."""
+    """Compute the median, with the closest order statistics that hold it with 95 % (Conover 1999, section
+    3.2)."""
     defined = np.sort(values[~np.isnan(values)])
     n = len(defined)
     if not n:
@@ -324,7 +320,7 @@ def median(values: Floats) -> Estimate:
 def worst_stratum(
     measure: str, figures: Mapping[str, StratumFigures[MeasureFigure]]
 ) -> tuple[Estimate | None, str | None]:
-    """The lowest mean of a stratum of at least `MIN_QUERIES` queries, and its name."""
+    """Find the lowest mean of a stratum with at least `MIN_QUERIES` queries, and the stratum's name."""
     known = []
     for name, stratum in sorted(figures.items()):
         figure = stratum.figures.get(measure)

@@ -1,16 +1,16 @@
-"""Ranks and letters: which systems the corrected tests of all pairs tell apart.
+"""Ranks and letters of systems that the corrected tests of all pairs can or cannot distinguish.
 
 Systems that cannot be distinguished share a letter: if two systems have no common letter, one is better. The
 letters come from inserting each difference into the groups and absorbing groups that are part of others
 (H.-P. Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons, Journal of
-Computational and Graphical Statistics 13). A system may have every rank below all systems that are better and
-above all that are worse; with 95 % all of these ranges are right at once (M. Mogstad, J. P. Romano, A. M.
-Shaikh and D. Wilhelm (2024), Inference for ranks, Review of Economic Studies 91).
+Computational and Graphical Statistics 13). A system may have every rank below all better systems and above
+all worse systems. With 95 % probability all of these ranges are right at once (M. Mogstad, J. P. Romano, A.
+M. Shaikh and D. Wilhelm (2024), Inference for ranks, Review of Economic Studies 91).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from string import ascii_lowercase
 from typing import NamedTuple
 
@@ -22,10 +22,10 @@ class LeaderboardRow(NamedTuple):
 
     Attributes
     ----------
-    groups: numbers from 1 of the groups of systems that it is not distinguished from.
-    letters: the same as letters, or as numbers in brackets beyond z.
-    best_rank, worst_rank: the ranks that it may have.
-    better_than: how many systems it is better than, beyond noise.
+    groups: the numbers, from 1, of the system's groups; systems of one group are not distinguished.
+    letters: the groups as letters, or as numbers in brackets after z.
+    best_rank, worst_rank: the ranks that the system may have.
+    better_than: the number of systems below it, beyond noise.
     """
 
     system: str
@@ -38,55 +38,43 @@ class LeaderboardRow(NamedTuple):
 
 
 def leaderboard(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[LeaderboardRow, ...]:
-    """The systems by falling value, equal ones by name.
+    """Rank the systems by falling value, and systems with equal values by name.
 
     Parameters
     ----------
     values: system → mean.
-    comparisons: all pairs of the systems, of one measure and stratum. Pairs that are missing or have no
+    comparisons: all pairs of the systems by one measure in one stratum. Pairs that are missing or have no
         tests are not distinguished.
     """
     better: dict[str, set[str]] = {system: set() for system in values}
-    for comparison in comparisons:
-        if comparison.distinguished and comparison.difference:
-            winner, loser = (
-                (comparison.system, comparison.other)
-                if comparison.difference > 0
-                else (comparison.other, comparison.system)
-            )
-            better[winner].add(loser)
+    for pair in comparisons:
+        if pair.distinguished and pair.difference:
+            is_above = pair.difference > 0
+            better[pair.system if is_above else pair.other].add(pair.other if is_above else pair.system)
     order = sorted(values, key=lambda system: (-values[system], system))
     apart = [(winner, loser) for winner in order for loser in order if loser in better[winner]]
     groups = groups_of(order, apart)
     rows = []
     for system in order:
         numbers = tuple(number for number, group in enumerate(groups, 1) if system in group)
-        above, below = sum(system in losers for losers in better.values()), len(better[system])
-        ranks = 1 + above, len(order) - below
+        best = 1 + sum(system in losers for losers in better.values())
+        below = len(better[system])
+        ranks = (best, len(order) - below)
         rows.append(LeaderboardRow(system, values[system], numbers, _letters(numbers), *ranks, below))
     return tuple(rows)
 
 
 def groups_of(order: Sequence[str], apart: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
-    """The largest groups without two distinguished systems, in the order of their members."""
+    """Find the largest groups without two distinguished systems, in the order of their members."""
     groups = [frozenset(order)]
-    for first, second in apart:
-        split = [
-            smaller
-            for group in groups
-            for smaller in (
-                (group - {first}, group - {second}) if first in group and second in group else (group,)
-            )
-        ]
-        groups = _absorbed(split)
+    for pair in apart:
+        split: dict[frozenset[str], None] = {}
+        for group in groups:
+            smaller = [group - {system} for system in pair] if group.issuperset(pair) else [group]
+            split |= dict.fromkeys(smaller)
+        groups = [group for group in split if not any(group < other for other in split)]
     index = {system: number for number, system in enumerate(order)}
     return sorted(groups, key=lambda group: sorted(index[system] for system in group))
-
-
-def _absorbed(groups: Collection[frozenset[str]]) -> list[frozenset[str]]:
-    """Without those that are part of another."""
-    distinct = list(dict.fromkeys(groups))
-    return [group for group in distinct if not any(group < other for other in distinct)]
 
 
 def _letters(groups: Sequence[int]) -> str:

@@ -1,15 +1,15 @@
-"""Unanswerable queries: whether a system's confidence tells them from those that the corpus answers.
+"""Unanswerable queries: figures on how well a system's confidence tells them from answerable queries.
 
-A query is taken as unanswerable if none of its judged documents is relevant. A query that people tagged
+A query counts as unanswerable if its judged documents have no relevant one. A query that people tagged
 `unanswerable` though a relevant document is known contradicts itself: it is in neither class, and counted.
-The tag alone decides nothing, but the figures say how many of the unanswerable queries have it. The others
-may have a relevant document that nobody judged.
+The tag alone decides nothing, but the figures give the number of unanswerable queries with the tag. The
+others may have a relevant document that nobody judged.
 
-The confidence is the score of the first document; a query without a document has the least confidence there
-is. Scores of different queries must compare for that, which scores of a rank fusion do not. A system that
-asks whether to answer sets a threshold. The area under the ROC curve says how well any threshold can do: the
-probability that an answerable query has more confidence than an unanswerable one. The refusal rate says what
-one threshold does: the highest that keeps at least 95 % of the answerable queries.
+The confidence is the score of the first document; a query without a document has the lowest confidence. The
+figures assume that scores of different queries can be compared, which is false for scores of a rank fusion. A
+system decides by a threshold whether to answer. The area under the ROC curve rates all thresholds together:
+it is the probability that an answerable query has more confidence than an unanswerable query. The refusal
+rate rates one threshold: the highest threshold that keeps at least 95 % of the answerable queries.
 """
 
 from __future__ import annotations
@@ -37,24 +37,26 @@ CONSTANT = "every first document has the same score, as in a file with ranks alo
 
 @dataclass(frozen=True)
 class AbstentionFigures:
-    """How a run deals with unanswerable queries.
+    """Figures on the refusal of unanswerable queries by a run.
 
     Attributes
     ----------
-    answerable: queries with a relevant document that are not tagged `unanswerable`.
-    unanswerable: judged queries without a relevant document; people tagged `tagged` of them so.
-    contradictory, unjudged: queries with the tag and a relevant document, and queries without a grade; both
-        are in neither class.
-    area: under the ROC curve, with DeLong's interval; without a value it says why there are no figures.
-    threshold: confidence from which on `kept` of the answerable queries are answered.
+    answerable: the number of queries with a relevant document that are not tagged `unanswerable`.
+    unanswerable: the number of judged queries without a relevant document.
+    tagged: the number of unanswerable queries that people tagged `unanswerable`.
+    contradictory: the number of queries with the tag and a relevant document, which are in neither class.
+    unjudged: the number of queries without a grade, which are in neither class.
+    area: the area under the ROC curve, with DeLong's interval; without a value, its `why` explains missing
+        figures.
+    threshold: the confidence from which on queries are answered.
     kept: the share of answerable queries that the threshold keeps, at least `KEPT`.
-    refused: share of the unanswerable queries below the threshold; its interval is a bootstrap over both
+    refused: the share of unanswerable queries below the threshold; its interval is a bootstrap over both
         classes, because the threshold moves with the answerable queries.
-    empty_unanswerable, empty_answerable: share of all queries of the class that have no row in the
-        file. A run file cannot say whether the system found nothing there or was not asked: see `note`.
-    curve: threshold, share of answerable queries kept, and share of unanswerable ones refused, from the
-        highest threshold to the lowest, which is None and answers all. Together with the run it tells which
-        queries are unanswerable, so it is not for sealed parts.
+    empty_unanswerable, empty_answerable: the share of all queries of the class that have no row in the file.
+        The system may have found nothing, or may not have been asked: see `note`.
+    curve: threshold, share of answerable queries kept, and share of unanswerable queries refused, from the
+        highest threshold to the lowest, which is None and answers all. Together with the run the curve
+        reveals unanswerable queries, so sealed parts have no curve.
     """
 
     answerable: int
@@ -72,7 +74,7 @@ class AbstentionFigures:
 
     @property
     def note(self) -> str:
-        """Why figures are missing, and of how many queries silence is not known."""
+        """The reason for missing figures, and the number of unanswerable queries without a row."""
         n = self.empty_unanswerable.n
         unsent = round((self.empty_unanswerable.value or 0.0) * n)
         silence = (
@@ -83,11 +85,11 @@ class AbstentionFigures:
 
 
 def run_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int) -> AbstentionFigures:
-    """The figures of one run.
+    """Compute the figures of one run.
 
     Parameters
     ----------
-    facets: of the evaluated queries, by name.
+    facets: name → facet of the evaluated queries.
     """
     tags = facets["tag"].values
     tagged = tags[TAG] if TAG in tags else np.zeros(len(qrels.query_ids), bool)
@@ -99,22 +101,22 @@ def run_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: 
 def refusal_figures(
     confidence: Floats, relevant: Ints, judged: Ints, tagged: Mask, seed: int
 ) -> AbstentionFigures:
-    """What the confidence says of Q queries.
+    """Compute the figures from the confidence of Q queries.
 
     Parameters
     ----------
     confidence: shape (Q,), −∞ where the run returned no document.
-    relevant, judged: relevant and judged documents of each query, shape (Q,).
-    tagged: queries with the tag `unanswerable`, shape (Q,).
+    relevant, judged: the numbers of relevant and judged documents of each query, shape (Q,).
+    tagged: whether each query has the tag `unanswerable`, shape (Q,).
     """
     unanswerable = (judged > 0) & (relevant == 0)
     cases, controls = confidence[(relevant > 0) & ~tagged], confidence[unanswerable]
-    undefined = _undefined(confidence, cases, controls)
+    undefined = _why_undefined(confidence, cases, controls)
     area, threshold, refused = Estimate(why=undefined), None, Estimate(n=len(controls))
     if undefined is None:
         roc, threshold = roc_area(cases, controls), threshold_keeping(cases)
         area = Estimate(roc.value, roc.low, roc.high, len(cases) + len(controls))
-        refused = _refused(cases, controls, threshold, seed)
+        refused = _refused_share(cases, controls, threshold, seed)
     return AbstentionFigures(
         answerable=len(cases),
         unanswerable=len(controls),
@@ -122,21 +124,21 @@ def refusal_figures(
         contradictory=int((tagged & (relevant > 0)).sum()),
         unjudged=int((judged == 0).sum()),
         area=area,
-        threshold=_finite(threshold),
+        threshold=_finite_threshold(threshold),
         kept=None if threshold is None else float((cases >= threshold).mean()),
         refused=refused,
-        empty_unanswerable=_share(np.isneginf(controls)),
-        empty_answerable=_share(np.isneginf(cases)),
+        empty_unanswerable=share_estimate(int(np.isneginf(controls).sum()), len(controls)),
+        empty_answerable=share_estimate(int(np.isneginf(cases).sum()), len(cases)),
         curve=() if undefined else _curve(cases, controls),
     )
 
 
 def top_confidence(query: Ints, scores: Floats, queries: int) -> Floats:
-    """The highest score of each query, −∞ where it has no document, shape (Q,).
+    """Find the highest score of each query, −∞ for a query without a document, shape (Q,).
 
     Parameters
     ----------
-    query, scores: of the places of a run, in any order.
+    query, scores: columns of the places of a run, in any order.
     """
     highest = np.full(queries, -np.inf)
     np.maximum.at(highest, query, scores)
@@ -144,22 +146,23 @@ def top_confidence(query: Ints, scores: Floats, queries: int) -> Floats:
 
 
 def threshold_keeping(answerable: Floats, share: float = KEPT) -> float:
-    """The highest threshold at or above which at least this share of the confidences is."""
+    """Find the highest threshold that keeps at least this share of the confidences at or above it."""
     lost = floor(len(answerable) * (1 - share) + 1e-9)
     return float(np.sort(answerable)[lost])
 
 
-def _finite(threshold: float | None) -> float | None:
+def _finite_threshold(threshold: float | None) -> float | None:
     return None if threshold is None or np.isinf(threshold) else threshold
 
 
 def _curve(cases: Floats, controls: Floats) -> tuple[tuple[float | None, float, float], ...]:
     return tuple(
-        (_finite(point.threshold), point.cases, 1 - point.controls) for point in roc_curve(cases, controls)
+        (_finite_threshold(point.threshold), point.cases, 1 - point.controls)
+        for point in roc_curve(cases, controls)
     )
 
 
-def _undefined(confidence: Floats, cases: Floats, controls: Floats) -> str | None:
+def _why_undefined(confidence: Floats, cases: Floats, controls: Floats) -> str | None:
     if min(len(cases), len(controls)) < MINIMUM_QUERIES:
         return TOO_FEW
     known = confidence[~np.isneginf(confidence)]
@@ -168,7 +171,7 @@ def _undefined(confidence: Floats, cases: Floats, controls: Floats) -> str | Non
     return None
 
 
-def _refused(cases: Floats, controls: Floats, threshold: float, seed: int) -> Estimate:
+def _refused_share(cases: Floats, controls: Floats, threshold: float, seed: int) -> Estimate:
     random = np.random.Generator(np.random.PCG64(seed))
     drawn = np.sort(random.choice(cases, (RESAMPLES, len(cases))), axis=1)
     lost = floor(len(cases) * (1 - KEPT) + 1e-9)
@@ -178,7 +181,3 @@ def _refused(cases: Floats, controls: Floats, threshold: float, seed: int) -> Es
     if value in (0.0, 1.0):  # resamples of the unanswerable queries alone would have no width
         low, high = wilson(round(value * len(controls)), len(controls))
     return Estimate(value, low, high, len(controls))
-
-
-def _share(mask: Mask) -> Estimate:
-    return share_estimate(int(mask.sum()), len(mask))

@@ -1,17 +1,18 @@
 """Estimates for all searches, from queries that were drawn from the traffic with known probability.
 
-A query counts with its `search_weights`: Hájek's ratio, so that measures that some queries do not have need
-no other formula. The interval is the score interval of `figures.means` with a design-based variance: the
-variance of the ratio, stratum by stratum. A query counts by how the estimate moves without it (the
-jackknife), and queries are as many as would say as much with equal weight. In the stratified design a stratum
-whose queries were nearly all drawn has little left to vary (the finite population correction), and as much
-less is added as unseen. The design pps has no unbiased variance, so its queries are taken as drawn with
-replacement, which makes the interval a little too wide. A stratum with one evaluated query shares the
-variance of the other such strata, or of the smallest stratum where there is no other.
+A query counts with its `search_weights` (Hájek's ratio), so that measures that some queries lack need no
+different formula. The interval is the score interval of `figures.means` with a design-based variance: the
+variance of the ratio, stratum by stratum. The variance measures how far the estimate moves without each query
+(the jackknife). The number of queries is the number with equal weights that would give the same precision. In
+the stratified design a stratum whose queries were nearly all drawn has little left to vary (the finite
+population correction), and the allowance for unseen queries shrinks by the same share. The design pps has no
+unbiased variance, so its queries are taken as drawn with replacement, which makes the interval a little too
+wide. A stratum with one evaluated query shares the variance of the other such strata, or of the smallest
+stratum where there is no other.
 
-Differences of systems are often 0. Their interval is Student's t. Where fewer than `CARRIED_BY` differ from
-the most common one, it reaches as far as with one more unseen query, at its worst and at its best. That query
-is in the stratum with the most searches that were not drawn.
+Differences of systems are often 0. Their interval is Student's t. Where fewer than `CARRIED_BY` differences
+differ from the most common difference, the interval is widened as if one more unseen query had the worst or
+the best difference. That query is in the stratum with the most searches that were not drawn.
 
 Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.7 and 7.3.
 """
@@ -21,10 +22,9 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from curation.core.statistics.arrays import Floats
+from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import (
     MINIMUM_QUERIES,
@@ -36,62 +36,60 @@ from curation.core.statistics.intervals import (
 from curation.core.statistics.paired_intervals import CARRIED_BY
 from curation.evaluation.figures.means import TOTAL, highest_of
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
-from curation.evaluation.scoring.measure_names import Measure, averaged, of_mean
+from curation.evaluation.scoring.measure_names import Measure, averaged_columns, of_mean
 from curation.evaluation.scoring.run_scores import RunScores
 
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"
 NO_VARIATION = "every drawn query that could vary has the same value"
 COLLAPSED = -1
-"""The number of the stratum that strata with one query make together."""
+"""The number of the stratum that joins all strata with one query."""
 ONE_EACH = "each stratum has one query"
 TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
 
 
 def traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, Estimate]:
-    """Measure → the estimate for all searches; a total has no estimate."""
-    columns = [averaged(measure, scores.values[:, column]) for column, measure in enumerate(scores.measures)]
-    highest = [averaged(measure, scores.highest[:, column]) for column, measure in enumerate(scores.measures)]
-    estimates = traffic_estimates(np.stack(columns, axis=1), drawn, np.stack(highest, axis=1))
+    """Estimate each measure for all searches; a total has no estimate."""
+    values, highest = (averaged_columns(scores.measures, of) for of in (scores.values, scores.highest))
+    estimates = traffic_estimates(values, drawn, highest)
     return {
-        measure.name: _of_measure(measure, estimate)
+        measure.name: _on_scale_of_measure(measure, estimate)
         for measure, estimate in zip(scores.measures, estimates, strict=True)
     }
 
 
 def traffic_estimates(values: Floats, drawn: DrawnQueries, highest: Floats) -> list[Estimate]:
-    """The estimate of each of P columns.
+    """Estimate each of P columns for all searches.
 
     Parameters
     ----------
-    values: shape (Q, P), at least 0, NaN where a query has none.
-    highest: shape (Q, P), what a query could have at most.
+    values: shape (Q, P), values of at least 0, NaN where a query has no value.
+    highest: shape (Q, P), the highest value that a query could have.
     """
     most = highest_of(values[drawn.queries], highest[drawn.queries])
     return [
-        _bounded(column, drawn, end)
+        _with_score_interval(column, drawn, end)
         for column, end in zip(values[drawn.queries].T, most.tolist(), strict=True)
     ]
 
 
 def traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
-    """The estimate of each of P columns of differences, shape (Q, P), between −1 and 1 or NaN."""
+    """Estimate each of P columns of differences, shape (Q, P), from −1 to 1 or NaN, for all searches."""
     columns = differences[drawn.queries]
     few = most_common(columns)[1] < CARRIED_BY
     return [
-        _guarded(column, drawn) if guarded else _student(column, drawn)
-        for column, guarded in zip(columns.T, few.tolist(), strict=True)
+        _with_unseen_query(column, drawn) if is_few else _with_student_interval(column, drawn)
+        for column, is_few in zip(columns.T, few.tolist(), strict=True)
     ]
 
 
-def _of_measure(measure: Measure, estimate: Estimate) -> Estimate:
-    """The estimate on the scale of the measure's figure."""
+def _on_scale_of_measure(measure: Measure, estimate: Estimate) -> Estimate:
     if measure.summary == "total":
         return estimate._replace(why=TOTAL)
-    value, low, high = (None if end is None else of_mean(measure, end) for end in estimate[:3])
+    value, low, high = (of_mean(measure, end) for end in estimate[:3])
     return estimate._replace(value=value, low=low, high=high)
 
 
-def _bounded(values: Floats, drawn: DrawnQueries, highest: float) -> Estimate:
+def _with_score_interval(values: Floats, drawn: DrawnQueries, highest: float) -> Estimate:
     estimate, effective, variance, free = _estimate(values, drawn)
     if estimate.why is not None or estimate.value is None:
         return estimate
@@ -105,7 +103,7 @@ def _bounded(values: Floats, drawn: DrawnQueries, highest: float) -> Estimate:
     return estimate._replace(low=low, high=high)
 
 
-def _student(differences: Floats, drawn: DrawnQueries) -> Estimate:
+def _with_student_interval(differences: Floats, drawn: DrawnQueries) -> Estimate:
     estimate, _, variance, free = _estimate(differences, drawn)
     if estimate.why is not None or estimate.value is None:
         return estimate
@@ -116,8 +114,11 @@ def _student(differences: Floats, drawn: DrawnQueries) -> Estimate:
 
 
 def _estimate(values: Floats, drawn: DrawnQueries) -> tuple[Estimate, float, float, float]:
-    """The estimate without an interval, how many queries of equal weight would say as much ((Σw)² / Σw², Kish
-    1965), the variance, and its degrees of freedom."""
+    """Estimate the mean for all searches, without an interval.
+
+    Also returns the number of queries with equal weights that would give the same precision ((Σw)² / Σw²,
+    Kish 1965), the variance, and its degrees of freedom.
+    """
     defined = ~np.isnan(values)
     n = int(defined.sum())
     if not n:
@@ -134,13 +135,13 @@ def _estimate(values: Floats, drawn: DrawnQueries) -> tuple[Estimate, float, flo
     return Estimate(value, n=n, why=why), effective, variance, max(1.0, min(free, effective - 1))
 
 
-def _guarded(differences: Floats, drawn: DrawnQueries) -> Estimate:
-    """The figure with an interval that holds one more query, at its worst and at its best.
+def _with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
+    """Widen the interval by one more unseen query, at its worst and at its best.
 
     The unseen query differs by as much as the largest difference that was seen, or by 1 without any
     difference, as in `core.statistics.paired_intervals`.
     """
-    figure = _student(differences, drawn)
+    figure = _with_student_interval(differences, drawn)
     weights = np.where(np.isnan(differences), 0.0, drawn.weights)
     unseen = np.bincount(drawn.strata, weights, len(drawn.open_share)) * drawn.open_share
     if figure.n < MINIMUM_QUERIES or not unseen.any():
@@ -149,7 +150,7 @@ def _guarded(differences: Floats, drawn: DrawnQueries) -> Estimate:
     weight = float(weights[(drawn.strata == stratum) & (weights > 0)].mean())
     more = drawn._replace(weights=np.append(drawn.weights, weight), strata=np.append(drawn.strata, stratum))
     farthest = float(np.nanmax(np.abs(differences))) or 1.0
-    ends = [_student(np.append(differences, end), more) for end in (-farthest, farthest)]
+    ends = [_with_student_interval(np.append(differences, end), more) for end in (-farthest, farthest)]
     known = [end for end in (figure, *ends) if end.low is not None and end.high is not None]
     if not known:
         return figure
@@ -158,8 +159,8 @@ def _guarded(differences: Floats, drawn: DrawnQueries) -> Estimate:
 
 
 def _variance(off: Floats, drawn: DrawnQueries) -> tuple[float, int]:
-    """The variance of the ratio, and its degrees of freedom."""
-    strata = _collapsed(drawn)
+    """Compute the variance of the ratio, and its degrees of freedom."""
+    strata = _collapsed_strata(drawn)
     variance, free = 0.0, 0
     for stratum in np.unique(strata):
         inside = off[strata == stratum]
@@ -172,10 +173,11 @@ def _variance(off: Floats, drawn: DrawnQueries) -> tuple[float, int]:
     return variance, free
 
 
-def _collapsed(drawn: DrawnQueries) -> NDArray[np.int64]:
-    """The stratum of each query, where those with one query are one; a single such joins the smallest other.
+def _collapsed_strata(drawn: DrawnQueries) -> Ints:
+    """Number the stratum of each query, with all strata of one query joined as `COLLAPSED`.
 
-    What a lone query could have been instead is unknown, so to leave it out would take it for certain.
+    A single stratum of one query joins the smallest other stratum. To leave such a query out would treat its
+    value as certain.
     """
     counts = np.bincount(drawn.strata, minlength=len(drawn.open_share))
     alone = np.flatnonzero((counts == 1) & (drawn.open_share > 0))

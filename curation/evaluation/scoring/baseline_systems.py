@@ -1,13 +1,14 @@
-"""The systems whose runs are baselines: over documents, over chunks of a splitter, or an engine's lists.
+"""Systems that write baseline runs: search over documents, search over a splitter's chunks, and engines'
+lists.
 
-An engine searches what it has, so documents that the release lacks may be in its run. A chunked system
-searches the chunks that a splitter makes, and its run has the places of chunks. What searching documents
-keeps, such as counts of words, is in a project of its own where the release is a file or the documents are
-chunks.
+An engine searches its own documents, so its run may hold documents that the release lacks. A chunked system
+searches the chunks that a splitter makes, and its run has the places of chunks. A search keeps data such as
+counts of words. Where the release is a file or the documents are chunks, a temporary project holds that data.
 
-Tools order a run by its scores, some compare them in single precision, and each breaks ties in its own way.
-So scores are written as singles that decrease strictly: a document that scores as the one above it is written
-with the next smaller single. The order of equal scores is the retrievers': by document id.
+Tools order a run by its scores. Some tools compare scores in single precision, and each tool breaks ties in a
+different way. So scores are written as single-precision numbers that decrease strictly: if two documents have
+equal scores, the lower document is written with the next smaller number. Retrievers order equal scores by
+document id.
 """
 
 from __future__ import annotations
@@ -49,23 +50,21 @@ class EngineLists:
         self.lists = {stored.query_id: stored for stored in lists}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
-        """See `Retriever.search`; a broken list counts as empty, and without scores ranks order it."""
-        lists = [self.lists[query.query_id] for query in queries]
-        scores = [
-            stored.scores or [float(-rank) for rank in range(len(stored.document_ids))] for stored in lists
-        ]
-        return [
-            list(map(Hit, stored.document_ids, of_list))
-            for stored, of_list in zip(lists, scores, strict=True)
-        ]
+        """Implement `Retriever.search`; a broken list is empty, and ranks order a list without scores."""
+        hits = []
+        for query in queries:
+            stored = self.lists[query.query_id]
+            scores = stored.scores or [float(-rank) for rank in range(len(stored.document_ids))]
+            hits.append(list(map(Hit, stored.document_ids, scores)))
+        return hits
 
     def why_none(self, query: Query) -> str:
-        """See `Retriever.why_none`."""
+        """Implement `Retriever.why_none`."""
         return self.lists[query.query_id].left_out or "the engine has nothing for the query"
 
 
 def chunked_name(system: str, splitter: str) -> str:
-    """What the run of a system over a splitter's chunks is called."""
+    """Name the run of a system over a splitter's chunks."""
     return f"{system}-{splitter.replace('/', '-')}"
 
 
@@ -74,7 +73,7 @@ class ChunkedSystem:
 
     Attributes
     ----------
-    places: id of a chunk as the system has it → where it is.
+    places: the system's id of a chunk → the place of the chunk.
     """
 
     def __init__(self, system: Retriever, splitter: str, places: Mapping[str, ChunkPlace]) -> None:
@@ -84,42 +83,36 @@ class ChunkedSystem:
         self.search = system.search
 
     def why_none(self, query: Query) -> str:
-        """See `Retriever.why_none`: what is searched is chunks."""
+        """Implement `Retriever.why_none`, for chunks instead of documents."""
         return self._system.why_none(query).replace("documents", "chunks")
 
     def lines(self, query_id: str, hits: Sequence[Hit]) -> list[str]:
-        """The lines of one query, with scores as `run_lines` has them."""
+        """Write the lines of one query as CSV, with strictly decreasing scores."""
         written = StringIO()
         writer = csv.writer(written, lineterminator="\n")
-        for rank, (hit, score) in enumerate(zip(hits, written_scores(hits), strict=True), 1):
-            writer.writerow(
-                [
-                    quote_formula(str(cell))
-                    for cell in (query_id, *self.places[hit.document_id][:-1], rank, score)
-                ]
-            )
+        scores = decreasing(hit.score or 0.0 for hit in hits)
+        for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1):
+            cells = (query_id, *self.places[hit.document_id][:-1], rank, score)
+            writer.writerow([quote_formula(str(cell)) for cell in cells])
         return written.getvalue().splitlines()
 
 
 def run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
-    """The lines of one query in TREC's six columns; see the head of the module for the scores.
+    """Write the lines of one query in TREC's six columns, with strictly decreasing scores.
 
     Parameters
     ----------
-    ids: document id → id as it is written.
+    ids: document id → the id that is written.
     """
+    scores = decreasing(hit.score or 0.0 for hit in hits)
     return [
         f"{query_id} Q0 {ids[hit.document_id]} {rank} {score} {tag}"
-        for rank, (hit, score) in enumerate(zip(hits, written_scores(hits), strict=True), 1)
+        for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
     ]
 
 
-def written_scores(hits: Sequence[Hit]) -> list[str]:
-    return decreasing([hit.score or 0.0 for hit in hits])
-
-
 def decreasing(scores: Iterable[float]) -> list[str]:
-    """Scores, best first, as texts of singles that decrease strictly: each as near to its own as can be."""
+    """Write scores, best first, as the nearest single-precision numbers that decrease strictly."""
     written: list[str] = []
     above = np.float32(np.inf)
     for score in scores:
@@ -128,8 +121,8 @@ def decreasing(scores: Iterable[float]) -> list[str]:
     return written
 
 
-def _chunks(documents: Sequence[Document], split: Split) -> list[tuple[Document, ChunkPlace]]:
-    """The chunks as documents to search, with their places; none has a place that another one has."""
+def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[Document, ChunkPlace]]:
+    """Split documents into chunks that can be searched as documents, each with its place."""
     chunks = []
     for document in documents:
         for start, end in split(document.body):
@@ -149,20 +142,21 @@ def own_searchers(
     splitters: Mapping[str, Split],
     model: str,
 ) -> Iterator[list[Retriever]]:
+    """Yield the named systems over the documents, or over the chunks of each splitter."""
     with ExitStack() as stack:
         searchers: list[Retriever] = []
         if not splitters:
-            work = store if release.file is None else stack.enter_context(_scratch(documents))
+            work = store if release.file is None else stack.enter_context(_temporary_project(documents))
             systems = Systems(work, names, corpus_of(documents), model)
             searchers = [systems.retriever(name) for name in names]
         with nullcontext() if release.file else store.reading() as cursor:
             stemmer = project_stemmer(cursor) if cursor else None
         for splitter, split in splitters.items():
-            cut = _chunks(documents, split)
-            places = {chunk.document_id: place for chunk, place in cut}
-            work = stack.enter_context(_scratch([chunk for chunk, _ in cut], stemmer))
-            corpus = corpus_of(chunk for chunk, _ in cut)
-            systems = Systems(work, names, corpus, model, vectors=None if release.file else store)
+            cut = _split_documents(documents, split)
+            places, chunks = {chunk.document_id: place for chunk, place in cut}, [chunk for chunk, _ in cut]
+            work = stack.enter_context(_temporary_project(chunks, stemmer))
+            vectors = None if release.file else store
+            systems = Systems(work, names, corpus_of(chunks), model, vectors=vectors)
             searchers += [ChunkedSystem(systems.retriever(name), splitter, places) for name in names]
         yield searchers
 
@@ -177,7 +171,10 @@ def engine_searchers(
     say: Callable[[str], object],
     progress: Progress,
 ) -> Iterator[list[Retriever]]:
-    """An engine with its lists, which are kept until the files are written: what breaks off goes on."""
+    """Yield an engine with its lists; the lists stay stored until the files are written.
+
+    So an interrupted run continues with the lists that it has.
+    """
     template = engine.engine.template.template_hash
     request_id = digest(
         "engine run of a release", release.row.release_id, engine.engine.name, template, depth
@@ -191,8 +188,8 @@ def engine_searchers(
 
 
 @contextmanager
-def _scratch(documents: Sequence[Document], stemmer: str | None = None) -> Iterator[Store]:
-    """A project of these documents for what searching them keeps, such as counts of words."""
+def _temporary_project(documents: Sequence[Document], stemmer: str | None = None) -> Iterator[Store]:
+    """Yield a project of these documents, for data that a search keeps, such as counts of words."""
     with TemporaryDirectory() as folder:
         store = create_store(Path(folder) / "scratch.duckdb")
         try:

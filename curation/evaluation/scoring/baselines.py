@@ -1,19 +1,19 @@
-"""Baselines: BM25, dense and hybrid on a release's own corpus, written as TREC run files for any tool.
+"""Baselines: BM25, dense, hybrid or an engine on a release's queries, written as run files for any tool.
 
-Or an engine, asked for the release's queries: it searches what it has, so documents that the release lacks
-may be in its run. Its seconds are of one request each.
+BM25, dense and hybrid search the release's versions of the documents. An engine searches its own documents,
+so its run may hold documents that the release lacks. The seconds of an engine are the time of one request a
+query.
 
-Or the same systems over chunks: each splitter cuts the documents, and each system searches the chunks, with
-their document's title before them. Such a run is a CSV file with the offsets of chunks, and with the version
-of their document.
+The systems can also search chunks: each splitter cuts the documents, and each system searches the chunks,
+with the title of the document before each chunk. Such a run is a CSV file with the offsets of chunks and the
+versions of their documents.
 
-What is searched is what the release pins: its versions of the documents, for its queries. No grade is read,
-so a run gives nothing away and passes no seal.
+No grade is read, so a run reveals no grade and passes no seal.
 
-Scores are written as `baseline_systems` says, and ids as in the TREC export.
+Scores are written as `baseline_systems` describes, and ids as in the TREC export.
 
-With each run file is a JSON file of the same name with all that the run depends on, and the seconds that
-each query took. The run file has the same bytes each time; seconds have not.
+Next to each run file is a JSON file of the same name with everything that the run depends on, and the seconds
+of each query. Repeated runs write run files with the same bytes; only the seconds differ.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from curation import __version__
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.reports.page import Table
-from curation.core.text import normalise_query, pluralize
+from curation.core.text import pluralize
 from curation.evaluation.scoring.baseline_systems import (
     CHUNK_COLUMNS,
     ChunkedSystem,
@@ -42,6 +42,7 @@ from curation.evaluation.scoring.baseline_systems import (
     own_searchers,
     run_lines,
 )
+from curation.evaluation.scoring.release import ALL, query_of_row
 from curation.evaluation.scoring.splitters import splitters_named
 from curation.ingest.importers.corpus import content_hash_of
 from curation.pooling.request import SYSTEMS
@@ -56,7 +57,6 @@ from curation.store.staging import staged
 
 DEPTH = 1000
 REQUESTED = "wall time of one request over HTTP for each query"
-ALL = "all"
 RUN_SUFFIX = ".trec"
 CHUNK_SUFFIX = ".csv"
 SIDECAR_SUFFIX = ".json"
@@ -64,19 +64,20 @@ TIMED = (
     "wall time to search for each query by itself, to the depth of the run; index and embeddings, also "
     "of the queries, were made before"
 )
-"""What the seconds of a run are."""
+"""The meaning of the seconds of a run."""
 
 
 @dataclass(frozen=True)
 class BaselineRun:
-    """One system's run as it was written.
+    """The run of one system in its files.
 
     Attributes
     ----------
-    file, sidecar: where it was written: the run, and what it depends on.
-    results: lines of the run file.
-    empty: reason → queries for which nothing was found; they are not in the run file.
-    seconds: per query, the mean (see `TIMED`).
+    file: the run file.
+    sidecar: the JSON file with everything that the run depends on.
+    results: the number of lines of the run file.
+    empty: reason → number of queries without a result; the run file lacks these queries.
+    seconds: the mean of the seconds a query (see `TIMED`).
     """
 
     system: str
@@ -95,9 +96,9 @@ class BaselineRuns:
 
     Attributes
     ----------
-    part: of the split whose queries were searched for, or 'all'.
-    without_text: documents without any text, which no system finds.
-    mapped: ids that hold white space and were encoded, as in the TREC export.
+    part: the part of the split whose queries were searched for, or 'all'.
+    without_text: the number of documents without any text, which no system finds.
+    mapped: the number of ids with white space, which were encoded as in the TREC export.
     """
 
     name: str
@@ -113,7 +114,7 @@ class BaselineRuns:
 
     @property
     def sentences(self) -> list[str]:
-        """What was searched, and for how many queries nothing was found."""
+        """Sentences on the documents that were searched, and on queries without a result."""
         lines = []
         if self.documents:
             documents = pluralize(self.documents, "document was", "documents were")
@@ -131,7 +132,7 @@ class BaselineRuns:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The run files."""
+        """A table of the run files."""
         columns = ("file", "queries", "lines", "without a result", "ms a query")
         rows = tuple(
             (run.file.name, run.queries, run.results, sum(run.empty.values()), 1000 * run.seconds)
@@ -163,21 +164,22 @@ def write_baselines(
     Parameters
     ----------
     systems: names out of `pooling.request.SYSTEMS`.
-    part: of the split, or 'all'.
-    model: what dense and hybrid embed with.
-    replace: write over files of the same names.
-    engine: is asked in the place of `systems`; `say` is called with what is sent where, before it is.
-    chunks: splitters; the systems search the chunks that each makes, in the place of whole documents.
+    part: a part of the split, or 'all'.
+    model: the embedding model of dense and hybrid.
+    replace: whether files of the same names are overwritten.
+    engine: an engine that is asked instead of `systems`.
+    chunks: names of splitters; the systems search chunks instead of whole documents.
+    say: a function that is told which data is sent to which engine, before the data is sent.
 
     Raises
     ------
-    InputError: unknown systems or part, a depth below 1; files of the same names are there and are not to be
-        replaced; the folder cannot be written.
+    InputError: unknown systems or part, a depth below 1; files of the same names exist and `replace` is
+        false; the folder cannot be written.
     NotFoundError: there is no such release or model.
     RefusedError: the release or a document of it is not as it was frozen, a newer goldgrade froze it, its
         corpus is held, the model cannot be used, or the engine gives no answer.
     """
-    names = _checked(systems if engine is None else SYSTEMS, depth)
+    names = _checked_systems(systems if engine is None else SYSTEMS, depth)
     names = names if engine is None else [engine.engine.name]
     splitters = splitters_named(chunks)
     release = load_release(store, name)
@@ -186,11 +188,11 @@ def write_baselines(
             f"Not possible on the release {name!r}: it has the documents that engines brought, and "
             f"{', '.join(names)} would take them for the whole corpus. Ask the engine instead, with --engine."
         )
-    queries = _queries(release, part)
+    queries = _queries_of_part(release, part)
     out = out.resolve()
     labels = [chunked_name(name, splitter) for splitter in splitters for name in names] or names
     _refuse_existing(out, labels, CHUNK_SUFFIX if splitters else RUN_SUFFIX, replace)
-    documents = [] if engine is not None else _documents(store, release, progress)
+    documents = [] if engine is not None else _pinned_documents(store, release, progress)
     about = {
         "release": name,
         "release_id": release.row.release_id,
@@ -226,7 +228,7 @@ def write_baselines(
 
 
 class _ExportedIds:
-    """The ids of a release as its TREC export has them."""
+    """The ids of a release's queries and documents in its TREC export."""
 
     def __init__(self, release: FrozenRelease) -> None:
         self.queries = without_space(row["query_id"] for row in release.rows("queries"))
@@ -234,13 +236,13 @@ class _ExportedIds:
         pairs = [*self.queries.items(), *self.documents.items()]
         self.mapped = sum(exported != id for id, exported in pairs)
 
-    def of(self, hits: Sequence[Hit]) -> dict[str, str]:
-        """Document id → id as it is written, of those that the release lacks, too."""
+    def of_hits(self, hits: Sequence[Hit]) -> dict[str, str]:
+        """Map the document id of each hit to its exported id; the release may lack the document."""
         written = without_space(hit.document_id for hit in hits)
         return {document_id: self.documents.get(document_id, other) for document_id, other in written.items()}
 
 
-def _checked(systems: Sequence[str], depth: int) -> list[str]:
+def _checked_systems(systems: Sequence[str], depth: int) -> list[str]:
     problems = []
     if depth < 1:
         problems.append(f"--depth {depth}: expected at least 1 document a query.")
@@ -253,25 +255,14 @@ def _checked(systems: Sequence[str], depth: int) -> list[str]:
     return known_systems(systems)
 
 
-def _queries(release: FrozenRelease, part: str) -> list[Query]:
-    rows = release.rows("queries")
+def _queries_of_part(release: FrozenRelease, part: str) -> list[Query]:
     if part != ALL:
         refuse_unknown_parts(release.header["queries"], [part])
-    return [
-        Query(
-            row["query_id"],
-            row["text"],
-            normalise_query(row["text"]),
-            row["source"],
-            row.get("information_need"),
-        )
-        for row in rows
-        if part in (ALL, row["part"])
-    ]
+    return [query_of_row(row) for row in release.rows("queries") if part in (ALL, row["part"])]
 
 
-def _documents(store: Store, release: FrozenRelease, progress: Progress) -> list[Document]:
-    """The documents as the release pins them."""
+def _pinned_documents(store: Store, release: FrozenRelease, progress: Progress) -> list[Document]:
+    """Read the release's versions of the documents."""
     documents = []
     for number, (document_id, document) in enumerate(release.documents(store), 1):
         if document is None or content_hash_of(document) != release.versions[document_id]:
@@ -326,7 +317,7 @@ def _write_run(
     about: Mapping[str, Any],
     progress: Progress,
 ) -> BaselineRun:
-    """Write one system's run and what it depends on into `folder`, which is going to be `out`."""
+    """Write one system's run and its JSON file into `folder`; the files are later moved to `out`."""
     if not isinstance(system, EngineLists):
         system.search(queries, 1, progress)  # makes the index and the embeddings
     lines: list[str] = []
@@ -344,7 +335,7 @@ def _write_run(
         if isinstance(system, ChunkedSystem):
             lines += system.lines(query.query_id, hits)
         else:
-            lines += run_lines(query_id, hits, system.name, ids.of(hits))
+            lines += run_lines(query_id, hits, system.name, ids.of_hits(hits))
         if not hits:
             empty[system.why_none(query)] += 1
         progress(f"{system.name}: write", done, len(queries))
@@ -355,23 +346,15 @@ def _write_run(
     ending = CHUNK_SUFFIX if chunked else RUN_SUFFIX
     run, sidecar = (f"{system.name}{suffix}" for suffix in (ending, SIDECAR_SUFFIX))
     (folder / run).write_bytes(content)
+    reasons = dict(sorted(empty.items()))
     described = {
         "system": system.name,
         "settings": dict(system.settings),
         **about,
-        "empty": dict(sorted(empty.items())),
+        "empty": reasons,
         "file": {"name": run, "sha256": sha256, "lines": len(lines)},
         "seconds": {"mean": mean, "queries": seconds},
     }
     text = json.dumps(described, ensure_ascii=False, indent=2, sort_keys=True)
     (folder / sidecar).write_text(f"{text}\n", encoding="utf-8")
-    return BaselineRun(
-        system.name,
-        out / run,
-        out / sidecar,
-        len(seconds),
-        len(lines),
-        dict(sorted(empty.items())),
-        mean,
-        sha256,
-    )
+    return BaselineRun(system.name, out / run, out / sidecar, len(seconds), len(lines), reasons, mean, sha256)

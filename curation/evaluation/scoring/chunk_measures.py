@@ -1,4 +1,4 @@
-"""Measures of chunks: how much evidence the first chunks of each list hold, and how many words they have.
+"""Measures of chunks: the evidence in the first chunks of each list, and the number of words of these chunks.
 
 A chunk is a part of a document, `start` to `end` in characters of its body; a run of documents is a run of
 chunks that are whole documents. With E the characters of evidence of a query's relevant documents, and R the
@@ -18,18 +18,20 @@ characters of its first k chunks,
 |R| counts a character as often as chunks hold it, and |E ∩ R| once (B. Smith and A. Troynikov (2024),
 Evaluating Chunking Strategies for Retrieval, Chroma technical report; there of tokens). So in nDCG what is
 found again gains nothing, and the chunks of a document gain its grade together. The best list has all
-evidence of a pair in one chunk, the highest grade first; no list has more. On whole documents the measure is
-nDCG with the grade as gain (K. Järvelin and J. Kekäläinen (2002), Cumulated gain-based evaluation of IR
-techniques, ACM TOIS 20) over the pairs with evidence; that overlapping parts gain once is the rule of XML
-retrieval (G. Kazai and M. Lalmas (2006), eXtended cumulated gain measures, ACM TOIS 24).
+evidence of a pair in one chunk, the highest grade first; no list has a higher DCG. On whole documents the
+measure is nDCG with the grade as gain (K. Järvelin and J. Kekäläinen (2002), Cumulated gain-based evaluation
+of IR techniques, ACM TOIS 20) over the pairs with evidence. Overlapping parts gain once, as in XML retrieval
+(G. Kazai and M. Lalmas (2006), eXtended cumulated gain measures, ACM TOIS 24).
 
-evidence_within compares chunks of all sizes at the same cost. The chunk that passes w words is cut there, and
-a chunk is here the words that begin in it, each up to where the next word of its document begins. So the
-value depends on the words that a run brings and on their order alone, not on where its chunks are cut.
-context_words is what a language model has to read: no quality, so systems are not compared by it.
+evidence_within compares chunks of all sizes at the same cost. The list is cut after w words. For this
+measure, a chunk is the words that begin in the chunk, each up to the beginning of the document's next word.
+So the value depends on the words of a run and on their order alone, not on the places where chunks are cut.
+context_words is the number of words that a language model has to read. It is no quality, so systems are not
+compared by it.
 
-A chunk with an unknown text, such as a chunk of a document that the corpus lacks, may have any length: it
-ends the list of evidence_within@w, and precision and IoU of what holds it are 0. So it never helps a run.
+A chunk with an unknown text, such as a chunk of a document that the corpus lacks, may have any length. So the
+chunk ends the list of evidence_within@w, and precision and IoU of a list that holds the chunk are 0. An
+unknown chunk never helps a run.
 """
 
 from __future__ import annotations
@@ -48,10 +50,10 @@ from curation.evaluation.scoring.evidence import OPEN, EvidenceRanges, query_sum
 from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
 
 UNKNOWN = -1
-"""The words of a chunk whose text is not known."""
+"""The number of words of a chunk with an unknown text."""
 FoundEvidence = tuple[Ints, Ints, Ints]
-"""The chunks with new evidence: their places, the positions of their pairs, and how many characters are
-new."""
+"""Chunks with new evidence: their places, the positions of their pairs, and their numbers of new
+characters."""
 
 
 class RunChunks(NamedTuple):
@@ -59,13 +61,14 @@ class RunChunks(NamedTuple):
 
     Attributes
     ----------
-    query: positions in the queries of the qrels; rank: from 1; both of shape (C,).
-    documents: their ids, C of them.
-    start, end: in characters of the body; the end of a whole document of unknown length is `OPEN`.
-    words: how many begin in each; `UNKNOWN` where its text is not known.
-    first_word: position of its first word in `bounds`; `UNKNOWN` where its place is not known.
-    bounds: where each word of the documents begins and the one before it ends; the first word of a document
-        from 0, its last one to the end. Shared by the runs of a release.
+    query: positions in the queries of the qrels, shape (C,).
+    rank: the rank of each chunk, from 1, shape (C,).
+    documents: the ids of the chunks' documents, shape (C,).
+    start, end: characters of the body; the end of a whole document of unknown length is `OPEN`.
+    words: the number of words that begin in each chunk; `UNKNOWN` for an unknown text.
+    first_word: the position of the chunk's first word in `bounds`; `UNKNOWN` for an unknown place.
+    bounds: the boundaries between words of documents, shared by the runs of a release. The first word of a
+        document begins at 0, and the last word reaches to the end.
     """
 
     query: Ints
@@ -84,7 +87,7 @@ class RankedChunks:
 
     Attributes
     ----------
-    judged: whether their documents have a grade for the query, shape (C,).
+    judged: whether the chunk's document has a grade for the query, shape (C,).
     """
 
     chunks: RunChunks
@@ -93,16 +96,16 @@ class RankedChunks:
 
     @cached_property
     def found(self) -> FoundEvidence:
-        """The evidence that each chunk holds and no chunk above it."""
-        return _found(self.chunks, self.evidence)
+        """The evidence that each chunk holds and that no chunk above it holds."""
+        return _new_evidence(self.chunks, self.evidence)
 
     @property
     def most_words(self) -> int:
-        """The words of the longest chunk."""
+        """The number of words of the longest chunk."""
         return int(self.chunks.words.max(initial=0))
 
     def cut(self, budget: int) -> RunChunks:
-        """The chunks with a known place, as the words of each that the budget has room for."""
+        """Cut the lists after a number of words; chunks without a known place are left out."""
         chunks, read = self.chunks, words_read(self.chunks, budget)
         rows = np.flatnonzero((read > 0) & (chunks.first_word != UNKNOWN))
         first = chunks.first_word[rows]
@@ -118,21 +121,23 @@ class RankedChunks:
         )
 
     def looked_at(self, measure: Measure) -> Mask:
-        """Which chunks a measure looks at, shape (C,)."""
+        """Find the chunks that a measure looks at, shape (C,)."""
         depth = measure.depth or 1
         if measure.kind != WITHIN:
             return self.chunks.rank <= depth
         return words_read(self.chunks, depth) > 0
 
     def share_judged(self, measure: Measure, queries: int) -> Floats:
-        """The share of judged chunks among those that a measure looks at, shape (Q,); NaN without any."""
+        """Compute the share of judged chunks that a measure looks at, shape (Q,); NaN where it looks at
+        none."""
         inside = self.looked_at(measure)
         query = self.chunks.query[inside]
         return ratio(query_sums(query, self.judged[inside], queries), query_sums(query, None, queries))
 
 
 def words_read(chunks: RunChunks, budget: int) -> Ints:
-    """How many words of each chunk are among the first ones of its query, up to a budget, shape (C,)."""
+    """Count the words of each chunk that are among the first words of its list, up to a budget, shape
+    (C,)."""
     known = chunks.words != UNKNOWN
     words = np.where(known, chunks.words, budget)  # a chunk that may be longer ends the list
     before = np.concatenate([[0], np.cumsum(words)])[:-1]
@@ -140,8 +145,12 @@ def words_read(chunks: RunChunks, budget: int) -> Ints:
     return np.where(known, np.clip(left, 0, words), 0)
 
 
-def _found(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
-    """Evidence and chunks of a pair are cut where either begins or ends; a piece is the first chunk's."""
+def _new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
+    """Find the evidence that each chunk holds and that no chunk above it holds.
+
+    A pair's evidence and chunks are cut into pieces where either begins or ends. A piece belongs to the first
+    chunk that holds the piece.
+    """
     ids = chunks.documents.dictionary
     document = ints_of(pc.index_in(ids, value_set=evidence.documents))[ints_of(chunks.documents.indices)]
     wanted = chunks.query * len(evidence.documents) + document
@@ -164,24 +173,27 @@ def _found(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
 
 
 def _repeated(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Each number of the ranges, with the position of its range: (0, 0, 1), (3, 4, 7) of (3, 5), (7, 8)."""
+    """List each number of the ranges, after the position of its range.
+
+    The ranges 3 to 5 and 7 to 8 give the positions (0, 0, 1) and the numbers (3, 4, 7).
+    """
     size = last - first
     owner = np.repeat(np.arange(len(first)), size)
     return owner, np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size) + first[owner]
 
 
 def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
-    """The value of each query, shape (Q,); words in total are NaN where one of the chunks is not known.
+    """Compute a measure of chunks, shape (Q,); context_words is NaN where a chunk has unknown words.
 
-    A query without evidence of relevant documents has no value that means anything.
+    The value of a query without evidence in relevant documents means nothing.
 
     Parameters
     ----------
-    relevant: least grade of a relevant document.
+    relevant: the lowest grade of a relevant document.
     """
     chunks, inside = ranked.chunks, ranked.looked_at(measure)
     if measure.kind == CONTEXT:
-        return _returned(chunks, inside, chunks.words, np.nan, queries)
+        return _amounts_of_lists(chunks, inside, chunks.words, np.nan, queries)
     if measure.kind == WITHIN:
         return _recall_within(ranked, measure.depth or 1, queries, relevant)
     (place, pair, characters), evidence = ranked.found, ranked.evidence
@@ -200,21 +212,21 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
     every = evidence.characters(queries, relevant)
     if measure.kind == "evidence_recall":
         return ratio(new, every, 0.0)
-    returned = _returned(chunks, inside, chunks.end - chunks.start, np.inf, queries)
+    returned = _amounts_of_lists(chunks, inside, chunks.end - chunks.start, np.inf, queries)
     return ratio(new, returned if measure.kind == "evidence_precision" else every + returned - new, 0.0)
 
 
 def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: int) -> Floats:
-    """Recall of the evidence in the first words of each query, shape (Q,)."""
+    """Compute the recall of evidence in the first words of each list, shape (Q,)."""
     chunks, evidence = ranked.cut(budget), ranked.evidence
-    place, pair, characters = _found(chunks, evidence)
+    place, pair, characters = _new_evidence(chunks, evidence)
     counted = evidence.grade[pair] >= relevant
     new = query_sums(chunks.query[place[counted]], characters[counted], queries)
     return ratio(new, evidence.characters(queries, relevant), 0.0)
 
 
-def _returned(chunks: RunChunks, inside: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:
-    """The sum of the amounts of each query's chunks, shape (Q,); `unknown` where one has unknown words."""
+def _amounts_of_lists(chunks: RunChunks, inside: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:
+    """Add up the amounts of each query's chunks, shape (Q,); `unknown` where a chunk has unknown words."""
     sums = query_sums(chunks.query[inside], amounts[inside], queries)
     sums[chunks.query[inside & (chunks.words == UNKNOWN)]] = unknown
     return sums

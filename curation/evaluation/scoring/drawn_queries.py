@@ -1,4 +1,4 @@
-"""The evaluated queries that were drawn from the traffic, with the searches that each represents."""
+"""Drawn queries: evaluated queries from the sample of the traffic, and the searches that each represents."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from curation.releases.search_weights import search_weights
 
 
 class DrawnQueries(NamedTuple):
-    """The D of the evaluated queries that were drawn, from S strata.
+    """D evaluated queries that the sample drew from S strata.
 
     Attributes
     ----------
-    queries: positions among the evaluated queries, shape (D,).
-    weights: searches that each represents, shape (D,). strata: number of the stratum of each, shape (D,).
-    open_share: each stratum's share that was not evaluated and could have been, shape (S,).
+    queries: the positions among the evaluated queries, shape (D,).
+    weights: the number of searches that each query represents, shape (D,).
+    strata: the number of each query's stratum, shape (D,).
+    open_share: the share of each stratum that could have been evaluated and was not, shape (S,).
     """
 
     queries: Ints
@@ -35,14 +36,14 @@ def drawn_queries(
     population: Mapping[str, int],
     design: str | None,
 ) -> DrawnQueries:
-    """The queries with a weight, of Q evaluated ones.
+    """Find the queries that have a weight among Q evaluated queries.
 
     Parameters
     ----------
     stratum: the name of each query's stratum.
-    traffic, probability: how often each was asked, and its chance of being drawn, shape (Q,); NaN where it is
-        not of the release's sample.
-    drawn, population: stratum → queries that the sample drew from it, and that it has.
+    traffic, probability: the number of searches for each query, and its chance of being drawn, shape (Q,);
+        NaN for a query outside the release's sample.
+    drawn, population: stratum → the number of queries that the sample drew, and that the stratum has.
     design: 'stratified', 'pps', or None if there is no sample.
     """
     weights = search_weights(stratum, traffic, probability, drawn)

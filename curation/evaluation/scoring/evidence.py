@@ -1,4 +1,5 @@
-"""Evidence as columns: the ranges of characters that people marked in the documents of each query."""
+"""Evidence as columns: the ranges of characters that people marked in the documents of each query; query
+sums."""
 
 from __future__ import annotations
 
@@ -15,20 +16,21 @@ from curation.core.statistics.arrays import Floats, Ints, Mask
 
 Pair = tuple[str, str]
 OPEN = 1 << 40
-"""The end of a document whose length is not known."""
+"""The end of a document of unknown length."""
 
 
 @dataclass(frozen=True)
 class EvidenceRanges:
-    """Where documents hold evidence, P pairs of query and document with R ranges.
+    """The evidence in documents: R ranges of characters of P pairs of query and document.
 
     Attributes
     ----------
-    documents: their ids, each once, ordered as UTF-8 bytes.
-    pair: one ascending number for each (query, document), shape (P,). query: positions, shape (P,).
-    grade: of each pair; 0 where nobody gave one, shape (P,).
-    first: where the ranges of each pair begin, and where the last end, shape (P + 1,).
-    start, end: of the ranges by pair, in order and apart, shape (R,).
+    documents: the id of each document once, ordered as UTF-8 bytes.
+    pair: one ascending number for each (query, document), shape (P,).
+    query: the position of each pair's query, shape (P,).
+    grade: the grade of each pair; 0 where nobody graded the pair, shape (P,).
+    first: the position of each pair's first range, and the number of ranges, shape (P + 1,).
+    start, end: the ranges by pair, in order and without overlap, shape (R,).
     """
 
     documents: pa.Array
@@ -41,16 +43,16 @@ class EvidenceRanges:
 
     @cached_property
     def sizes(self) -> Ints:
-        """Characters of evidence of each pair, shape (P,)."""
+        """The number of characters of evidence of each pair, shape (P,)."""
         return np.add.reduceat(self.end - self.start, self.first[:-1]) if len(self.pair) else self.pair
 
     def characters(self, queries: int, relevant: int) -> Ints:
-        """Characters of evidence of each query's documents with a relevant grade, shape (Q,)."""
+        """Count the characters of evidence in each query's relevant documents, shape (Q,)."""
         counted = self.grade >= relevant
         return query_sums(self.query[counted], self.sizes[counted], queries).astype(np.int64)
 
     def best_dcg(self, depth: int, queries: int) -> Floats:
-        """The DCG of each query's best list to a depth, shape (Q,)."""
+        """Compute the DCG of each query's best list down to a depth, shape (Q,)."""
         order = np.lexsort((-self.grade, self.query))
         rank = np.arange(1, len(order) + 1) - np.searchsorted(self.query, self.query)  # pairs are by query
         gains = np.where(rank <= depth, self.grade[order] / np.log2(rank + 1), 0.0)
@@ -60,12 +62,12 @@ class EvidenceRanges:
 def evidence_ranges(
     marked: Mapping[Pair, Iterable[Span]], grades: Mapping[Pair, int], query_ids: Sequence[str]
 ) -> EvidenceRanges:
-    """Columns of the ranges of characters that hold evidence.
+    """Turn ranges of characters that hold evidence into columns.
 
     Parameters
     ----------
-    marked: (query id, document id) → ranges, of these queries alone.
-    query_ids: ordered as in the qrels.
+    marked: (query id, document id) → ranges, for these queries alone.
+    query_ids: the ids of the queries, in the order of the qrels.
     """
     index = {query: number for number, query in enumerate(query_ids)}
     pairs = sorted(marked)
@@ -86,5 +88,5 @@ def evidence_ranges(
 
 
 def query_sums(query: Ints, amounts: Floats | Ints | Mask | None, queries: int) -> Floats:
-    """The sum of each query's amounts, or their number, shape (Q,)."""
+    """Add up the amounts of each query, shape (Q,); without amounts, count the query's rows."""
     return np.bincount(query, amounts, queries).astype(np.float64)

@@ -1,21 +1,21 @@
-"""Facets tell the queries of a release apart, for figures of each kind.
+"""Facets: the properties that divide a release's queries into kinds, for figures of each kind.
 
-    stratum   what the sample calls it; 'imported', 'written' or 'synthetic' for others
+    stratum   the name in the sample; 'imported', 'written' or 'synthetic' for other queries
     band, length, field:F …
               one dimension of the strata, where the sample has it
-    segment   where the query was asked most often
-    tag       each tag; a query with two tags is in both values, one without any in 'no tag'
+    segment   the segment in which the query was asked most often
+    tag       each tag; a query with two tags is in both values, a query without tags in 'no tag'
     source, part
     cluster, grid
               regions of the corpus and the 3 × 3 grid, where the release has a coverage map
 
 `type` is short for stratum and tag, as in agreement by type. Where a language model wrote some of the
-queries, they are always distinguished by source.
+queries, figures are always also given by source.
 
-A query is in every region of the corpus that it is about. The grid is the thirds of dispersion Δ and of
-alignment J, as the release has their boundaries. Regions without an evaluated query are values too: what
-systems reach there is unknown. Queries that are in no region, or have no cell, are counted under a value of
-their own, which is no stratum of the corpus.
+A query is in every region of the corpus that it is about. The grid has the thirds of dispersion Δ and of
+alignment J, with the boundaries of the release. Regions without an evaluated query are values too: the
+figures of systems there are unknown. Queries in no region, and queries without a cell, are counted under
+separate values, which are no strata of the corpus.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from curation.queries.sampling.designs import BETWEEN
 NO_SEGMENT = "no segment"
 NO_TAG = "no tag"
 OTHER = "not sampled"
-"""What dimensions of strata call a query that is of no stratum of the sample."""
+"""The value of a dimension of strata for a query outside the sample."""
 SOURCE, SYNTHETIC = "source", "synthetic"
 SHORT_FOR = {"type": ("stratum", "tag")}
 CLUSTER, GRID = "cluster", "grid"
@@ -49,12 +49,13 @@ NO_CELL = "no relevant document in a cluster"
 
 @dataclass(frozen=True)
 class Facet:
-    """A way to tell queries apart.
+    """A property of queries, such as the tag.
 
     Attributes
     ----------
-    values: value → which of the Q queries have it, shape (Q,); ordered by value, regions from the largest.
-    outside: values of the queries that are in no stratum; these values are no strata.
+    values: value → whether each of the Q queries has it, shape (Q,); ordered by value, regions from the
+        largest.
+    outside: the values of queries that are in no stratum; these values are no strata.
     """
 
     name: str
@@ -63,47 +64,46 @@ class Facet:
 
 
 def facet_names(dimensions: Sequence[str], covered: bool = False) -> tuple[str, ...]:
-    """The facets by which queries of one part can be distinguished.
+    """Name the facets that can divide the queries of one part.
 
     Parameters
     ----------
-    dimensions: what the strata of the release's sample were made by.
+    dimensions: the dimensions of the strata of the release's sample.
     covered: whether the release has a coverage map.
     """
-    dimensions_shown = [name for name in dimensions if name not in COVERAGE]
-    return tuple(
-        dict.fromkeys(
-            ["stratum", "tag", *dimensions_shown, "segment", "source", *(COVERAGE if covered else ())]
-        )
-    )
+    shown = [name for name in dimensions if name not in COVERAGE]
+    covering = COVERAGE if covered else ()
+    return tuple(dict.fromkeys(["stratum", "tag", *shown, "segment", "source", *covering]))
 
 
 def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
-    """The facets of queries, as a release has them.
+    """Divide the queries of a release by all facets but those of the coverage map.
 
     Parameters
     ----------
-    dimensions: what the strata of the release's sample were made by.
+    dimensions: the dimensions of the strata of the release's sample.
     """
-    facets = [_one("stratum", rows, lambda row: str(row["stratum"]))]
-    for index, dimension in enumerate(dimensions):
-        if dimension not in ("segment", *COVERAGE):  # `cluster` is what the release's own map says
-            facets.append(_one(dimension, rows, _component(index, len(dimensions))))
-    facets.append(_one("segment", rows, lambda row: row.get("segment") or NO_SEGMENT))
-    facets += [
-        _one(SOURCE, rows, lambda row: str(row["source"])),
-        _one("part", rows, lambda row: str(row["part"])),
-    ]
-    facets.append(Facet("tag", _several(rows, lambda row: row.get("tags") or [NO_TAG])))
-    return {facet.name: facet for facet in facets}
+    values: dict[str, Callable[[Row], Iterable[str]]] = {
+        "stratum": lambda row: [str(row["stratum"])],
+        **{
+            dimension: _value_in_dimension(index, len(dimensions))
+            for index, dimension in enumerate(dimensions)
+            if dimension not in ("segment", *COVERAGE)  # the release's own map has the clusters
+        },
+        "segment": lambda row: [row.get("segment") or NO_SEGMENT],
+        SOURCE: lambda row: [str(row["source"])],
+        "part": lambda row: [str(row["part"])],
+        "tag": lambda row: row.get("tags") or [NO_TAG],
+    }
+    return {name: Facet(name, _masks_by_value(rows, values_of)) for name, values_of in values.items()}
 
 
 def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Facet]:
-    """The facets of these names, and `source` where some of the queries are synthetic.
+    """Return the facets of these names, and `source` where some of the queries are synthetic.
 
     Raises
     ------
-    InputError: names that are no facets of these queries.
+    InputError: names that are not facets of these queries.
     """
     wanted = list(dict.fromkeys(facet_name for name in names for facet_name in SHORT_FOR.get(name, (name,))))
     problems = [
@@ -118,11 +118,7 @@ def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Fac
     return [facets[name] for name in wanted]
 
 
-def _one(name: str, rows: Sequence[Row], value: Callable[[Row], str]) -> Facet:
-    return Facet(name, _several(rows, lambda row: [value(row)]))
-
-
-def _several(rows: Sequence[Row], values: Callable[[Row], Iterable[str]]) -> dict[str, Mask]:
+def _masks_by_value(rows: Sequence[Row], values: Callable[[Row], Iterable[str]]) -> dict[str, Mask]:
     masks: dict[str, Mask] = {}
     for index, row in enumerate(rows):
         for value in values(row):
@@ -130,51 +126,44 @@ def _several(rows: Sequence[Row], values: Callable[[Row], Iterable[str]]) -> dic
     return dict(sorted(masks.items()))
 
 
-def _component(index: int, number: int) -> Callable[[Row], str]:
-    """One dimension of a stratum's name."""
+def _value_in_dimension(index: int, number: int) -> Callable[[Row], list[str]]:
+    """Make a function that reads one of a stratum's dimensions from the name of the stratum."""
 
-    def read(row: Row) -> str:
+    def value_of(row: Row) -> list[str]:
         if row.get("inclusion_probability") is None:
-            return OTHER
+            return [OTHER]
         parts = str(row["stratum"]).split(BETWEEN)
-        return parts[index] if len(parts) == number else str(row["stratum"])
+        return [parts[index] if len(parts) == number else str(row["stratum"])]
 
-    return read
+    return value_of
 
 
 def all_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> dict[str, Facet]:
-    """The facets of a release's queries, also by its coverage map.
+    """Divide the queries of a release by all facets.
 
     Parameters
     ----------
-    queries: the evaluated ones; masks are in their order.
-    part_rows: the rows of a part of the release.
+    queries: the evaluated queries; masks are in their order.
+    part_rows: a function that returns the rows of a part of the release.
     """
     facets = facets_of(queries, dimensions_of(part_rows("sampling")))
-    return facets | {
-        coverage_facet.name: coverage_facet for coverage_facet in _coverage_facets(queries, part_rows)
-    }
-
-
-def _coverage_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> list[Facet]:
-    """The facets `cluster` and `grid` of queries; none where the release has no coverage."""
     coverage = part_rows("coverage")
     if not coverage:
-        return []
-    of = {row["query_id"]: row for row in part_rows("query_coverage")}
-    rows = [of[row["query_id"]] for row in queries]
-    return [_clusters(rows, coverage[0]["clusters"]), _grid(rows)]
+        return facets
+    covered = {row["query_id"]: row for row in part_rows("query_coverage")}
+    rows = [covered[row["query_id"]] for row in queries]
+    return facets | {CLUSTER: _cluster_facet(rows, coverage[0]["clusters"]), GRID: _grid_facet(rows)}
 
 
 def cell_name(dispersion: int | None, alignment: int | None) -> str:
-    """What a cell of the grid is called, by its thirds from 0."""
+    """Name a cell of the grid by its thirds, which are numbered from 0."""
     from curation.queries.coverage.measures import third_name
 
     thirds = {"Δ": dispersion, "J": alignment}
     return ", ".join(f"{name} {third_name(third)}" for name, third in thirds.items() if third is not None)
 
 
-def _clusters(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
+def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
     from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 
     clusters_of = [frozenset(row["clusters"]) for row in rows]
@@ -186,24 +175,24 @@ def _clusters(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Fac
     outside = np.array([not numbers.intersection(regions) for numbers in clusters_of])
     nowhere = np.array([not numbers for numbers in clusters_of])
     rest = {SMALL_ONLY: outside & ~nowhere, NO_CLUSTER: nowhere}
-    return _facet(CLUSTER, values, rest)
+    return _facet_with_rest(CLUSTER, values, rest)
 
 
-def _grid(rows: Sequence[Row]) -> Facet:
+def _grid_facet(rows: Sequence[Row]) -> Facet:
     from curation.queries.coverage.measures import possible_cells
 
     cells = [None if row["cell"] is None else tuple(row["cell"]) for row in rows]
     possible = possible_cells([cell for cell in cells if cell is not None])
     values = {cell_name(*cell_at): np.array([cell == cell_at for cell in cells]) for cell_at in possible}
     rest = {NO_CELL: np.array([cell is None for cell in cells])}
-    return _facet(GRID, values, rest)
+    return _facet_with_rest(GRID, values, rest)
 
 
-def _facet(name: str, values: dict[str, Mask], rest: Mapping[str, Mask]) -> Facet:
+def _facet_with_rest(name: str, values: dict[str, Mask], rest: Mapping[str, Mask]) -> Facet:
     outside = {value: mask for value, mask in rest.items() if mask.any()}
     return Facet(name, values | outside, outside=tuple(outside))
 
 
 def dimensions_of(samples: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the strata of a release's sample were made by, in the order of their names."""
+    """Return the dimensions of the strata of a release's sample, in the order of the strata's names."""
     return list(samples[0]["parameters"].get("strata", [])) if samples else []

@@ -1,4 +1,5 @@
-"""The measures by name, such as `ndcg_exp@10`: what each computes, to which depth, and what it takes.
+"""Measures by name, such as `ndcg_exp@10`: their definitions, depths and parameters, and means of their
+values.
 
     ndcg_exp@k    nDCG with the gain 2^grade − 1 (Burges et al. 2005, ICML): the default headline
     ndcg@k        nDCG with the grade itself as gain, as trec_eval computes it (Järvelin & Kekäläinen 2002)
@@ -20,22 +21,22 @@
     evidence_recall@k, evidence_precision@k, evidence_iou@k, evidence_hit@k, evidence_mrr@k, evidence_ndcg@k
                   of the characters that people marked as evidence, in the first k chunks
     evidence_within@w
-                  recall of evidence in the first chunks that have w words together
+                  recall of evidence in the first w words of the list's chunks
     context_words@k
                   words of the first k chunks; for all of these see `evaluation.scoring.chunk_measures`
     num_ret, num_rel, num_rel_ret
                   totals: documents that were returned, are relevant, and both
 
-ndcg_exp, ndcg, err and mrr without a depth are of the whole list. The package that ir-measures has for err
-takes 4 for the highest grade and ends at rank 20, and ir-measures breaks ties for judged@k by
-another rule than for all else.
+ndcg_exp, ndcg, err and mrr without a depth look at the whole list. The package that ir-measures calls for err
+takes 4 as the highest grade and stops at rank 20. ir-measures breaks ties for judged@k by a different rule
+than for its other measures.
 
-What a measure's figure is of the values of queries: their mean, their geometric mean, or their total.
+The figure of a measure is the mean, the geometric mean or the total of the values of queries.
 
-A geometric mean is the mean of logarithms. So that whatever holds for means holds for it, too, gmap is
-averaged on a scale from 0 to 1: 1 + ln(AP) / −ln(FLOOR), where AP below the floor is raised to it. What comes
-out is taken back to average precision. The floor is trec_eval's (S. Robertson (2006), On GMAP: and other
-transformations, CIKM).
+A geometric mean is the mean of logarithms. So that intervals of means apply to gmap, gmap is averaged on a
+scale from 0 to 1: 1 + ln(AP) / −ln(FLOOR), where an AP below the floor is raised to the floor. The mean on
+that scale is converted back to average precision. The floor is trec_eval's (S. Robertson (2006), On GMAP: and
+other transformations, CIKM).
 """
 
 from __future__ import annotations
@@ -67,12 +68,12 @@ CHUNK_MEASURES = (
     *(f"{WITHIN}@1000", "evidence_recall@5", "evidence_precision@5", "evidence_iou@5", "evidence_hit@5"),
     *("evidence_mrr@5", "evidence_ndcg@5", f"{CONTEXT}@5", HEADLINE, "mrr@10", "recall@10", "judged@10"),
 )
-"""The default ones where a run has chunks and the release has evidence."""
+"""The default measures where a run has chunks and the release has evidence."""
 FURTHER_MEASURES = (
     *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
     *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
 )
-"""One measure of each other kind that needs nothing but a run."""
+"""One measure of each further kind that needs a run alone, neither chunks nor evidence."""
 _NAME = re.compile(r"(set_?f1|[a-z_]+?)(?:\((?:[a-z]+=)?([0-9.]+)\))?(?:[@_.]([0-9.]+))?")
 _ALIASES = {
     **{"hit": "success", "hit_rate": "success", "p": "precision", "r": "recall", "rr": "mrr", "ap": "map"},
@@ -87,66 +88,56 @@ FLOOR = 0.00001
 
 
 class MeasureKind(NamedTuple):
-    """A family of measures.
+    """A family of measures, such as recall at any depth.
 
     Attributes
     ----------
-    binary: takes documents as relevant from a threshold on; others use the grades.
-    depth: 'needed', 'possible', 'recall' (a level of recall instead of a depth), or '' where it has none.
-    persistence: whether it takes one, in brackets.
-    engine: trec_eval has it, and `evaluation.scoring.measure_values` computes it.
-    summary: what its figure is of the values of queries.
-    of_chunks: it is of chunks, as `evaluation.scoring.chunk_measures` computes it.
+    binary: whether the measure takes documents as relevant from a threshold on; other measures use the
+        grades.
+    takes: 'depth' (required), 'depth?' (optional), 'recall' (a level of recall), 'persistence' (in brackets),
+        or ''.
+    source: trec_eval's definition, our own of documents, or our own of chunks (`chunk_measures`).
+    summary: how values of queries become the figure.
     """
 
     name: str
     binary: bool
-    depth: str
+    takes: Literal["depth", "depth?", "recall", "persistence", ""]
     about: str
-    persistence: bool = False
-    engine: bool = True
+    source: Literal["trec_eval", "documents", "chunks"] = "trec_eval"
     summary: Summary = "mean"
-    of_chunks: bool = False
 
 
 KINDS = {
     kind.name: kind
     for kind in (
-        MeasureKind("ndcg_exp", False, "possible", "nDCG, gain 2^grade − 1"),
-        MeasureKind("ndcg", False, "possible", "nDCG, gain is the grade, as in trec_eval"),
-        MeasureKind("err", False, "possible", "expected reciprocal rank of a satisfied reader", engine=False),
-        MeasureKind("mrr", True, "possible", "1 / rank of the first relevant document"),
-        MeasureKind("map", True, "possible", "average precision"),
+        MeasureKind("ndcg_exp", False, "depth?", "nDCG, gain 2^grade − 1"),
+        MeasureKind("ndcg", False, "depth?", "nDCG, gain is the grade, as in trec_eval"),
+        MeasureKind("err", False, "depth?", "expected reciprocal rank of a satisfied reader", "documents"),
+        MeasureKind("mrr", True, "depth?", "1 / rank of the first relevant document"),
+        MeasureKind("map", True, "depth?", "average precision"),
         MeasureKind(
             "gmap", True, "", "geometric mean of average precision, 0 taken as 0.00001", summary="geometric"
         ),
-        MeasureKind("recall", True, "needed", "share of the relevant documents that are found"),
-        MeasureKind("success", True, "needed", "whether a relevant document is found (hit rate)"),
-        MeasureKind("precision", True, "needed", "share of the first k places that are relevant (P@k)"),
+        MeasureKind("recall", True, "depth", "share of the relevant documents that are found"),
+        MeasureKind("success", True, "depth", "whether a relevant document is found (hit rate)"),
+        MeasureKind("precision", True, "depth", "share of the first k places that are relevant (P@k)"),
         MeasureKind("rprec", True, "", "precision at the number of relevant documents"),
         MeasureKind("bpref", True, "", "relevant documents above judged irrelevant ones"),
         MeasureKind("iprec", True, "recall", "best precision with so much recall or more"),
-        MeasureKind("rbp", True, "", "rank-biased precision", True, engine=False),
-        MeasureKind("rbp_graded", False, "", "rank-biased precision, gain by grade", True, engine=False),
-        *(
-            MeasureKind(f"set_{name}", True, "", about, engine=False)
-            for name, about in {
-                "precision": "share of the list that is relevant",
-                "recall": "share of the relevant documents in the list",
-                "f1": "harmonic mean of set_precision and set_recall",
-            }.items()
-        ),
-        MeasureKind("judged", False, "needed", "share of the documents that are judged", engine=False),
-        *(
-            MeasureKind(f"num_{name}", True, "", about, engine=False, summary="total")
-            for name, about in {
-                "ret": "total of returned documents",
-                "rel": "total of relevant documents",
-                "rel_ret": "total of relevant documents that were returned",
-            }.items()
+        MeasureKind("rbp", True, "persistence", "rank-biased precision", "documents"),
+        MeasureKind("rbp_graded", False, "persistence", "rank-biased precision, gain by grade", "documents"),
+        MeasureKind("set_precision", True, "", "share of the list that is relevant", "documents"),
+        MeasureKind("set_recall", True, "", "share of the relevant documents in the list", "documents"),
+        MeasureKind("set_f1", True, "", "harmonic mean of set_precision and set_recall", "documents"),
+        MeasureKind("judged", False, "depth", "share of the documents that are judged", "documents"),
+        MeasureKind("num_ret", True, "", "total of returned documents", "documents", "total"),
+        MeasureKind("num_rel", True, "", "total of relevant documents", "documents", "total"),
+        MeasureKind(
+            "num_rel_ret", True, "", "total of relevant documents that were returned", "documents", "total"
         ),
         *(
-            MeasureKind(name, name != "evidence_ndcg", "needed", about, engine=False, of_chunks=True)
+            MeasureKind(name, name != "evidence_ndcg", "depth", about, "chunks")
             for name, about in {
                 "evidence_recall": "share of the evidence's characters that chunks hold",
                 WITHIN: "share of the evidence in the first so many words of the chunks",
@@ -163,12 +154,13 @@ KINDS = {
 
 
 class Measure(NamedTuple):
-    """One measure.
+    """A measure with its depth and its parameters.
 
     Attributes
     ----------
-    depth: None is the whole list.
-    persistence: of rbp and rbp_graded.  recall: the level of iprec.
+    depth: how many documents, chunks or words of a list count; None is the whole list.
+    persistence: the parameter of rbp and rbp_graded.
+    recall: the level of recall of iprec.
     """
 
     kind: str
@@ -178,76 +170,76 @@ class Measure(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As users write it: ndcg_exp@10, map, rbp(0.8), iprec@0.1."""
+        """The name as users write it: ndcg_exp@10, map, rbp(0.8), iprec@0.1."""
         depth = self.depth if self.recall is None else self.recall
         bracketed = "" if self.persistence is None else f"({self.persistence:g})"
         return f"{self.kind}{bracketed}" + ("" if depth is None else f"@{depth:g}")
 
     @property
     def binary(self) -> bool:
-        """Whether a threshold says which documents are relevant."""
+        """Whether a threshold of grades decides which documents are relevant."""
         return KINDS[self.kind].binary
 
     @property
     def about(self) -> str:
-        """What it computes, in a few words."""
+        """The definition of the measure in a few words."""
         return KINDS[self.kind].about
 
     @property
     def by_engine(self) -> bool:
-        """Whether trec_eval has it, and `evaluation.scoring.measure_values` computes it."""
-        return KINDS[self.kind].engine
+        """Whether the definition is trec_eval's, so that `trec_eval_measures` computes the measure."""
+        return KINDS[self.kind].source == "trec_eval"
 
     @property
     def summary(self) -> Summary:
-        """What its figure is of the values of queries."""
+        """The way in which values of queries become the measure's figure."""
         return KINDS[self.kind].summary
 
     @property
     def of_chunks(self) -> bool:
-        """Whether it is of chunks, not of documents."""
-        return KINDS[self.kind].of_chunks
+        """Whether the measure scores chunks, not documents."""
+        return KINDS[self.kind].source == "chunks"
 
     @property
     def compares(self) -> bool:
-        """Whether it says, query by query, which of two systems is better."""
+        """Whether the measure says, query by query, which of two systems is better."""
         return self.summary == "mean" and self.kind not in ("judged", CONTEXT)
 
 
 def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
-    """The measures of these names, each once, in their order.
+    """Read names of measures, and return each measure once, in the order of the names.
 
     Raises
     ------
-    InputError: names that are no measures, all together; or no name.
+    InputError: names that are not measures, all in one error; or an empty list of names.
     """
     measures: dict[Measure, None] = {}
     problems = []
     for name in names:
-        measure = _read(name)
+        measure = _parse_measure(name)
         if isinstance(measure, str):
             problems.append(measure)
         else:
             measures[measure] = None
     if not measures and not problems:
         problems = ["no measure was named: expected at least one, such as ndcg_exp@10,recall@100"]
-    refuse_problems(problems, way_out=f"Measures: {', '.join(map(_pattern, KINDS.values()))}.")
+    refuse_problems(problems, way_out=f"Measures: {', '.join(map(_name_pattern, KINDS.values()))}.")
     return tuple(measures)
 
 
 def measures_for(
     grades: Sequence[int], names: Iterable[str] | None = None, default: Sequence[str] = DEFAULT_MEASURES
 ) -> tuple[Measure, ...]:
-    """The measures asked for, or the default ones that the scale allows.
+    """Return the measures that were asked for, or those of the default measures that the scale allows.
 
     Parameters
     ----------
-    grades: of the scale.
+    grades: the grades of the scale.
 
     Raises
     ------
-    InputError: names that are no measures, an exponential gain of grades above `MAX_GAIN`, or a total as the
-        first one, by which systems are compared.
+    InputError: names that are not measures, an exponential gain of grades above `MAX_GAIN`, or a total as the
+        first measure, by which systems are compared.
     """
     highest = max(grades, default=0)
     if names is None:
@@ -269,43 +261,35 @@ def measures_for(
 
 
 def further_measures(grades: Sequence[int]) -> tuple[str, ...]:
-    """The names of `FURTHER_MEASURES` that the scale allows."""
-    gains = max(grades, default=0) <= MAX_GAIN
-    return tuple(
-        measure.name
-        for measure in measures_named(FURTHER_MEASURES)
-        if gains or measure.kind not in EXPONENTIAL
-    )
+    """Return the names of `FURTHER_MEASURES` that the scale allows."""
+    return tuple(measure.name for measure in measures_for(grades, None, FURTHER_MEASURES))
 
 
-def _read(name: str) -> Measure | str:
-    """The measure, or what is wrong with its name."""
+def _parse_measure(name: str) -> Measure | str:
+    """Read the name of a measure: the measure, or the fault of the name in a sentence."""
     match = _NAME.fullmatch(name.strip().lower().replace("-", "_"))
     kind = KINDS.get(_ALIASES.get(match[1], match[1])) if match else None
     if match is None or kind is None:
         return f"{name!r} is no measure"
     bracketed, depth = match[2], match[3]
-    if kind.persistence:
-        return _rbp(name, kind.name, bracketed, depth)
+    if kind.takes == "persistence":
+        return _with_persistence(name, kind.name, bracketed, depth)
     if bracketed is not None:
         return f"{name!r}: {kind.name} takes no number in brackets"
-    if kind.depth == "recall":
-        return _iprec(name, depth)
+    if kind.takes == "recall":
+        return _with_recall(name, kind.name, depth)
     if depth is None:
-        return (
-            f"{name!r} needs a depth, such as {kind.name}@10"
-            if kind.depth == "needed"
-            else Measure(kind.name)
-        )
-    if not kind.depth:
+        missing = f"{name!r} needs a depth, such as {kind.name}@10"
+        return missing if kind.takes == "depth" else Measure(kind.name)
+    if not kind.takes:
         return f"{name!r}: {kind.name} has no depth"
     if not depth.isdecimal() or not 1 <= int(depth) <= DEEPEST:
         return f"{name!r}: expected a depth from 1 to {DEEPEST:,}"
     return Measure(kind.name, int(depth))
 
 
-def _rbp(name: str, kind: str, persistence: str | None, depth: str | None) -> Measure | str:
-    value = PERSISTENCE if persistence is None else _number(persistence)
+def _with_persistence(name: str, kind: str, persistence: str | None, depth: str | None) -> Measure | str:
+    value = PERSISTENCE if persistence is None else _parse_number(persistence)
     if depth is not None:
         return f"{name!r}: {kind} has no depth; the persistence says how far down it looks"
     if value is None or not 0 < value < 1:
@@ -313,29 +297,29 @@ def _rbp(name: str, kind: str, persistence: str | None, depth: str | None) -> Me
     return Measure(kind, persistence=value)
 
 
-def _iprec(name: str, level: str | None) -> Measure | str:
-    value = None if level is None else _number(level)
+def _with_recall(name: str, kind: str, level: str | None) -> Measure | str:
+    value = None if level is None else _parse_number(level)
     if value is None or not 0 <= value <= 1 or round(value, 2) != value:
         return (
-            f"{name!r}: expected a level of recall from 0 to 1 with two decimals at most, such as iprec@0.1"
+            f"{name!r}: expected a level of recall from 0 to 1 with two decimals at most, such as {kind}@0.1"
         )
-    return Measure("iprec", recall=value)
+    return Measure(kind, recall=value)
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
         return None
 
 
-def _pattern(kind: MeasureKind) -> str:
-    name = f"{kind.name}({PERSISTENCE:g})" if kind.persistence else kind.name
-    return {"needed": f"{name}@k", "possible": f"{name}[@k]", "recall": f"{name}@0.1"}.get(kind.depth, name)
+def _name_pattern(kind: MeasureKind) -> str:
+    suffix = {"depth": "@k", "depth?": "[@k]", "recall": "@0.1", "persistence": f"({PERSISTENCE:g})"}
+    return kind.name + suffix.get(kind.takes, "")
 
 
 def averaged(measure: Measure, values: Floats) -> Floats:
-    """What of each query is averaged; NaN for a total, which is no mean."""
+    """Convert values of queries to the scale on which a measure is averaged; NaN for a total."""
     if measure.summary == "total":
         return np.full(values.shape, np.nan)
     if measure.summary == "geometric":
@@ -343,22 +327,30 @@ def averaged(measure: Measure, values: Floats) -> Floats:
     return values
 
 
-def of_mean(measure: Measure, mean: float) -> float:
-    """The figure that belongs to a mean of what is averaged."""
-    return float(FLOOR ** (1 - mean)) if measure.summary == "geometric" else mean
+def averaged_columns(measures: Sequence[Measure], values: Floats) -> Floats:
+    """Convert values of shape (Q, M) to the scales on which M measures are averaged."""
+    columns = [averaged(measure, column) for measure, column in zip(measures, values.T, strict=True)]
+    return np.stack(columns, axis=1)
+
+
+def of_mean(measure: Measure, mean: float | None) -> float | None:
+    """Convert a mean of averaged values back to the measure's own scale."""
+    return float(FLOOR ** (1 - mean)) if mean is not None and measure.summary == "geometric" else mean
 
 
 def summary_of(measure: Measure, values: Floats) -> float | None:
-    """The figure of the queries that have a value, None without any; a total of documents is whole."""
+    """Compute the figure of the queries that have a value; None without such a query.
+
+    A total of documents is a whole number.
+    """
     if measure.summary != "total":
-        mean = mean_of(averaged(measure, values))
-        return None if mean is None else of_mean(measure, mean)
+        return of_mean(measure, mean_of(averaged(measure, values)))
     defined = values[~np.isnan(values)]
     total = float(defined.sum())
     return (int(total) if total.is_integer() else total) if len(defined) else None
 
 
 def mean_of(values: Floats) -> float | None:
-    """The mean of those that are defined, None without any."""
+    """Average the values that are not NaN; None where all are NaN."""
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else None

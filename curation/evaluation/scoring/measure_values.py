@@ -1,25 +1,26 @@
 """The values of each measure: measures of trec_eval, and rbp, err, sets and totals.
 
-The measures of trec_eval need to know where the judged documents are in each list, and how many documents of
-each grade a query has. Both are columns of all queries, so no query and no document costs a Python object.
-None of these measures needs the length of a list. The definitions are from trec_eval 9, with one gain more:
-C. Buckley and E. M. Voorhees (2005), Retrieval system evaluation, in TREC: Experiment and Evaluation in
-Information Retrieval, MIT Press, chapter 3.
+The measures of trec_eval use the places of the judged documents in each list, and the number of documents of
+each grade that a query has. Both are columns over all queries, so no query and no document costs a Python
+object. None of these measures needs the length of a list. The definitions are from trec_eval 9, with the
+exponential gain added: C. Buckley and E. M. Voorhees (2005), Retrieval system evaluation, in TREC: Experiment
+and Evaluation in Information Retrieval, MIT Press, chapter 3.
 
 Expected reciprocal rank: a reader goes down the list and stops at a document of grade g with the probability
 (2^g − 1) / 2^highest, with the highest grade of the scale; the value is the mean of 1 / the rank where the
-reader stops. With TREC's gdeval the highest grade is always 4 (O. Chapelle, D. Metzler, Y. Zhang and P.
+reader stops. TREC's gdeval always takes 4 as the highest grade (O. Chapelle, D. Metzler, Y. Zhang and P.
 Grinspan (2009), Expected reciprocal rank for graded relevance, CIKM, section 4).
 
 The set measures are trec_eval's set_P, set_recall and set_F with β = 1 (C. J. van Rijsbergen (1979),
 Information Retrieval, chapter 7).
 
-Rank-biased precision: (1 − p) Σ gain · p^(rank − 1), for a reader who goes on with p. The gain of a relevant
-document is 1 (A. Moffat and J. Zobel (2008), Rank-biased precision for measurement of retrieval
-effectiveness, ACM TOIS 27, section 3: the value, and the residual that everything unknown could add), or, of
-rbp_graded, its grade as a share of the highest of the scale (T. Sakai and N. Kando (2008), On information
-retrieval metrics designed for evaluation with incomplete relevance assessments, Information Retrieval 11). So
-both have the same residual. trec_eval 10 divides by the highest grade that the query has.
+Rank-biased precision: (1 − p) Σ gain · p^(rank − 1), for a reader who goes on to the next rank with
+probability p. For rbp, the gain of a relevant document is 1 (A. Moffat and J. Zobel (2008), Rank-biased
+precision for measurement of retrieval effectiveness, ACM TOIS 27, section 3, which also defines the residual:
+the weight of all unknown documents). For rbp_graded, the gain is the grade as a share of the scale's highest
+grade (T. Sakai and N. Kando (2008), On information retrieval metrics designed for evaluation with incomplete
+relevance assessments, Information Retrieval 11). So both have the same residual. trec_eval 10 divides by the
+highest grade that the query has.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.core.errors import InputError
-from curation.core.statistics.arrays import Floats, Ints, ratio
+from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
 from curation.evaluation.scoring.chunk_measures import chunk_values
+from curation.evaluation.scoring.evidence import query_sums
 from curation.evaluation.scoring.measure_names import Measure
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, Rankings
 
 
 class JudgedPlaces(NamedTuple):
-    """All that the engine needs to know of a run.
+    """The places of judged documents in a run, and the number of judged documents of each query.
 
     Attributes
     ----------
-    query, rank, grade: of each judged document that the run has, by query, then rank, shape (N,).
-    grades: ascending, up to the highest of the scale, shape (G,).
-    totals: how many documents of each grade a query has, in the list or not, shape (Q, G).
+    query, rank, grade: columns of the N judged documents in the run, by query, then rank, shape (N,).
+    grades: the G grades, ascending up to the highest of the scale, shape (G,).
+    totals: the number of documents with each grade by query, in the list or not, shape (Q, G).
     """
 
     query: Ints
@@ -56,18 +57,18 @@ class JudgedPlaces(NamedTuple):
 
 
 def judged_places(qrels: Qrels, ranking: Rankings) -> JudgedPlaces:
-    """Where a ranking has the judged documents."""
+    """Find the judged documents of a ranking."""
     is_judged = ranking.judged != UNJUDGED
     grade = qrels.grade[ranking.judged[is_judged]]
     return JudgedPlaces(ranking.query[is_judged], ranking.rank[is_judged], grade, *qrels.grade_counts)
 
 
 def with_highest(places: JudgedPlaces, query: Ints, rank: Ints) -> JudgedPlaces:
-    """The same where further documents had the highest grade.
+    """Add documents with the highest grade.
 
     Parameters
     ----------
-    query, rank: of each; rank 0 for one that the list does not have.
+    query, rank: the query and the rank of each document; rank 0 if the list does not have the document.
     """
     counts = places.totals.copy()
     counts[:, -1] += np.bincount(query, minlength=len(counts))
@@ -80,11 +81,11 @@ def with_highest(places: JudgedPlaces, query: Ints, rank: Ints) -> JudgedPlaces:
 
 
 def trec_eval_measures(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlaces) -> Floats:
-    """Scores of shape (Q, M), 0 for queries that the run misses or that have nothing relevant.
+    """Compute measures of trec_eval, shape (Q, M); 0 where the run misses a query or no document is relevant.
 
     Parameters
     ----------
-    measures: of any kind that the engine computes.
+    measures: measures that are `by_engine`.
     """
     relevant = _relevant_places(places, qrels.relevant)
     values = np.zeros((len(places.totals), len(measures)))
@@ -97,13 +98,15 @@ def trec_eval_measures(measures: Sequence[Measure], qrels: Qrels, places: Judged
 
 
 class _RelevantPlaces(NamedTuple):
-    """Where a run has relevant documents.
+    """The places of relevant documents in a run.
 
     Attributes
     ----------
-    query, rank, number: of each place, by query, then rank; its number among the relevant ones, from 1.
-    above: judged documents that are not relevant above it.
-    relevant, irrelevant: how many judged documents of a query are and are not, shape (Q,).
+    query, rank, number: columns of the places, by query, then rank; `number` counts the query's relevant
+        documents from 1.
+    above: the number of judged documents above the place that are not relevant.
+    relevant, irrelevant: the numbers of judged documents of each query that are and are not relevant, shape
+        (Q,).
     """
 
     query: Ints
@@ -113,12 +116,12 @@ class _RelevantPlaces(NamedTuple):
     relevant: Ints
     irrelevant: Ints
 
-    def sums(self, of: Floats | None = None) -> Floats:
-        """The sum of what each place adds, by default 1, shape (Q,)."""
-        return np.bincount(self.query, of, len(self.relevant)).astype(np.float64)
+    def sums(self, amounts: Floats | None = None) -> Floats:
+        """Add up the amounts of each query's places, by default 1 a place, shape (Q,)."""
+        return query_sums(self.query, amounts, len(self.relevant))
 
     def to(self, depth: Ints | int | None) -> _RelevantPlaces:
-        """Those to a depth, which may be of each query; None is the whole list."""
+        """Keep the places down to a depth, which may differ by query; None keeps the whole list."""
         if depth is None:
             return self
         inside = self.rank <= np.broadcast_to(depth, self.relevant.shape)[self.query]
@@ -159,7 +162,7 @@ def _r_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
 
 
 def _bpref(places: _RelevantPlaces, measure: Measure) -> Floats:
-    """A relevant document is worth 1, less the share of the irrelevant ones that are above it."""
+    """Compute bpref: a relevant document counts 1 less the share of irrelevant documents above it."""
     relevant = places.relevant[places.query]
     whole = np.maximum(np.minimum(places.irrelevant[places.query], relevant), 1)
     worth = 1 - np.minimum(places.above, relevant) / whole
@@ -167,7 +170,8 @@ def _bpref(places: _RelevantPlaces, measure: Measure) -> Floats:
 
 
 def _interpolated_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
-    """The best precision at a rank with as many relevant documents as the level of recall needs, or more."""
+    """Find the best precision at a rank with as many relevant documents as the level of recall needs, or
+    more."""
     needed = np.floor((measure.recall or 0.0) * places.relevant + 0.9)
     enough = places.number >= needed[places.query]
     best = np.zeros(len(needed))
@@ -189,7 +193,7 @@ _BINARY: dict[str, Callable[[_RelevantPlaces, Measure], Floats]] = {
 
 
 def _ndcg(places: JudgedPlaces, measure: Measure) -> Floats:
-    """Both sums are made from the top down, so that the best order has 1, not nearly."""
+    """Compute nDCG; both sums are made from the top down, so that the best order has exactly 1."""
     queries = len(places.totals)
     inside = slice(None) if measure.depth is None else places.rank <= measure.depth
     gains = _gains(places.grade[inside], measure)
@@ -210,26 +214,32 @@ def _gains(grade: Ints, measure: Measure) -> Floats:
 
 
 def extra_measures(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
-    """The value of each query, shape (Q,); of one that has nothing relevant it means nothing.
+    """Compute a measure that trec_eval lacks, shape (Q,); the value means nothing without a relevant
+    document.
 
     Parameters
     ----------
-    measure: one that the engine does not compute, but not judged@k.
-    relevant: how many relevant documents each query has, shape (Q,).
+    measure: a measure that is not `by_engine`; judged@k is excluded.
+    relevant: the number of relevant documents of each query, shape (Q,).
 
     Raises
     ------
     InputError: the measure needs chunks, and the run has none.
     """
     if measure.of_chunks:
-        return _of_chunks(measure, ranking, qrels)
+        if ranking.chunks is None:
+            raise InputError(
+                f"{measure.name} is for chunks, but this list has documents alone.",
+                command="Choose measures of documents, such as --measures ndcg_exp@10.",
+            )
+        return chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
     if measure.kind == "err":
-        return _err(ranking, qrels.scale[-1], measure.depth)
-    if measure.kind == "rbp_graded":
-        return rbp_graded(ranking, qrels.scale[-1], measure.persistence or 0.0)
-    if measure.kind == "rbp":
-        return rbp(ranking, qrels.relevant, measure.persistence or 0.0)
-    relevant_returned = np.bincount(ranking.query[ranking.grade >= qrels.relevant], minlength=len(relevant))
+        return _expected_reciprocal_rank(ranking, qrels.scale[-1], measure.depth)
+    is_relevant = ranking.grade >= qrels.relevant
+    if measure.persistence is not None:
+        graded = np.maximum(ranking.grade, 0) / max(qrels.scale[-1], 1)
+        return _weights(ranking, measure.persistence, is_relevant if measure.kind == "rbp" else graded)
+    relevant_returned = np.bincount(ranking.query[is_relevant], minlength=len(relevant))
     returned = ranking.returned
     wanted: dict[str, tuple[Ints, Ints | int]] = {
         "set_precision": (relevant_returned, returned),
@@ -242,61 +252,34 @@ def extra_measures(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: 
     return ratio(*wanted[measure.kind], without=0.0)
 
 
-def _of_chunks(measure: Measure, ranking: Rankings, qrels: Qrels) -> Floats:
-    if ranking.chunks is None:
-        raise InputError(
-            f"{measure.name} is for chunks, but this list has documents alone.",
-            command="Choose measures of documents, such as --measures ndcg_exp@10.",
-        )
-    return chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
-
-
-def _err(ranking: Rankings, highest: int, depth: int | None) -> Floats:
-    """The product of the chances to go on is a sum of logarithms, from the beginning of each list."""
-    counted: NDArray[np.bool_] = ranking.grade > 0
-    if depth is not None:
-        counted = counted & (ranking.rank <= depth)
+def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None) -> Floats:
+    """Compute err; the product of the chances to go on is a sum of logarithms from the top of each list."""
+    counted = (ranking.grade > 0) & (ranking.rank <= (depth or np.inf))
     query, rank = ranking.query[counted], ranking.rank[counted]
     stops = (np.exp2(ranking.grade[counted]) - 1) / 2.0**highest
-    on = np.concatenate([[0.0], np.cumsum(np.log1p(-stops))])
-    first = np.searchsorted(query, query)
-    reached = np.exp(on[:-1] - on[first])
-    return np.bincount(query, reached * stops / rank, minlength=len(ranking.returned)).astype(np.float64)
-
-
-def rbp(ranking: Rankings, relevant: int, persistence: float) -> Floats:
-    """The value of each query, shape (Q,)."""
-    return _weight(ranking, ranking.grade >= relevant, persistence)
-
-
-def rbp_graded(ranking: Rankings, highest: int, persistence: float) -> Floats:
-    """The same with the grade as gain, shape (Q,); `highest` is the highest grade of the scale."""
-    gains = np.maximum(ranking.grade, 0) / max(highest, 1)
-    return _weight(ranking, gains > 0, persistence, gains)
+    goes_on = np.concatenate([[0.0], np.cumsum(np.log1p(-stops))])
+    reached = np.exp(goes_on[:-1] - goes_on[np.searchsorted(query, query)])
+    return query_sums(query, reached * stops / rank, len(ranking.returned))
 
 
 def unjudged_weight(ranking: Rankings, persistence: float) -> Floats:
-    """What unjudged documents of the list could add, shape (Q,)."""
-    return _weight(ranking, ranking.grade == UNJUDGED, persistence)
+    """Compute how much the unjudged documents of each list could add to rbp, shape (Q,)."""
+    return _weights(ranking, persistence, ranking.grade == UNJUDGED)
 
 
 def judged_weight(ranking: Rankings, persistence: float) -> Floats:
-    """The judged documents' share of the weight of all that were returned, shape (Q,); NaN without any."""
-    judged = _weight(ranking, ranking.grade != UNJUDGED, persistence)
-    every = _weight(ranking, np.ones(len(ranking.grade), bool), persistence)
-    return ratio(judged, every)
+    """Compute the judged documents' share of each list's weight, shape (Q,); NaN for an empty list."""
+    judged = _weights(ranking, persistence, ranking.grade != UNJUDGED)
+    return ratio(judged, _weights(ranking, persistence, np.ones(len(ranking.grade))))
 
 
 def residual(ranking: Rankings, persistence: float) -> Floats:
-    """The same with all that is below the end of the list, shape (Q,)."""
+    """Compute how much unjudged documents and places below the list's end could add to rbp, shape (Q,)."""
     below: Floats = persistence ** ranking.returned.astype(np.float64)
     return unjudged_weight(ranking, persistence) + below
 
 
-def _weight(
-    ranking: Rankings, counted: NDArray[np.bool_], persistence: float, gains: Floats | None = None
-) -> Floats:
-    weights = (1 - persistence) * persistence ** (ranking.rank[counted] - 1.0)
-    weights = weights if gains is None else weights * gains[counted]
-    sums = np.bincount(ranking.query[counted], weights, minlength=len(ranking.returned))
-    return sums.astype(np.float64)
+def _weights(ranking: Rankings, persistence: float, gains: Floats | Mask) -> Floats:
+    """Add up gain times weight over each list, shape (Q,)."""
+    weights = (1 - persistence) * persistence ** (ranking.rank - 1.0)
+    return query_sums(ranking.query, weights * gains, len(ranking.returned))

@@ -1,7 +1,7 @@
-"""The bodies of documents as a release pins them, for runs of chunks.
+"""Pinned bodies: the bodies of a release's versions of documents, for runs of chunks.
 
-A body is read when a run names its document, once. Its length and the places of its words are kept; who looks
-for something in the texts walks through them again.
+A body is read once, when the first run names its document. The length of the body and the places of its words
+stay in memory. A search in the texts reads the bodies again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from curation.store import Store
 
 
 class PinnedBodies:
-    """The documents of one release."""
+    """The bodies of one release's documents, read when they are needed."""
 
     def __init__(self, store: Store, release: FrozenRelease) -> None:
         self._store, self._release = store, release
@@ -30,41 +30,46 @@ class PinnedBodies:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Document id → content hash of the version that is pinned."""
+        """Document id → content hash of the release's version."""
         return self._release.versions
 
     def walk(self, ids: Collection[str]) -> Iterator[tuple[str, str | None]]:
-        """Id and body of these documents of the release; None if the project no longer has it."""
+        """Yield the id and the body of each document; the body is None if the project no longer has it."""
         for document_id, document in self._release.documents(self._store, ids):
             yield document_id, None if document is None else document.body
 
     def lengths(self, ids: Sequence[str]) -> Ints:
-        """The characters of each body, `OPEN` where it is not known."""
+        """Return the number of characters of each body, or `OPEN` for an unknown body."""
         numbers = self._numbers(ids)
         return np.array([*self._lengths, OPEN])[numbers]
 
     @property
     def bounds(self) -> Ints:
-        """Where words begin and end, as in `RunChunks`, of the documents that were asked for so far."""
-        return self._words_of_all()[1]
+        """The boundaries of words, as in `RunChunks`, of all documents that were read so far."""
+        return self._all_words()[1]
 
     def words(self, ids: Sequence[str], document: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-        """How many words begin in each part of a body, and the position of the first one in `bounds`; both
-        `UNKNOWN` where the body is not known, and of shape (C,).
+        """Count the words that begin in each part of a body, and find the position of the first word in
+        `bounds`.
+
+        Both have the shape (C,), and are `UNKNOWN` for an unknown body.
 
         Parameters
         ----------
-        document: positions in `ids`, shape (C,), as the others.
+        document: the position of each part's document in `ids`, shape (C,).
+        start, end: the characters of each part, shape (C,).
         """
         number = self._numbers(ids)[document]
-        starts, _ = self._words_of_all()
+        starts, _ = self._all_words()
         first, last = (np.searchsorted(starts, number * OPEN + at) for at in (start, end))
         known = self.lengths(ids)[document] < OPEN
         return np.where(known, last - first, UNKNOWN), np.where(known, first + number, UNKNOWN)
 
-    def _words_of_all(self) -> tuple[Ints, Ints]:
-        """Where words begin, in each document `OPEN` behind the one before; and `bounds`, which have one
-        place more for each document."""
+    def _all_words(self) -> tuple[Ints, Ints]:
+        """Return the beginnings of words, each document shifted by `OPEN`, and `bounds`.
+
+        `bounds` have one place more for each document.
+        """
         if self._every is None:
             none = np.zeros(0, np.int64)
             shifted = [starts + at * OPEN for at, starts in enumerate(self._starts)]
@@ -76,7 +81,7 @@ class PinnedBodies:
         return self._every
 
     def _numbers(self, ids: Sequence[str]) -> Ints:
-        """The number of each document, one above the last where the release has no such body."""
+        """Number the documents, and read new ones; an unknown body has the number after the last."""
         missing = {name for name in ids if name not in self._number and name in self.hashes}
         for name, body in self.walk(missing):
             self._number[name] = len(self._lengths)

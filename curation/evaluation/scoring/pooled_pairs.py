@@ -1,7 +1,7 @@
-"""The pairs that a release's pools put up for judgment.
+"""Pooled pairs: the pairs of query and document that a release's pools proposed for judgment.
 
-The budget of a pool goes to the best ranked pairs. Where only a random sample of a pool was judged, the pairs
-that it left out are known, too: they count as not judged.
+The budget of a pool goes to the best ranked pairs. Where only a random sample of a pool was judged, the
+release also has the pairs that the sample left out: they count as unjudged.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class PooledPairs:
-    """The (query id, document id) pairs of the evaluated queries that were put up for judgment.
+    """The (query id, document id) pairs of the evaluated queries that were proposed for judgment.
 
     Attributes
     ----------
-    ranks: pair → the best rank that a system gave it.
-    random: drawn as easy negatives, and proposed by no system.
-    left_out: proposed by systems, and left out by a random sample of the pool.
+    ranks: pair → the best rank that a system gave the pair.
+    random: pairs that were drawn as easy negatives and that no system proposed.
+    left_out: pairs that systems proposed and that a random sample of the pool left out.
     """
 
     ranks: Mapping[Pair, int]
@@ -55,6 +55,6 @@ def pooled_pairs(
 
 
 def share_unjudged(pooled: PooledPairs, judged: Collection[Pair]) -> float | None:
-    """The share of the pairs that systems proposed and that have no grade; None without a pool."""
+    """Compute the share of proposed pairs that have no grade; None without a pool."""
     proposed = pooled.ranks.keys() | pooled.left_out
     return len(proposed.difference(judged)) / len(proposed) if proposed else None

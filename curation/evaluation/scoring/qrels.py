@@ -1,4 +1,4 @@
-"""The grades of queries as columns (qrels): what runs are scored against."""
+"""Qrels: the grades of queries as columns, against which runs are scored."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from curation.evaluation.scoring.measure_names import CONTEXT, Measure
 
 @dataclass(frozen=True)
 class Qrels:
-    """The grades of some queries, of shape (J,), ordered by query and document.
+    """The J grades of some queries, ordered by query and document.
 
     Attributes
     ----------
-    query_ids: ordered, Q of them; also those without a grade.
-    documents: every judged document's id once, ordered as UTF-8 bytes.
-    query, document: positions in these.
-    scale: all grades that could be given, ascending.
-    relevant: least grade of a relevant document, for binary measures.
-    evidence: where the documents hold it; None if nobody marked any.
+    query_ids: the Q queries, ordered, with those that have no grade.
+    documents: the id of every judged document once, ordered as UTF-8 bytes.
+    query, document: the positions of each grade's query and document in these, shape (J,).
+    scale: all grades that annotators could give, ascending.
+    relevant: the lowest grade of a relevant document, for binary measures.
+    evidence: the evidence in documents; None if nobody marked any.
     """
 
     query_ids: tuple[str, ...]
@@ -45,34 +45,36 @@ class Qrels:
         """One ascending number for each (query, document)."""
         return self.query * len(self.documents) + self.document
 
+    @property
+    def pair_ids(self) -> list[tuple[str, str]]:
+        """The ids of the query and the document of each grade."""
+        documents = self.documents.to_pylist()
+        pairs = zip(self.query.tolist(), self.document.tolist(), strict=True)
+        return [(self.query_ids[query], documents[document]) for query, document in pairs]
+
     @cached_property
     def relevant_documents(self) -> Ints:
-        """How many relevant documents each query has, shape (Q,)."""
+        """The number of relevant documents of each query, shape (Q,)."""
         return np.bincount(self.query[self.grade >= self.relevant], minlength=len(self.query_ids))
 
     @cached_property
-    def gaining_documents(self) -> Ints:
-        """How many documents of each query have a grade above 0, shape (Q,)."""
-        return np.bincount(self.query[self.grade > 0], minlength=len(self.query_ids))
-
-    @cached_property
     def grade_counts(self) -> tuple[Ints, Ints]:
-        """The G grades that there are, ascending up to the highest of the scale, shape (G,), and how many
-        documents of each a query has, shape (Q, G)."""
+        """The G grades, ascending up to the highest of the scale, shape (G,), and the number of documents
+        with each grade by query, shape (Q, G)."""
         grades = np.unique(np.append(self.grade, self.scale[-1]))
         shape = len(self.query_ids), len(grades)
         cell = self.query * len(grades) + np.searchsorted(grades, self.grade)
         return grades, np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
 
     def lacking(self, measure: Measure) -> NDArray[np.bool_]:
-        """Which queries have no value of a measure, whatever a run returns, shape (Q,)."""
+        """Find the queries without a value of a measure, whatever a run returns, shape (Q,)."""
+        queries, least = len(self.query_ids), self.relevant if measure.binary else 1
         if measure.kind in ("judged", CONTEXT) or measure.summary == "total":
-            return np.zeros(len(self.query_ids), bool)
+            return np.zeros(queries, bool)
         if measure.of_chunks:
-            least = self.relevant if measure.binary else 1
-            having = with_evidence(self, measure).characters(len(self.query_ids), least)
+            having = evidence_for(measure, self).characters(queries, least)
         else:
-            having = self.relevant_documents if measure.binary else self.gaining_documents
+            having = np.bincount(self.query[self.grade >= least], minlength=queries)
         none: NDArray[np.bool_] = having == 0
         return none
 
@@ -83,17 +85,18 @@ def qrels_of(
     scale: Iterable[int] = (),
     relevant: int | None = None,
 ) -> Qrels:
-    """Columns of (query, document, grade); negative grades are TREC's way to say that nobody judged.
+    """Turn rows of (query, document, grade) into columns; a negative grade is TREC's mark of an unjudged
+    pair.
 
     Parameters
     ----------
     query_ids: further queries, which have no grade.
-    scale: all grades that could be given; else those that were.
-    relevant: by default every grade above the lowest of the scale is relevant.
+    scale: all grades that annotators could give; by default the grades of the rows.
+    relevant: the lowest grade of a relevant document; by default every grade above the scale's lowest.
 
     Raises
     ------
-    InputError: a pair has two grades, there is no grade, or none could be relevant.
+    InputError: a pair has two grades, there is no grade, or no grade could be relevant.
     """
     table = sorted(row for row in rows if row[2] >= 0)
     if not table:
@@ -109,7 +112,7 @@ def qrels_of(
         document=_positions(documents, names),
         grade=np.array(grades, np.int64),
         scale=tuple(values),
-        relevant=_threshold(values, relevant),
+        relevant=_least_relevant(values, relevant),
     )
     again = np.flatnonzero(qrels.pair[1:] == qrels.pair[:-1])
     if len(again):
@@ -118,8 +121,8 @@ def qrels_of(
     return qrels
 
 
-def with_evidence(qrels: Qrels, measure: Measure) -> EvidenceRanges:
-    """The evidence that a measure needs.
+def evidence_for(measure: Measure, qrels: Qrels) -> EvidenceRanges:
+    """Return the evidence that a measure needs.
 
     Raises
     ------
@@ -136,7 +139,7 @@ def with_evidence(qrels: Qrels, measure: Measure) -> EvidenceRanges:
 
 
 def qrels_from(grades: Mapping[str, Mapping[str, int]], relevant: int | None = None) -> Qrels:
-    """The same from query → document → grade, with all grades from 0 to the highest as the scale.
+    """Turn grades of query → document → grade into columns; the scale is 0 to the highest of these grades.
 
     Raises
     ------
@@ -152,8 +155,7 @@ def _positions(values: Iterable[str], ordered: list[str]) -> Ints:
     return np.array([index[value] for value in values], np.int64)
 
 
-def _threshold(scale: list[int], relevant: int | None) -> int:
-    """The least relevant grade."""
+def _least_relevant(scale: list[int], relevant: int | None) -> int:
     least = scale[min(1, len(scale) - 1)] if relevant is None else relevant
     if not scale[0] < least <= scale[-1] and len(scale) > 1:
         raise InputError(

@@ -1,15 +1,14 @@
-"""A run as a ranking: each query's documents in trec_eval's order, with the grades that they have.
+"""A run as a ranking: each query's documents in trec_eval's order, with their grades.
 
 Rankings have the order of trec_eval 10: by score in double precision, equal scores by document id,
-descending. trec_eval 9 and pytrec_eval compare scores in single precision. How often ids decided is counted,
-and the best and the worst order that the scores allow show how much it could matter.
+descending. trec_eval 9 and pytrec_eval compare scores in single precision. goldgrade counts how often ids
+decide the order. The best and the worst order of equal scores show how much the choice could matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,18 +23,18 @@ from curation.evaluation.scoring.evidence import evidence_ranges
 from curation.evaluation.scoring.qrels import Qrels
 
 UNJUDGED = -1
-"""The grade of a document without one."""
+"""The grade of a place whose document nobody judged."""
 
 
 class RunRows(NamedTuple):
-    """The places of one run in any order, N of them; a document is once in a query's list.
+    """The N places of one run in any order; a query's list has each document once.
 
     Attributes
     ----------
     query: positions in `Qrels.query_ids`, shape (N,).
-    documents: ids, N of them.
-    scores: shape (N,), no NaN.
-    chunks: what the run has of these documents; None if nobody asks for it.
+    documents: the ids of N documents.
+    scores: shape (N,), without NaN.
+    chunks: the run's chunks of these documents; None if no measure needs chunks.
     """
 
     query: Ints
@@ -50,12 +49,12 @@ class Rankings:
 
     Attributes
     ----------
-    query, rank, grade: shape (N,); ranks are from 1, `UNJUDGED` is the grade of what nobody judged.
-    judged: position in the columns of the qrels, `UNJUDGED` without a grade, shape (N,).
-    returned: documents that each query got, shape (Q,).
-    order: which of the run's rows is at each place, shape (N,).
-    tied: number of the group of equal scores that a place belongs to, 0 without one, shape (N,).
-    chunks: of the run, where it has any.
+    query, rank, grade: shape (N,); ranks begin at 1, and the grade of an unjudged document is `UNJUDGED`.
+    judged: the position of the place's grade in the columns of the qrels, or `UNJUDGED`, shape (N,).
+    returned: the number of documents that each query got, shape (Q,).
+    order: the position of the run's row that is at each place, shape (N,).
+    tied: the number of the place's group of equal scores, 0 where no other score is equal, shape (N,).
+    chunks: the chunks of the run; None for a run of documents.
     """
 
     query: Ints
@@ -67,20 +66,16 @@ class Rankings:
     tied: Ints
     chunks: RankedChunks | None = None
 
-    @cached_property
-    def starts(self) -> Ints:
-        """Where each query's places begin, shape (Q,)."""
-        return np.concatenate([[0], np.cumsum(self.returned)[:-1]])
-
 
 class TieCounts(NamedTuple):
-    """Equal scores that document ids put in an order.
+    """Counts of equal scores, which document ids put in an order.
 
     Attributes
     ----------
-    groups: of two or more documents with one score for one query.
-    documents, queries: how many these are.
-    mattering: queries where documents of different grades are in one group: another order, other figures.
+    groups: the groups of two or more documents with one score for one query.
+    documents, queries: the documents in these groups, and the queries that have a group.
+    mattering: queries with documents of different grades in one group: another order would give other
+        figures.
     """
 
     groups: int
@@ -90,7 +85,7 @@ class TieCounts(NamedTuple):
 
 
 def run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
-    """The rows of query → document → score, without queries that the qrels do not have.
+    """Turn a run of query → document → score into rows, without queries that the qrels do not have.
 
     Raises
     ------
@@ -114,15 +109,14 @@ def run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
 
 
 def rank(rows: RunRows, qrels: Qrels) -> Rankings:
-    """Put a run in order and look its documents' grades up."""
+    """Put a run in order and look up the grades of its documents."""
     encoded = rows.documents.dictionary_encode()
     codes = ints_of(encoded.indices)
     order, tied = ordered(rows.query, rows.scores, codes, encoded.dictionary)
-    query, number = rows.query[order], len(qrels.query_ids)
-    returned = np.bincount(query, minlength=number)
-    starts = np.concatenate([[0], np.cumsum(returned)[:-1]])
-    ranks = np.arange(1, len(order) + 1) - starts[query]
-    judged = _judged(query, codes[order], encoded.dictionary, qrels)
+    query = rows.query[order]
+    ranks = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
+    returned = np.bincount(query, minlength=len(qrels.query_ids))
+    judged = _qrels_positions(query, codes[order], encoded.dictionary, qrels)
     grade = np.where(judged == UNJUDGED, UNJUDGED, qrels.grade[judged])
     return Rankings(query, ranks, grade, judged, returned, order, tied, _ranked_chunks(rows.chunks, qrels))
 
@@ -130,12 +124,13 @@ def rank(rows: RunRows, qrels: Qrels) -> Rankings:
 def _ranked_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
     if chunks is None:
         return None
-    judged = _judged(chunks.query, ints_of(chunks.documents.indices), chunks.documents.dictionary, qrels)
+    documents = chunks.documents
+    judged = _qrels_positions(chunks.query, ints_of(documents.indices), documents.dictionary, qrels)
     return RankedChunks(chunks, judged != UNJUDGED, qrels.evidence or evidence_ranges({}, {}, ()))
 
 
 def ties_of(ranking: Rankings) -> TieCounts:
-    """How many equal scores were put in order by ids."""
+    """Count the equal scores that document ids put in an order."""
     inside = np.flatnonzero(ranking.tied)
     groups, first = np.unique(ranking.tied[inside], return_index=True)
     return TieCounts(
@@ -147,7 +142,7 @@ def ties_of(ranking: Rankings) -> TieCounts:
 
 
 def queries_with_choice(ranking: Rankings) -> Ints:
-    """The queries where equal scores could have another order that matters, by position."""
+    """Find the positions of queries where another order of equal scores would change figures."""
     inside = np.flatnonzero(ranking.tied)
     same_group = ranking.tied[inside][1:] == ranking.tied[inside][:-1]
     differs = ranking.grade[inside][1:] != ranking.grade[inside][:-1]
@@ -155,9 +150,10 @@ def queries_with_choice(ranking: Rankings) -> Ints:
 
 
 def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings:
-    """The ranking with equal scores in the best or the worst order.
+    """Put equal scores in the best or the worst order.
 
-    Higher grades come first, then what nobody judged, then the lowest grade (for the worst: the reverse).
+    In the best order, higher grades come first, then unjudged documents, then the lowest grade. The worst
+    order is the reverse.
     """
     value = np.where(ranking.grade == UNJUDGED, 2 * lowest + 1, 2 * ranking.grade)
     inside = np.flatnonzero(ranking.tied)
@@ -170,7 +166,8 @@ def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings:
 
 
 def ordered(of_query: Ints, scores_of: Floats, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
-    """The rows by query, descending score and descending id, and the groups of equal scores."""
+    """Order rows by query, descending score and descending id; return the order and the groups of equal
+    scores."""
     scores = np.asarray(scores_of, np.float64) + 0.0  # -0 is 0
     step = np.diff(of_query)
     if ((step > 0) | ((step == 0) & (scores[1:] <= scores[:-1]))).all():
@@ -191,8 +188,8 @@ def ordered(of_query: Ints, scores_of: Floats, codes: Ints, names: pa.Array) -> 
     return order.astype(np.int64), tied.astype(np.int64)
 
 
-def _judged(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels) -> Ints:
-    """The position of each place's pair in the columns of the qrels."""
+def _qrels_positions(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels) -> Ints:
+    """Find the position of each place's pair in the columns of the qrels."""
     documents = ints_of(pc.index_in(names, value_set=qrels.documents))[codes]
     pairs = query * len(qrels.documents) + documents
     index = np.minimum(np.searchsorted(qrels.pair, pairs), len(qrels.pair) - 1)

@@ -1,4 +1,4 @@
-"""A release that runs are evaluated against: queries with facets and grades, its pools, and its bodies."""
+"""A release as runs are evaluated on it: queries with facets and grades, pools, and bodies of documents."""
 
 from __future__ import annotations
 
@@ -30,25 +30,27 @@ MIN_QUERIES = 10
 """A stratum with fewer queries has no figures, and a comparison of fewer has counts and no verdict."""
 
 ALL = "all"
-"""Instead of a part's name: every part."""
+"""The name of all parts together."""
 
 
 @dataclass(frozen=True)
 class EvaluatedRelease:
-    """A release's queries of some parts, their grades, and what runs may name.
+    """A release's queries of some parts with their grades, and the names that runs may use.
 
     Attributes
     ----------
-    parts: whose queries are evaluated; `sealed` are the sealed ones.
-    qrels: of these queries; all arrays of shape (Q,) are in the order of its `query_ids`.
-    texts: of these queries, by id.
-    facets: by name; see `evaluation.scoring.facets`.
-    known: the queries of all parts, as run files may name them.
-    documents: ids of the release's corpus.
-    pooled: which pairs of these queries systems proposed.
-    sealed_apart: the queries of sealed parts that are not evaluated, by id.
-    coverage: of its coverage map; None if the release has none.
-    frozen: the release that it was made of; None in tests of figures alone. bodies: of its documents.
+    parts: the parts whose queries are evaluated.
+    sealed: the sealed parts among these.
+    qrels: the grades of these queries; all arrays of shape (Q,) are in the order of its `query_ids`.
+    texts: query id → text.
+    facets: the facets of these queries by name; see `evaluation.scoring.facets`.
+    known: the queries of all parts, which run files may name.
+    documents: the ids of the release's corpus.
+    pooled: the pairs that systems proposed for these queries.
+    sealed_apart: the ids of queries of sealed parts that are not evaluated.
+    coverage: the release's coverage; None if the release has no coverage map.
+    frozen: the release itself; None in tests of figures alone.
+    bodies: the bodies of the release's documents.
     """
 
     name: str
@@ -69,12 +71,12 @@ class EvaluatedRelease:
 
     @property
     def mark(self) -> str | None:
-        """That it was frozen against the gate, where it was."""
+        """The mark of a release that was frozen against the gate; None for other releases."""
         return self.frozen.mark if self.frozen else None
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
-        """Which of the queries are of a sealed part, shape (Q,)."""
+        """Whether each query belongs to a sealed part, shape (Q,)."""
         masks = [mask for part, mask in self.facets["part"].values.items() if part in self.sealed]
         return np.any(masks, axis=0) if masks else np.zeros(len(self.qrels.query_ids), bool)
 
@@ -82,21 +84,20 @@ class EvaluatedRelease:
 def read_release(
     store: Store, name: str | FrozenRelease, split: str | None = None, relevant: int | None = None
 ) -> EvaluatedRelease:
-    """Read what is to be evaluated against.
+    """Read the parts of a release that runs are evaluated on.
 
     Parameters
     ----------
-    name: or the release as it was opened before.
+    name: the name of the release, or the release itself.
     split: a part, or `ALL`; by default all parts that are not sealed.
-    relevant: least grade of a relevant document; by default every grade above the scale's lowest.
+    relevant: the lowest grade of a relevant document; by default every grade above the scale's lowest.
 
     Raises
     ------
     InputError: the release has no such part, or no document could be relevant.
     NotFoundError: there is no such release.
-    RefusedError: all its parts are sealed and none was named; it is not as it was frozen, or a newer
-        goldgrade
-        froze it.
+    RefusedError: all parts are sealed and no part was named; the release is not as it was frozen, or a newer
+        goldgrade froze it.
     """
     release = load_release(store, name)
     sealed = sealed_parts(release.header)
@@ -123,7 +124,7 @@ def read_release(
         texts={row["query_id"]: row["text"] for row in chosen},
         facets=all_facets(chosen, release.rows),
         drawn=_drawn(chosen, release),
-        known=KnownQueries([_query(row) for row in rows], {}),
+        known=KnownQueries([query_of_row(row) for row in rows], {}),
         documents=frozenset(row["document_id"] for row in release.rows("documents")),
         pooled=pooled_pairs(release.rows("candidates"), release.rows("pool_sample"), inside),
         sealed_apart=frozenset(
@@ -138,24 +139,24 @@ def read_release(
 def _evidence(
     release: FrozenRelease, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]], sealed: bool
 ) -> EvidenceRanges | None:
-    """Where documents hold evidence for these queries; None if nobody marked any.
+    """Read the evidence for these queries; None if nobody marked any.
 
-    Whether sealed queries have any is not told by what is refused: for these it is None if the whole
-    release has none.
+    A refusal must not reveal whether sealed queries have evidence. So with a sealed part, the result is None
+    only if the whole release has no evidence.
     """
     grades = {(query, document): grade for query, document, grade in graded}
     marked: dict[tuple[str, str], list[Span]] = {}
-    some = False
+    has_evidence = False
     for row in release.walk("evidence"):
-        some = True
+        has_evidence = True
         pair = (row["query_id"], row["document_id"])
         if pair in grades:
             marked.setdefault(pair, []).append((row["start"], row["end"]))
-    return evidence_ranges(marked, grades, query_ids) if marked or (sealed and some) else None
+    return evidence_ranges(marked, grades, query_ids) if marked or (sealed and has_evidence) else None
 
 
 def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> None:
-    """Stop where sealed parts would be evaluated without a log of it."""
+    """Refuse to evaluate sealed parts of a packed release, which has no log of sealed evaluations."""
     refuse_not_in_file(release, sealed)
     if sealed:
         raise RefusedError(
@@ -165,12 +166,12 @@ def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> Non
 
 
 def parts_of(release: FrozenRelease, split: str | None = None) -> tuple[str, ...]:
-    """The parts that `split` names: one, `ALL`, or by default all that are not sealed.
+    """Return the part that `split` names, all parts for `ALL`, or by default all parts that are not sealed.
 
     Raises
     ------
     InputError: the release has no such part.
-    RefusedError: all its parts are sealed and none was named.
+    RefusedError: all parts are sealed and no part was named.
     """
     sealed = sealed_parts(release.header)
     known = tuple(release.header["queries"])
@@ -192,7 +193,7 @@ def parts_of(release: FrozenRelease, split: str | None = None) -> tuple[str, ...
 
 
 def scale_of(guides: Iterable[Mapping[str, Any]]) -> list[int]:
-    """All grades of the guides that a release was judged with."""
+    """Collect all grades of the guides that a release was judged with."""
     return sorted({grade["value"] for guide in guides for grade in guide["scale"]})
 
 
@@ -213,6 +214,7 @@ def _numbers(values: Any) -> Floats:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def _query(row: Mapping[str, Any]) -> Query:
+def query_of_row(row: Mapping[str, Any]) -> Query:
+    """Turn a row of a release's part 'queries' into a query."""
     text = str(row["text"])
     return Query(row["query_id"], text, normalise_query(text), row["source"], row.get("information_need"))

@@ -1,18 +1,19 @@
-"""The chunks of a run: each place of a list is a part of a document.
+"""Chunks of runs and of indexes: the places of chunks in documents, and maps of an index's chunks.
 
-A file says it by the columns start and end, by the ids of its documents, as `doc#0-120` or as a map of chunks
-has them, or by the chunks' texts. A map of chunks is made once of what a splitter wrote, a table of id,
-document, and start and end or text, so that runs with an index's own ids can be evaluated. It has the version
-of each document, so that a chunk of another version is refused.
+A run of chunks has a part of a document at each place of a list. The file gives the part by the columns start
+and end, by ids such as `doc#0-120`, by ids that a map of chunks has, or by the texts of chunks. A map of
+chunks is made once from a splitter's table of id, document, and start and end or text, so that runs with an
+index's own ids can be evaluated. The map has the version of each document, so that a chunk of a different
+version is refused.
 
-A text is looked for in its document as it is, then with other white space and case. A text that is not there
-keeps its rank and length, and has no evidence. Where a document has a text several times, its place is chosen
-without a look at marks: else a short text would be wherever something is marked, and gain what no run of
-offsets can. In a list the first copy takes the first place, the next copy the next, also a copy with other
-white space or case; a copy more than there are places is a chunk again. An index comes in the order of its
-documents, so a chunk begins behind the start of the chunk before it: at the place that follows that chunk
-without a gap, else at the first that is not inside it, else at the first. Where the order of all its chunks
-leaves one place, and no chunk breaks the order, that place is sure.
+A text is searched in its document literally, then with different white space and case. A text that the
+document lacks keeps its rank and length, and has no evidence. Where a document has a text several times, the
+place is chosen without regard to marks. Otherwise a short text would be placed wherever something is marked,
+and gain more than a run with offsets can. In a list, the first copy takes the first place and the next copy
+the next place; a copy may have different white space or case. A surplus copy repeats a chunk. An index is in
+the order of its documents, so a chunk begins behind the start of the chunk before it: at the place that
+follows that chunk without a gap, else at the first place outside that chunk, else at the first place. Where
+the order of all chunks leaves one place, and no chunk breaks the order, that place is sure.
 """
 
 from __future__ import annotations
@@ -54,15 +55,20 @@ _NO_NUMBER = -OPEN
 _Place = tuple[int, int, int]
 """Start and end, and where the white space before the start begins."""
 _Copy = tuple[int, str]
-"""The document of a text, and the text without white space and case, in which copies may differ."""
+"""The document of a text, and the text in lower case with single spaces: copies may differ in case and
+space."""
 WAY_OUT = "Columns start and end, in the run or in the index that is mapped, would say which."
 
 
 class ChunkPlace(NamedTuple):
-    """A part of a document's body; `content_hash` is of the version, where that is known.
+    """A part of a document's body.
 
-    The end of a whole document is `UNKNOWN`, and the start, too, of a part that was not found. With more than
-    one of `places`, it is not sure which part it is.
+    The end of a whole document is `UNKNOWN`. A part that was not found has an `UNKNOWN` start as well.
+
+    Attributes
+    ----------
+    content_hash: the version of the document; '' if the version is unknown.
+    places: the number of places that the part may have.
     """
 
     document_id: str
@@ -76,11 +82,12 @@ COLUMNS = ("chunk_id", *ChunkPlace._fields)
 
 
 def said_of_texts(by_text: Mapping[str, bool]) -> str:
-    """A sentence that some of the compared systems have unsure places; '' where none or all have them.
+    """Warn that some of the compared systems have unsure places; '' where no system has them, or all have
+    them.
 
     Parameters
     ----------
-    by_text: system → whether it has chunks by texts that their documents have several times.
+    by_text: system → whether chunks are given by texts that their documents have several times.
     """
     names = [name for name, unsure in by_text.items() if unsure]
     if not names or len(names) == len(by_text):
@@ -92,13 +99,13 @@ def said_of_texts(by_text: Mapping[str, bool]) -> str:
 
 
 class ChunkCounts(NamedTuple):
-    """How many chunks there are, and what was found of their texts.
+    """The number of chunks, and the numbers of chunks with texts that are not found, or found several times.
 
     Attributes
     ----------
-    not_found, twice: chunks whose text is not in their document, and those where it is twice or more, so that
-        their place is not sure.
-    first_not_found, first_twice: the first line of these.
+    not_found: chunks whose document lacks their text.
+    twice: chunks whose document has their text twice or more, so that their place is not sure.
+    first_not_found, first_twice: the first line with such a chunk.
     """
 
     chunks: int
@@ -108,7 +115,7 @@ class ChunkCounts(NamedTuple):
     first_twice: int | None = None
 
     def sentences(self) -> list[str]:
-        """What has to be known of texts that were not found, or twice."""
+        """Warn about texts that were not found, or found several times."""
         sentences = []
         if self.not_found:
             lacking = pluralize(self.not_found, "chunk has", "chunks have")
@@ -124,7 +131,13 @@ class ChunkCounts(NamedTuple):
 
 
 class LocatedChunks(NamedTuple):
-    """The places of C lines, as in `RunChunks`, and how many each may be at; `found` says which have one."""
+    """The chunks of C lines, with columns as in `RunChunks`.
+
+    Attributes
+    ----------
+    places: the number of places that each chunk may have, shape (C,).
+    is_found: whether each chunk has a place, shape (C,).
+    """
 
     documents: pa.DictionaryArray
     start: Ints
@@ -137,7 +150,7 @@ class LocatedChunks(NamedTuple):
 
 
 def place_of(name: str, documents: Collection[str], mapped: Mapping[str, ChunkPlace]) -> ChunkPlace:
-    """What an id means: a chunk, or a whole document, whose end is `UNKNOWN`."""
+    """Read an id as a chunk, or as a whole document, whose end is `UNKNOWN`."""
     match = None if name in mapped or name in documents else _CHUNK_ID.fullmatch(name)
     if match is not None and match[1] in documents:
         return ChunkPlace(match[1], int(match[2]), int(match[3]))
@@ -153,17 +166,17 @@ def located_chunks(
     problems: Problems,
     listed: tuple[Ints, Floats] | None = None,
 ) -> LocatedChunks | None:
-    """The chunks of the lines of a file; None if it is one of documents.
+    """Locate the chunks of a file's lines in their documents; None for a file of documents.
 
     Parameters
     ----------
-    line, documents, columns: of C lines; columns as `RunFile.chunk_columns` names them.
-    listed: of a run, the number of each line's query, and its score; None of an index in order.
+    line, documents, columns: the C lines; columns have the names of `RunFile.chunk_columns`.
+    listed: the number of each line's query, and each line's score, of a run; None for an index in order.
 
     Raises
     ------
-    InputError: offsets that are no numbers or outside the document, or of another version of it; or an id
-        that a map of chunks lacks.
+    InputError: offsets that are no numbers, outside the document or of a different version; or an id that the
+        map of chunks lacks.
     """
     codes = ints_of(documents.indices)
     places = [place_of(name, bodies.hashes, mapped) for name in documents.dictionary.to_pylist()]
@@ -179,7 +192,7 @@ def located_chunks(
     lengths, is_found = bodies.lengths(ids)[document], np.ones(len(line), bool)
     words, number = None, np.ones(len(line), np.int64)
     if "text" in columns:
-        start, end, words, number = _by_text(columns["text"], ids, document, lengths, bodies, listed)
+        start, end, words, number = _places_of_texts(columns["text"], ids, document, lengths, bodies, listed)
         is_found = number > 0
     elif columns:
         start, end = (_offsets(columns[name], line, name, problems) for name in ("start", "end"))
@@ -236,7 +249,7 @@ def _offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -> Int
     return np.array([_NO_NUMBER if number is None else number for number in numbers_read], np.int64)
 
 
-def _by_text(
+def _places_of_texts(
     column: pa.Array,
     ids: list[str],
     document: Ints,
@@ -244,11 +257,12 @@ def _by_text(
     bodies: PinnedBodies,
     listed: tuple[Ints, Floats] | None,
 ) -> tuple[Ints, Ints, Ints, Ints]:
-    """Start, end and words of each line's text, and how many places in its document it may be at."""
+    """Find start, end and words of each line's text, and the number of places that the text may have."""
     encoded = column.dictionary_encode()
     written, code = encoded.dictionary.to_pylist(), ints_of(encoded.indices)
-    pairs, row, of = np.unique(document * len(written) + code, return_index=True, return_inverse=True)
-    of, wanted = of.ravel(), dict[str, list[int]]()
+    pairs, row, pair_of = np.unique(document * len(written) + code, return_index=True, return_inverse=True)
+    pair_of = pair_of.ravel()
+    wanted: dict[str, list[int]] = {}
     for at, at_document in enumerate(document[row].tolist()):
         wanted.setdefault(ids[at_document], []).append(at)
     # behind the end, each elsewhere, until it is found
@@ -257,61 +271,72 @@ def _by_text(
     for name, body in bodies.walk(wanted):
         for at in wanted[name]:
             if spans := places_of(written[code[row[at]]], body or "", re.IGNORECASE):
-                places[at] = [(*span, _text_before(body or "", span[0])) for span in spans]
+                places[at] = [(*span, _end_of_text_before(body or "", span[0])) for span in spans]
                 number[at] = len(spans)
     first = np.cumsum([0, *map(len, places)])[:-1]
-    may_be = number[of]
+    may_be = number[pair_of]
     if listed is None:
-        earliest, ordered = _in_documents(of, document, places, number)
+        earliest, ordered = _places_in_index(pair_of, document, places, number)
         mirrored = [[(-start, -end, 0) for start, end, _ in reversed(place)] for place in places]
-        latest = may_be - 1 - _in_documents(of[::-1], document[::-1], mirrored, number)[0][::-1]
+        backwards, _ = _places_in_index(pair_of[::-1], document[::-1], mirrored, number)
+        latest = may_be - 1 - backwards[::-1]
         may_be = np.where(ordered & (earliest == latest), 1, may_be)
-        which, _ = _in_documents(of, document, places, number, latest)
+        which, _ = _places_in_index(pair_of, document, places, number, latest)
     else:
         plain = [" ".join(written[text_code].lower().split()) for text_code in code[row].tolist()]
-        which = _in_lists(of, list(zip(document[row].tolist(), plain, strict=True)), places, *listed)
+        copies = list(zip(document[row].tolist(), plain, strict=True))
+        which = _places_in_lists(pair_of, copies, places, *listed)
     every = np.array([place for spans in places for place in spans], np.int64).reshape(-1, 3)
-    start, end, _ = every[first[of] + which].T
+    start, end, _ = every[first[pair_of] + which].T
     long, words = np.array([(len(text), len(word_starts(text))) for text in written], np.int64)[code].T
-    return start, np.where(number[of] == 0, start + long, end), words, may_be
+    return start, np.where(number[pair_of] == 0, start + long, end), words, may_be
 
 
-def _text_before(body: str, at: int) -> int:
-    """Where the text before a place ends: what is between is white space."""
+def _end_of_text_before(body: str, at: int) -> int:
+    """Find the end of the text before a place; white space is between the two."""
     while at and body[at - 1].isspace():
         at -= 1
     return at
 
 
-def _in_lists(
-    of: Ints, copies: Sequence[_Copy], places: Sequence[Sequence[_Place]], query: Ints, scores: Floats
+def _places_in_lists(
+    pair_of: Ints, copies: Sequence[_Copy], places: Sequence[Sequence[_Place]], query: Ints, scores: Floats
 ) -> Ints:
-    """Which place of its text each line has: the first that no copy above it has in the list of its query.
-    Copies that have fewer places take theirs first.
+    """Choose the place of each line's text: the first place that no copy above takes in the query's list.
+
+    Copies with fewer places choose first.
     """
-    taken, which = set[tuple[int, _Copy, int]](), np.zeros(len(of), np.int64)
-    for row in np.lexsort((-scores, np.array(list(map(len, places)))[of])).tolist():
-        keys = [(int(query[row]), copies[of[row]], place) for _, _, place in places[of[row]]]
+    taken: set[tuple[int, _Copy, int]] = set()
+    which = np.zeros(len(pair_of), np.int64)
+    for row in np.lexsort((-scores, np.array(list(map(len, places)))[pair_of])).tolist():
+        pair = pair_of[row]
+        keys = [(int(query[row]), copies[pair], place) for _, _, place in places[pair]]
         which[row] = next((at for at, key in enumerate(keys) if key not in taken), len(keys) - 1)
         taken.add(keys[which[row]])
     return which
 
 
-def _in_documents(
-    of: Ints, document: Ints, places: Sequence[Sequence[_Place]], number: Ints, latest: Ints | None = None
+def _places_in_index(
+    pair_of: Ints,
+    document: Ints,
+    places: Sequence[Sequence[_Place]],
+    number: Ints,
+    latest: Ints | None = None,
 ) -> tuple[Ints, bool]:
-    """Which place of its text each line has: the first free one behind the line before of its document; and
-    whether all have one there.
+    """Choose the place of each line's text: the first free place behind the document's line before.
+
+    Also returns whether every line has such a place.
 
     Parameters
     ----------
-    latest: the last place that leaves the lines below one; up to it places are preferred that follow the line
-        before, or else are not inside it.
+    latest: the last place that leaves a place for each line below; up to that place, a place that follows the
+        line before is preferred, and after that a place outside the line before.
     """
-    before, free = dict[int, _Place](), dict[int, list[int]]()
-    which, ordered = np.zeros(len(of), np.int64), True
-    for row in np.flatnonzero(number[of]).tolist():
-        text, name = int(of[row]), int(document[row])
+    before: dict[int, _Place] = {}
+    free: dict[int, list[int]] = {}
+    which, ordered = np.zeros(len(pair_of), np.int64), True
+    for row in np.flatnonzero(number[pair_of]).tolist():
+        text, name = int(pair_of[row]), int(document[row])
         left = free.setdefault(text, list(range(len(places[text]))))
         start, end, _ = before.get(name, (-OPEN, -OPEN, 0))
         at = next((at_place for at_place in left if places[text][at_place][0] > start), -1)
@@ -330,7 +355,7 @@ def _in_documents(
 
 @dataclass(frozen=True)
 class SplitterFields(ChunkFields):
-    """Columns of what a splitter wrote."""
+    """The columns of a splitter's table."""
 
     chunk: str | None = column("Chunk", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids", ids=True)
 
@@ -345,20 +370,20 @@ def map_chunks(
 ) -> tuple[ChunkCounts, list[str]]:
     """Find the chunks of a splitter's file in the documents of a release, and write their map.
 
-    In the map, chunks that were not found have `UNKNOWN` places. Returns how many chunks there are, and in
-    sentences how many of them have a place.
+    In the map, chunks that were not found have `UNKNOWN` places. Returns the counts of chunks, and sentences
+    on the chunks that have a place.
 
     Raises
     ------
-    InputError: the file cannot be read, or chunks are of unknown documents or versions, outside their
-        documents or there twice.
+    InputError: the file cannot be read, or chunks have unknown documents or versions, are outside their
+        documents or are repeated.
     NotFoundError, RefusedError: as `load_release`.
     """
     release = load_release(store, name)
     bodies = PinnedBodies(store, release)
     records = Records(splitter, None, progress)
     problems = records.problems
-    lines, chunks, documents, columns = _read(records, fields, bodies)
+    lines, chunks, documents, columns = _read_splitter_rows(records, fields, bodies)
     located = located_chunks(lines, texts(documents).dictionary_encode(), columns, bodies, {}, problems)
     assert located is not None  # there are columns of chunks
     problems.check()
@@ -370,17 +395,17 @@ def map_chunks(
     )
     hashes = [bodies.hashes[name] for name in documents]
     places = [located.places.tolist()] if "text" in columns else []
-    _write(out, [chunks, documents, start, end, hashes, *places])
+    _write_chunk_map(out, [chunks, documents, start, end, hashes, *places])
     placed = {name for name, start_at in zip(documents, start, strict=True) if start_at != UNKNOWN}
     chunks_found = pluralize(located.counts.chunks - located.counts.not_found, "chunk")
     sentence = f"{chunks_found} of {pluralize(len(placed), 'document')} of {release.row.name} were found."
     return located.counts, [sentence, *located.counts.sentences()]
 
 
-def _read(
+def _read_splitter_rows(
     records: Records, fields: SplitterFields, bodies: PinnedBodies
 ) -> tuple[Ints, list[str], list[str], dict[str, pa.Array]]:
-    """Lines, ids and documents of a splitter's chunks, and the columns as `located_chunks` takes them."""
+    """Read lines, ids and documents of a splitter's chunks, and the columns for `located_chunks`."""
     used = records.resolve(fields, but=("query", "rank", "score"))
     wanted = used.of_chunks
     if not wanted:
@@ -388,7 +413,8 @@ def _read(
             "no columns are known to hold the chunks' start and end, nor one their text: name them with "
             "--map start=COLUMN and --map end=COLUMN, or with --map text=COLUMN"
         )
-    names, first = [used.chunk, used.document, *wanted.values()], dict[str, int]()
+    names = [used.chunk, used.document, *wanted.values()]
+    first: dict[str, int] = {}
     rows = []
     with suppress(InputError):  # noted with the file's problems
         for line, values in records:
@@ -413,7 +439,7 @@ def _read(
     return np.array(lines), chunks, documents, dict(zip(wanted, map(texts, columns), strict=True))
 
 
-def _write(path: Path, columns: Sequence[Sequence[Any]]) -> None:
+def _write_chunk_map(path: Path, columns: Sequence[Sequence[Any]]) -> None:
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
             rows = zip(*columns, strict=True)
@@ -425,11 +451,11 @@ def _write(path: Path, columns: Sequence[Sequence[Any]]) -> None:
 
 
 def read_chunk_map(path: Path | None) -> dict[str, ChunkPlace]:
-    """Chunk id → where it is; nothing without a file.
+    """Read the place of each chunk id from a map of chunks; an empty result without a file.
 
     Raises
     ------
-    InputError: it is no map of chunks.
+    InputError: the file is no map of chunks.
     """
     if path is None:
         return {}

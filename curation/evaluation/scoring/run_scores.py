@@ -1,17 +1,18 @@
-"""The scores of a run for each query, and their bounds, from which all figures are made.
+"""The scores of a run for each query, and the bounds of these scores: the source of all figures.
 
-A query that the run misses has 0, and is counted. A query without relevant documents has no score: it is left
-out of the measures that need one, and counted. Every score has the share of judged documents next to it,
-among those that its measure looks at: to its depth, of rprec to the number of relevant documents, of rbp by
-its weights, of map and bpref in the whole list.
+A query that the run misses scores 0 and is counted. A query without relevant documents has no score: measures
+that need a relevant document leave the query out, and it is counted. Next to every score is the share of
+judged documents among the documents that the measure looks at: down to its depth; for rprec, down to the
+number of relevant documents; for rbp, by its weights; for map and bpref, in the whole list.
 
-What would a run reach if every unjudged document that it returned were relevant, or none? To the depth of
-each measure, unjudged documents get the highest grade of the scale, or the lowest; of measures of the whole
-list, those among the first `MAX_UNJUDGED`, because nobody is going to judge what is below. What the run did
-not return stays as it was judged. The measures themselves take unjudged documents for not relevant, so
-`if_none` is the value. bpref passes them over: either grade would make another list of judged documents of
-it, and neither end would be below or above the value. So it has no bounds. Measures of
-chunks have none either, because a grade does not say where the evidence is.
+The bounds answer two questions: which value would a run reach if every unjudged document that it returned
+were relevant, and which if none were? Down to the depth of a measure, unjudged documents get the highest
+grade of the scale, or the lowest. A measure of the whole list regrades the first `MAX_UNJUDGED` places alone,
+because nobody is going to judge documents below them. Documents that the run did not return keep their
+grades. Measures count an unjudged document as not relevant, so `if_none` is the value. bpref skips unjudged
+documents: either grade would change the list of judged documents, and neither end would be below or above the
+value. So bpref has no bounds. Measures of chunks have no bounds either, because a grade does not say where
+the evidence is.
 
 The highest value of a query is the value of a list of its relevant documents, best first. A query with one
 relevant document cannot have more than 0.1 in precision@10, whatever the run. So no interval of a mean
@@ -28,6 +29,7 @@ import numpy as np
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.evaluation.scoring.measure_names import CONTEXT, KINDS, Measure
 from curation.evaluation.scoring.measure_values import (
+    JudgedPlaces,
     extra_measures,
     judged_places,
     judged_weight,
@@ -52,8 +54,8 @@ from curation.evaluation.scoring.rankings import (
 BY_MEASURE = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""
 MAX_UNJUDGED = 100
-UNBOUNDED = (*("judged", "bpref", "num_ret"), *(kind.name for kind in KINDS.values() if kind.of_chunks))
-"""Kinds of measures without either end."""
+UNBOUNDED = ("judged", "bpref", "num_ret", *(kind.name for kind in KINDS.values() if kind.source == "chunks"))
+"""Kinds of measures without bounds for unjudged documents."""
 BELOW = (
     "A figure may be lower if all are relevant than if none is: the best list then holds the documents made "
     "relevant, too, and documents that the run has far below count against it."
@@ -62,22 +64,22 @@ BELOW = (
 
 @dataclass(frozen=True)
 class RunScores:
-    """What one run reached, query by query; of a sealed part it never leaves `evaluation`.
+    """The scores of one run, query by query; scores of a sealed part never leave `evaluation`.
 
     Attributes
     ----------
-    query_ids: Q of them, ordered.
-    measures: M of them.
-    values: shape (Q, M), NaN where the query has nothing relevant (for judged@k: where it got no
-        document). Totals have a value of each query.
-    highest: as `values`, what a query can have at most on the data (`highest_values`).
-    judged: share of judged documents among the ones that each measure looks at, NaN without any, shape (Q,
-        M).
-    residual: what unjudged and unseen documents could add to rbp, with either gain, NaN for other measures,
-        shape (Q, M).
-    best, worst: as `values`, with equal scores in the best and the worst order; NaN for measures of chunks.
-    if_none, if_all: as `values`, if no unjudged document were relevant, or every one (`bounds`).
-    returned: documents that each query got, shape (Q,); 0 where the run misses it.
+    query_ids: the Q queries, ordered.
+    measures: the M measures.
+    values: shape (Q, M), NaN where the query has no relevant document (for judged@k: no returned document).
+        Totals have a value for each query.
+    highest: shape (Q, M), the highest value that the query's grades allow (`highest_values`).
+    judged: shape (Q, M), the share of judged documents among the documents that the measure looks at; NaN
+        where it looks at none.
+    residual: shape (Q, M), how much unjudged and unseen documents could add to rbp, with either gain; NaN for
+        other measures.
+    best, worst: the values with equal scores in the best and the worst order; NaN for measures of chunks.
+    if_none, if_all: the values if no unjudged document were relevant, or every one (`unjudged_bounds`).
+    returned: shape (Q,), the number of documents that each query got; 0 where the run misses the query.
     """
 
     query_ids: tuple[str, ...]
@@ -94,12 +96,12 @@ class RunScores:
     ties: TieCounts
 
     def of(self, name: str) -> Floats:
-        """The values of one measure by name, shape (Q,)."""
+        """Return the values of the measure with this name, shape (Q,)."""
         return self.values[:, [measure.name for measure in self.measures].index(name)]
 
 
 def score_run(run: Mapping[str, Mapping[str, float]], qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
-    """Score query → document → score.
+    """Score a run that maps query → document → score.
 
     Raises
     ------
@@ -114,42 +116,39 @@ def score_rows(rows: RunRows, qrels: Qrels, measures: Sequence[Measure]) -> RunS
 
 
 def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
-    """Score a run that is in order."""
+    """Score the ranking of a run."""
     values = values_of(ranking, qrels, measures)
-    ties = ties_of(ranking)
-    best, worst = (_with_ties(ranking, best, qrels, measures, values) for best in (True, False))
     if_none, if_all = unjudged_bounds(ranking, qrels, measures, values)
     return RunScores(
         query_ids=qrels.query_ids,
         measures=tuple(measures),
         values=values,
         highest=highest_values(measures, qrels, ranking.chunks.most_words if ranking.chunks else 0),
-        judged=_judged(ranking, qrels, measures),
+        judged=_judged_shares(ranking, qrels, measures),
         residual=_residuals(ranking, measures),
-        best=best,
-        worst=worst,
+        best=_reordered_values(ranking, True, qrels, measures, values),
+        worst=_reordered_values(ranking, False, qrels, measures, values),
         if_none=if_none,
         if_all=if_all,
         returned=ranking.returned,
-        ties=ties,
+        ties=ties_of(ranking),
     )
 
 
-def _with_ties(
+def _reordered_values(
     ranking: Rankings, best: bool, qrels: Qrels, measures: Sequence[Measure], values: Floats
 ) -> Floats:
-    """The values with equal scores in the best or the worst order."""
-    queries, reordered_values = queries_with_choice(ranking), values.copy()
-    if len(queries):
-        reordered_values[queries] = values_of(reordered(ranking, best, qrels.scale[0]), qrels, measures)[
-            queries
-        ]
+    """Compute the values with equal scores in the best or the worst order."""
+    reordered_values = values.copy()
+    if len(queries := queries_with_choice(ranking)):
+        new_ranking = reordered(ranking, best, qrels.scale[0])
+        reordered_values[queries] = values_of(new_ranking, qrels, measures)[queries]
     reordered_values[:, [measure.of_chunks for measure in measures]] = np.nan
     return reordered_values
 
 
 def mean_scores(runs: Sequence[RunScores]) -> RunScores:
-    """The mean of several runs of one system, query by query; ties and returned documents are summed."""
+    """Average the runs of one system, query by query; ties and returned documents are summed."""
     if len(runs) == 1:
         return runs[0]
     means = {field: np.mean([getattr(run, field) for run in runs], axis=0) for field in BY_MEASURE}
@@ -162,7 +161,7 @@ def mean_scores(runs: Sequence[RunScores]) -> RunScores:
 
 
 def values_of(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
-    """The values of rankings, shape (Q, M), NaN where a query has nothing relevant."""
+    """Compute the values of a ranking, shape (Q, M); NaN where a query has no relevant document."""
     values = np.zeros((len(qrels.query_ids), len(measures)))
     by_engine = [column for column, measure in enumerate(measures) if measure.by_engine]
     if by_engine:
@@ -177,8 +176,8 @@ def values_of(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> F
     return values
 
 
-def _judged(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
-    depths = {depth: _share_judged(ranking, depth) for depth in {measure.depth for measure in measures}}
+def _judged_shares(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
+    by_depth = {depth: _share_judged(ranking, depth) for depth in {measure.depth for measure in measures}}
     shares = []
     for measure in measures:
         if measure.of_chunks and ranking.chunks is not None:
@@ -188,12 +187,12 @@ def _judged(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Flo
         elif measure.kind == "rprec":
             shares.append(_share_judged(ranking, qrels.relevant_documents))
         else:
-            shares.append(depths[measure.depth])
+            shares.append(by_depth[measure.depth])
     return np.stack(shares, axis=1)
 
 
 def _share_judged(ranking: Rankings, depth: Ints | int | None) -> Floats:
-    """The share of judged documents among the first of each query, shape (Q,); a depth may be of each."""
+    """Compute the share of judged documents down to a depth, shape (Q,); each query may have a depth."""
     looked_at = ranking.returned if depth is None else np.minimum(ranking.returned, depth)
     counted = ranking.grade != UNJUDGED
     if depth is not None:
@@ -211,7 +210,12 @@ def _residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
 
 
 def why_below(ends: Iterable[tuple[float | None, float | None]]) -> str:
-    """Why some figure is lower if all are relevant, for pairs of if none and if all; empty where none is."""
+    """Explain that a figure is lower if all unjudged documents are relevant; '' where no figure is lower.
+
+    Parameters
+    ----------
+    ends: the figure of each measure if no unjudged document is relevant, and if all are.
+    """
     known = [(none, every) for none, every in ends if none is not None and every is not None]
     return BELOW if any(every < none for none, every in known) else ""
 
@@ -219,37 +223,33 @@ def why_below(ends: Iterable[tuple[float | None, float | None]]) -> str:
 def unjudged_bounds(
     ranking: Rankings, qrels: Qrels, measures: Sequence[Measure], values: Floats
 ) -> tuple[Floats, Floats]:
-    """Values with no and with every unjudged document relevant, (Q, M) each; of `UNBOUNDED` kinds NaN."""
+    """Compute the values if no unjudged document were relevant, and if all were; shape (Q, M) each.
+
+    Both are NaN for the kinds of `UNBOUNDED`.
+    """
     if_none, if_all = values.copy(), values.copy()
     unjudged, places = np.flatnonzero(ranking.grade == UNJUDGED), judged_places(qrels, ranking)
+    scenarios: dict[int | None, tuple[Ints, JudgedPlaces]] = {}
     for depth in {measure.depth for measure in measures}:
         inside = unjudged[ranking.rank[unjudged] <= (depth or MAX_UNJUDGED)]
-        by_engine = [
-            column
-            for column, measure in enumerate(measures)
-            if measure.depth == depth and measure.by_engine and measure.kind not in UNBOUNDED
-        ]
-        if by_engine and len(inside):
-            scenario = with_highest(places, ranking.query[inside], ranking.rank[inside])
-            if_all[:, by_engine] = trec_eval_measures(
-                [measures[column] for column in by_engine], qrels, scenario
-            )
-        for column, measure in enumerate(measures):
-            is_extra = not measure.by_engine and measure.persistence is None and measure.kind not in UNBOUNDED
-            if measure.depth == depth and is_extra:
-                if_all[:, column] = _own(measure, ranking, qrels, inside)
+        scenarios[depth] = inside, with_highest(places, ranking.query[inside], ranking.rank[inside])
     for column, measure in enumerate(measures):
-        if measure.persistence is not None:
-            if_all[:, column] = values[:, column] + unjudged_weight(ranking, measure.persistence)
-        elif measure.kind in UNBOUNDED:
+        inside, scenario = scenarios[measure.depth]
+        if measure.kind in UNBOUNDED:
             if_none[:, column] = if_all[:, column] = np.nan
+        elif measure.persistence is not None:
+            if_all[:, column] = values[:, column] + unjudged_weight(ranking, measure.persistence)
+        elif measure.by_engine:
+            if_all[:, [column]] = trec_eval_measures([measure], qrels, scenario)
+        else:
+            if_all[:, column] = _regraded_values(measure, ranking, qrels, inside)
     undefined = np.isnan(values)
     if_none[undefined] = if_all[undefined] = np.nan
     return if_none, if_all
 
 
-def _own(measure: Measure, ranking: Rankings, qrels: Qrels, graded: Ints) -> Floats:
-    """The values of a measure of our own with the highest grade for these places."""
+def _regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, graded: Ints) -> Floats:
+    """Compute the values of a measure that trec_eval lacks, with the highest grade at these places."""
     grade = ranking.grade.copy()
     grade[graded] = qrels.scale[-1]
     more = np.bincount(ranking.query[graded], minlength=len(ranking.returned))
@@ -257,20 +257,20 @@ def _own(measure: Measure, ranking: Rankings, qrels: Qrels, graded: Ints) -> Flo
 
 
 def highest_values(measures: Sequence[Measure], qrels: Qrels, most_words: int = 0) -> Floats:
-    """The highest value of each query by each measure, shape (Q, M), with unjudged documents not relevant.
+    """Compute the highest value of each query by each measure, shape (Q, M).
 
-    NaN where no run has a value: the query has nothing relevant. It is 1 for every judged@k, and infinite for
-    num_ret.
+    Unjudged documents count as not relevant. The highest value is NaN where a query has no relevant document,
+    1 for every judged@k, and infinite for num_ret.
 
     Parameters
     ----------
-    most_words: of a chunk of the run.
+    most_words: the number of words of the run's longest chunk.
     """
-    columns = [_highest(measure, qrels, most_words) for measure in measures]
+    columns = [_highest_of_queries(measure, qrels, most_words) for measure in measures]
     return np.stack(columns, axis=1) if columns else np.empty((len(qrels.query_ids), 0))
 
 
-def _highest(measure: Measure, qrels: Qrels, most_words: int) -> Floats:
+def _highest_of_queries(measure: Measure, qrels: Qrels, most_words: int) -> Floats:
     relevant = qrels.relevant_documents.astype(np.float64)
     with np.errstate(invalid="ignore"):  # nothing relevant: no value
         if measure.kind in ("recall", "map") and measure.depth is not None:
@@ -291,10 +291,9 @@ def _highest(measure: Measure, qrels: Qrels, most_words: int) -> Floats:
 
 
 def _best_lists(qrels: Qrels) -> Rankings:
-    """Every query's judged documents, the highest grades first."""
+    """Rank every query's judged documents, the highest grades first."""
     order = np.lexsort((-qrels.grade, qrels.query))
     query = qrels.query[order]
+    rank = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
     returned = np.bincount(query, minlength=len(qrels.query_ids))
-    first = np.concatenate([[0], np.cumsum(returned)[:-1]])
-    rank = np.arange(1, len(order) + 1) - first[query]
     return Rankings(query, rank, qrels.grade[order], order, returned, order, np.zeros_like(rank))

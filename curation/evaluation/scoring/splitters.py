@@ -1,10 +1,10 @@
-"""Splitters cut the body of a document into chunks, as ranges of its characters.
+"""Splitters: functions that cut the body of a document into chunks, as ranges of its characters.
 
     200/50     windows of 200 words that begin with the last 50 of the window before; 200 without overlap
     sentence   whole sentences or lines, as the screen cuts them by script
-    heading    the sections of Markdown, each from its heading on; what is before the first is one, too
+    heading    the sections of Markdown, each from its heading on; text before the first heading is a section
 
-White space at their ends is no part of chunks. A word is what `words.word_starts` counts.
+Chunks have no white space at their ends. Words are the words that `words.word_starts` counts.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from curation.labeling.presentation.excerpts import sentences
 
 SENTENCE, HEADING = "sentence", "heading"
 Split = Callable[[str], list[Span]]
-"""A body → its chunks in order, none of them empty."""
+"""A body → its chunks in order, without empty chunks."""
 _WINDOW = re.compile(r"(\d{1,6})(?:/(\d{1,6}))?")
 _LONGEST = 1 << 20
 _HEADING_OR_FENCE = re.compile(r"^ {0,3}(?:(#{1,6})(?=\s)|(`{3,}|~{3,}))", re.MULTILINE)
 
 
 def splitters_named(names: Iterable[str]) -> dict[str, Split]:
-    """Name → its splitter, each once.
+    """Return the splitter of each name, each name once.
 
     Raises
     ------
-    InputError: names that mean none, all together.
+    InputError: names that are not splitters, all in one error.
     """
     splitters: dict[str, Split] = {}
     problems = []
@@ -71,7 +71,7 @@ def _windows(body: str, size: int, overlap: int) -> list[Span]:
 
 
 def _headings(body: str) -> Iterator[int]:
-    """Where headings begin, but in fenced code."""
+    """Yield the beginnings of headings outside fenced code."""
     fence = ""
     for match in _HEADING_OR_FENCE.finditer(body):
         if match[1] and not fence:

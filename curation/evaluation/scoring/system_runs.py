@@ -1,24 +1,26 @@
-"""The runs of systems as files have them, read for a release.
+"""Runs of systems: the names of run files, and the reading of run files for a release.
 
-A list is ordered by its scores, as trec_eval does; by its ranks only where the file has no scores. Where both
-are there and contradict each other, the scores count, and the queries are counted. Documents that the
-release's corpus does not have keep their places, for the system did return them; they are counted. Lines of
-queries that are not evaluated are passed over and counted.
+Scores order a list, as in trec_eval; ranks order a list only where the file has no scores. Where ranks
+contradict scores, the scores count, and goldgrade reports the number of queries. Documents that the release's
+corpus lacks keep their places, because the system returned them; they are counted. Lines of queries that are
+not evaluated are skipped and counted.
 
-A list may be one of chunks, parts of documents (`run_chunks`). A document then has the score of its best
-chunk (MaxP: Z. Dai and J. Callan (2019), Deeper text understanding for IR with contextual neural language
-modeling, SIGIR), and the run keeps its chunks for the measures of chunks.
+A list may consist of chunks, which are parts of documents (`run_chunks`). A document then has the score of
+its best chunk (MaxP: Z. Dai and J. Callan (2019), Deeper text understanding for IR with contextual neural
+language modeling, SIGIR), and the run keeps its chunks for the measures of chunks.
 
-`NAME=FILE` names a system. Several files of one name are runs of one system, such as seeds.
+`NAME=FILE` names a system. Several files with the same name are runs of one system, for example with several
+seeds.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,20 +59,7 @@ from curation.ingest.readers.run_files import RunFile, RunRow
 from curation.people.seal_access import sealed_parts
 
 _NAMED = re.compile(r"([\w.+:@ -]{1,80})=(.+)", re.DOTALL)
-_ENDINGS = {
-    ".gz",
-    ".trec",
-    ".run",
-    ".txt",
-    ".tsv",
-    ".tab",
-    ".csv",
-    ".jsonl",
-    ".ndjson",
-    ".json",
-    ".parquet",
-    ".pq",
-}
+_ENDINGS = set(".gz .trec .run .txt .tsv .tab .csv .jsonl .ndjson .json .parquet .pq".split())
 
 OTHER_PART = "query of another part"
 REPEATED = "a document again for the same query"
@@ -79,22 +68,22 @@ ADD_TOPICS = "add a table of id and text that says which query each id is"
 
 
 class RunSource(NamedTuple):
-    """A run's file, and the name of its system."""
+    """A file of a system, and the name of the system."""
 
     name: str
     path: Path
 
 
 def named_runs(texts: Sequence[str]) -> list[RunSource]:
-    """The runs that `NAME=FILE` or `FILE` name.
+    """Read `NAME=FILE` or `FILE` as the sources of runs.
 
     Raises
     ------
     InputError: a name or a file is missing, a file is named twice, or two files without a name would give
-        their systems the same one.
+        their systems the same name.
     """
-    refuse_problems([problem for text in texts if (problem := _missing(text))])
-    sources = [_source(text) for text in texts]
+    refuse_problems([problem for text in texts if (problem := _fault_of_name(text))])
+    sources = [_parse_source(text) for text in texts]
     paths = Counter(source.path.resolve() for source in sources)
     problems = [
         f"--run {path}: the file is named {count} times" for path, count in paths.items() if count > 1
@@ -110,8 +99,8 @@ def named_runs(texts: Sequence[str]) -> list[RunSource]:
     return sources
 
 
-def _missing(text: str) -> str:
-    """What `NAME=FILE` lacks, in a sentence; nothing where it has both or is a file."""
+def _fault_of_name(text: str) -> str:
+    """Explain which part `NAME=FILE` lacks; '' where it has both parts or is a file."""
     name, separator, file = text.partition("=")
     if Path(text).is_file() or not (separator and (not name.strip() or not file.strip())):
         return "" if text.strip() else "--run: no file was named; expected --run FILE or --run NAME=FILE"
@@ -124,7 +113,7 @@ def _is_named(text: str) -> bool:
     return _NAMED.fullmatch(text) is not None and not Path(text).is_file()
 
 
-def _source(text: str) -> RunSource:
+def _parse_source(text: str) -> RunSource:
     match = _NAMED.fullmatch(text)
     if match is not None and _is_named(text):
         return RunSource(match[1].strip(), Path(match[2]))
@@ -136,14 +125,14 @@ def _source(text: str) -> RunSource:
 
 
 class ReadingOptions(NamedTuple):
-    """How run files are read; see `ingest.readers.run_files`.
+    """Options for reading run files; see `ingest.readers.run_files`.
 
     Attributes
     ----------
-    skip_repeated: of a document that a query names several times, keep the best place and count the others.
-    parsed: the files that were read, where several steps read them: each is then parsed once.
-    topics: a table of id and text, where the runs' ids of queries are not the release's.
-    chunks: a map of chunks, where the runs' ids of documents are an index's own of chunks.
+    skip_repeated: whether a document that a list repeats keeps its best place; the other places are counted.
+    parsed: path → the parsed file, so that several steps parse a file once; None parses each time.
+    topics: a table of id and text, for runs whose query ids are not the release's.
+    chunks: a map of chunks, for runs whose document ids are an index's ids of chunks.
     """
 
     fields: ChunkFields = ChunkFields()
@@ -156,17 +145,17 @@ class ReadingOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemRun:
-    """A run as it was read for a release.
+    """A run that was read for a release.
 
     Attributes
     ----------
-    source: the file's name.
-    places: documents that were returned for the evaluated queries.
-    unknown_documents: places whose documents the release's corpus does not have.
-    against_scores: queries whose ranks contradict their scores; the scores count.
+    source: the name of the file.
+    places: the number of documents that the run has for the evaluated queries.
+    unknown_documents: the number of places whose documents the release's corpus lacks.
+    against_scores: the number of queries whose ranks contradict their scores; the scores count.
     left_out: reason → number of lines.
-    chunks: of a run of chunks.
-    unread: the columns that were not read, in a sentence.
+    chunks: the counts of a run of chunks; None for a run of documents.
+    unread: a sentence on columns that were not read.
     """
 
     name: str
@@ -190,16 +179,16 @@ def read_run(
 
     Raises
     ------
-    InputError: the file cannot be read or understood, or has no query that is evaluated; all its problems.
+    InputError: the file cannot be read or understood, or has no evaluated query; the error has all problems.
     """
     file = run_file(source.path, options, progress)
     known = with_topics(release.known, options.topics, progress)
     mapped = read_chunk_map(options.chunks)
-    return _RunColumns(file, replace(release, known=known), options.skip_repeated, mapped).read(source.name)
+    return _RunReading(file, replace(release, known=known), options.skip_repeated, mapped).read(source.name)
 
 
 def with_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequence[Measure]) -> RunRows:
-    """The rows with their documents as chunks, where a run of documents meets a measure of chunks."""
+    """Add whole documents as chunks, where a run of documents is scored by a measure of chunks."""
     if rows.chunks or release.bodies is None or not any(measure.of_chunks for measure in measures):
         return rows
     documents = rows.documents
@@ -207,14 +196,16 @@ def with_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Seq
     start, end = np.zeros(len(codes), np.int64), release.bodies.lengths(ids)[codes]
     words, first = release.bodies.words(ids, codes, start, end)
     columns = (start, end, words, first, release.bodies.bounds)
-    return rows._replace(chunks=_in_order(rows.query, rows.scores, documents, columns))
+    return rows._replace(chunks=_ordered_chunks(rows.query, rows.scores, documents, columns))
 
 
-def _in_order(
+def _ordered_chunks(
     query: Ints, scores: Floats, documents: pa.DictionaryArray, columns: tuple[Ints, Ints, Ints, Ints, Ints]
 ) -> RunChunks:
-    """Chunks by query and score; equal scores are ordered as documents are, and chunks of one document as in
-    the file.
+    """Order chunks by query and score.
+
+    Chunks with equal scores are in the order of documents, and chunks of one document in the order of the
+    file.
 
     Parameters
     ----------
@@ -229,11 +220,11 @@ def _in_order(
 
 
 def run_file(path: Path, options: ReadingOptions, progress: Progress = silent) -> RunFile:
-    """The file, parsed before where another step has read it.
+    """Open a run file, or return the file that an earlier step parsed.
 
     Raises
     ------
-    InputError: it cannot be read or understood.
+    InputError: the file cannot be read or understood.
     """
     if options.parsed is None or path not in options.parsed:
         file = RunFile(path, options.fields, options.layout, progress)
@@ -248,9 +239,10 @@ class _Places(NamedTuple):
 
     Attributes
     ----------
-    line, query, scores: shape (N,); without scores in the file these are the ranks with a minus.
-    documents: ids, N of them, each once in the dictionary.
-    ranks: shape (N,), where the file has both.
+    line, query: the number of each line, and the position of its query, shape (N,).
+    documents: N ids, each once in the dictionary.
+    scores: shape (N,); for a file without scores, the negative ranks.
+    ranks: shape (N,); None unless the file has ranks and scores.
     chunk: field of a chunk → N texts.
     """
 
@@ -262,8 +254,8 @@ class _Places(NamedTuple):
     chunk: Mapping[str, pa.Array]
 
 
-class _RunColumns:
-    """One reading of one run into columns."""
+class _RunReading:
+    """One reading of one run, which collects problems and counts."""
 
     def __init__(
         self, file: RunFile, release: EvaluatedRelease, skip_repeated: bool, mapped: Mapping[str, ChunkPlace]
@@ -273,34 +265,40 @@ class _RunColumns:
         self._skip_repeated = skip_repeated
         self._left_out: Counter[str] = Counter()
         self._unknown_queries: dict[str, int] = {}
+        self._documents_alike = partial(alike, known=release.documents)
         documents = KnownDocuments(release.documents.intersection, self._documents_alike)
-        self._lines = RunLines(file, release.known, documents, self._note)
+        self._lines = RunLines(file, release.known, documents, self._note_unknown_query)
         self._place = {query: number for number, query in enumerate(release.qrels.query_ids)}
 
     def read(self, name: str) -> SystemRun:
-        problems = self._file.problems
-        places = self._chosen(self._lines.columns() or self._iterated())
+        problems, bodies = self._file.problems, self._release.bodies
+        places = self._places_of_evaluated(self._lines.columns() or self._columns_of_lines())
         refuse_alike(UNKNOWN_QUERY, self._unknown_queries, self._release.known.alike, problems)
         problems.check()
         if not len(places.query):
-            problems.stop(*self._nothing())
-        scores = places.scores
-        against = 0 if places.ranks is None else _against(places.query, places.ranks, scores)
-        located, chunks = self._located(places), None
+            problems.stop(*self._why_nothing_was_read())
+        located = (
+            None
+            if bodies is None
+            else located_chunks(
+                *(places.line, places.documents, places.chunk, bodies, self._mapped, problems),
+                listed=(places.query, places.scores),
+            )
+        )
+        chunks = None
         if located is not None:
             places = places._replace(documents=located.documents)
-            chunks = self._chunks(places, located)
-        kept = self._kept(places, of_chunks=chunks is not None)
+            chunks = self._distinct_chunks(places, located)
+        kept = self._best_places(places, of_chunks=chunks is not None)
         problems.check()
         documents = places.documents.take(numbers(kept))
         names = documents.dictionary.to_pylist()
         known = np.fromiter(map(self._release.documents.__contains__, names), bool, len(names))
-        unknown_rows = np.flatnonzero(~known[ints_of(documents.indices)])
-        unknown = len(unknown_rows)
-        first = {documents[row].as_py(): int(places.line[kept[row]]) for row in unknown_rows[::-1].tolist()}
+        unknown = np.flatnonzero(~known[ints_of(documents.indices)])
+        first = {documents[row].as_py(): int(places.line[kept[row]]) for row in unknown[::-1].tolist()}
         refuse_alike(UNKNOWN_DOCUMENT, first, self._documents_alike, problems)
         problems.check()
-        if unknown == len(kept):
+        if len(unknown) == len(kept):
             problems.stop(
                 f"no document of it, such as {documents[0].as_py()!r}, is in the release's corpus, which has "
                 f"{min(self._release.documents, default='none')!r}",
@@ -310,28 +308,18 @@ class _RunColumns:
         return SystemRun(
             name=name,
             source=self._file.source,
-            rows=RunRows(places.query[kept], documents, scores[kept], chunks),
+            rows=RunRows(places.query[kept], documents, places.scores[kept], chunks),
             places=len(kept),
-            unknown_documents=unknown,
-            against_scores=against,
+            unknown_documents=len(unknown),
+            against_scores=_queries_against_scores(places),
             left_out=dict(self._left_out),
             chunks=located and located.counts,
             unread=self._file.unread,
         )
 
-    def _documents_alike(self, names: Collection[str]) -> dict[str, str]:
-        return alike(names, self._release.documents)
-
-    def _located(self, places: _Places) -> LocatedChunks | None:
-        bodies = self._release.bodies
-        if bodies is None:
-            return None
-        of_lines, listed = (places.line, places.documents, places.chunk), (places.query, places.scores)
-        return located_chunks(*of_lines, bodies, self._mapped, self._file.problems, listed)
-
-    def _chunks(self, places: _Places, located: LocatedChunks) -> RunChunks:
-        """The chunks, each once in a query's list: at its best place, or as its document."""
-        again = _chunks_again(places, located)
+    def _distinct_chunks(self, places: _Places, located: LocatedChunks) -> RunChunks:
+        """Keep each chunk once in a query's list, at its best place; note repeated chunks."""
+        again = _repeated_chunks(places, located)
         for row in [] if self._skip_repeated else again.tolist():
             self._file.problems.add(
                 int(places.line[row]),
@@ -347,10 +335,10 @@ class _RunColumns:
         assert self._release.bodies is not None
         places_of = located.start[kept], located.end[kept], located.words[kept], located.first_word[kept]
         columns = (*places_of, self._release.bodies.bounds)
-        return _in_order(places.query[kept], places.scores[kept], documents, columns)
+        return _ordered_chunks(places.query[kept], places.scores[kept], documents, columns)
 
-    def _chosen(self, columns: RunColumns) -> _Places:
-        """The lines of evaluated queries, from columns."""
+    def _places_of_evaluated(self, columns: RunColumns) -> _Places:
+        """Keep the lines of evaluated queries."""
         of_name = np.array([self._place.get(query, -1) for query in columns.queries.values], np.int64)
         query = of_name[columns.queries.codes]
         chosen = query >= 0
@@ -368,8 +356,8 @@ class _RunColumns:
         chunk = {name: column.take(rows) for name, column in columns.chunk.items()}
         return _Places(columns.lines[chosen], query[chosen], documents, scores, ranks, chunk)
 
-    def _iterated(self) -> RunColumns:
-        """The lines, one by one, as columns; what is wrong with them is noted."""
+    def _columns_of_lines(self) -> RunColumns:
+        """Read the file line by line into columns, and note the problems of lines."""
         lines: list[RunRow] = []
         with suppress(InputError):  # noted with the file's problems: raised with what else is found
             lines += (line for line in self._lines if not self._lines.lacks_a_number(line))
@@ -386,8 +374,9 @@ class _RunColumns:
             },
         )
 
-    def _kept(self, places: _Places, of_chunks: bool) -> Ints:
-        """The lines that are the best place of their document; others are chunks, problems, or counted."""
+    def _best_places(self, places: _Places, of_chunks: bool) -> Ints:
+        """Keep the line with the best place of each document; other lines are chunks, problems, or
+        counted."""
         codes = ints_of(places.documents.indices)
         pairs = places.query * (int(codes.max(initial=0)) + 1) + codes
         if np.diff(np.sort(pairs)).all():
@@ -395,31 +384,30 @@ class _RunColumns:
         by_score = np.argsort(-places.scores, kind="stable")
         _, first, index = np.unique(pairs[by_score], return_index=True, return_inverse=True)
         best = by_score[first]
-        if of_chunks:
-            return np.sort(best)
-        if self._skip_repeated:
+        if self._skip_repeated and not of_chunks:
             self._left_out[REPEATED] += len(pairs) - len(best)
-            return np.sort(best)
-        for row, at in sorted(zip(by_score.tolist(), best[index.ravel()].tolist(), strict=True)):
-            if row != at:
-                self._file.problems.add(int(places.line[row]), *self._again(places, row, at))
+        elif not of_chunks:
+            for row, at in sorted(zip(by_score.tolist(), best[index.ravel()].tolist(), strict=True)):
+                if row != at:
+                    self._refuse_repeated(places, row, at)
         return np.sort(best)
 
-    def _again(self, places: _Places, row: int, at: int) -> tuple[str, str]:
+    def _refuse_repeated(self, places: _Places, row: int, at: int) -> None:
         query = self._release.qrels.query_ids[places.query[row]]
         other = f"{self._file.problems.unit} {places.line[at]}"
-        return (
+        self._file.problems.add(
+            int(places.line[row]),
             f"document {places.documents[row].as_py()!r} again for query {query!r}, also in {other}",
             f"The file has {self._file.unread}" if OFFSETS in self._file.unread else ONCE,
         )
 
-    def _note(self, what: str, name: str, line: int) -> None:
+    def _note_unknown_query(self, what: str, name: str, line: int) -> None:
         if what == UNKNOWN_QUERY:
             self._left_out[UNKNOWN_QUERY] += 1
             self._unknown_queries.setdefault(name, line)
 
-    def _nothing(self) -> tuple[str, str]:
-        """Why nothing could be taken, and what to do."""
+    def _why_nothing_was_read(self) -> tuple[str, str]:
+        """Explain why no line could be used, and what to do."""
         if not self._left_out:
             return (
                 "holds no place of a list: it is empty, or has a header or comments alone",
@@ -434,21 +422,21 @@ class _RunColumns:
         return (
             f"it has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
             "Choose another part (--part), name the field with the queries (--map query=COLUMN), or "
-            f"{ADD_TOPICS} (--topics FILE; `{self._topics()}` writes the release's own topics).",
+            f"{ADD_TOPICS} (--topics FILE; `{self._topics_command()}` writes the release's own topics).",
         )
 
-    def _topics(self) -> str:
-        """The command that writes the topics of the release with its own ids."""
+    def _topics_command(self) -> str:
+        """Name the command that writes the topics of the release with the release's own ids."""
         sealed = sealed_parts(self._release.frozen.header) if self._release.frozen else ()
         without = "".join(f" --without-grades {part}" for part in sealed)
         return f"goldgrade export {self._release.name} --format trec{without} --out topics"
 
 
-def _chunks_again(places: _Places, located: LocatedChunks) -> Ints:
-    """The lines with a chunk that is at a better place of the query's list, too."""
+def _repeated_chunks(places: _Places, located: LocatedChunks) -> Ints:
+    """Find the lines with a chunk that a better place of the query's list also has."""
     codes = ints_of(places.documents.indices)
     key = (places.query * (int(codes.max(initial=0)) + 1) + codes) * OPEN + located.start
-    if np.diff(np.sort(key)).all():  # may wrap around: then some look alike that are not
+    if np.diff(np.sort(key)).all():  # a key may wrap around: then different chunks look alike
         return np.zeros(0, np.int64)
     by_score = np.argsort(-places.scores, kind="stable")
     keys = [column[by_score] for column in (located.end, located.start, codes, places.query)]
@@ -457,8 +445,11 @@ def _chunks_again(places: _Places, located: LocatedChunks) -> Ints:
     return np.sort(by_score[order[1:][same]])
 
 
-def _against(query: Ints, ranks: Ints, scores: Floats) -> int:
-    """How many queries have a score that rises with the rank."""
-    order = np.lexsort((ranks, query))
-    rises = (np.diff(scores[order]) > 0) & (np.diff(query[order]) == 0)
-    return len(np.unique(query[order][1:][rises]))
+def _queries_against_scores(places: _Places) -> int:
+    """Count the queries with a score that rises with the rank."""
+    if places.ranks is None:
+        return 0
+    order = np.lexsort((places.ranks, places.query))
+    query = places.query[order]
+    rises = (np.diff(places.scores[order]) > 0) & (np.diff(query) == 0)
+    return len(np.unique(query[1:][rises]))
