@@ -23,7 +23,6 @@ from curation.retrieval import embedding_model as model
 from curation.store import Store, open_store, project_file
 from tests.support import ROOT, clock, engines, in_memory, once
 from tests.support.budget import Budget
-from tests.support.object_storage import bucket, object_storage  # noqa: F401  (one server for all modules)
 from tests.support.projects import new_project
 from tests.support.scheduling import longest_first, scheduler
 

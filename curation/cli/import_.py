@@ -77,7 +77,7 @@ def import_corpus_command(
       goldgrade import corpus more-pages.csv --add
       goldgrade import corpus abstracts.csv --markup html
       goldgrade import corpus products.jsonl.gz --dry-run
-      goldgrade import corpus s3://pages/2026 --in-place
+      goldgrade import corpus pages/2026 --in-place
       goldgrade import corpus --refresh shop --rate 2
     """
     if not _asks_engine(context, "refresh", refresh, path, {"rate"}):
@@ -98,9 +98,7 @@ def import_traffic_command(
     path: Annotated[
         str | None,
         typer.Argument(
-            help=f"A log of queries: {RECORDS}, or UBI. Or a folder of such files, here or as "
-            "s3://BUCKET/FOLDER.",
-            show_default=False,
+            help=f"A log of queries: {RECORDS}, or UBI. Or a folder of such files.", show_default=False
         ),
     ] = None,
     list_logs: Annotated[bool, typer.Option("--list", help="List the logs of the project.")] = False,
@@ -116,8 +114,7 @@ def import_traffic_command(
     again, as when it came twice. Samples that were drawn from it keep their queries and probabilities.
 
     A folder is one log, and sessions go on from file to file. The next import reads its new files alone; one
-    that has changed is refused. Address and keys of an S3-compatible storage are the environment's:
-    AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY.
+    that has changed is refused.
 
     E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
     stored. A session is stored as a keyed hash only. Rows that are left out are counted by reason. Times may
@@ -130,7 +127,7 @@ def import_traffic_command(
     Examples:
       goldgrade import traffic queries.csv --map query=q --map time=asked_at --map count=n
       goldgrade import traffic ubi_queries.json.gz
-      goldgrade import traffic s3://shop-logs/searches --map session=visitor
+      goldgrade import traffic shop-logs/searches --map session=visitor
       goldgrade import traffic excite-small.log --no-header --columns session,time,query
       goldgrade import traffic us-shop.csv --map time=asked_on --date-order mdy
       goldgrade import traffic shop.csv --map metadata=device --map metadata=country

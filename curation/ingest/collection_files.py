@@ -27,6 +27,7 @@ from curation.ingest.readers.formats import FileLayout, suffix_of
 from curation.ingest.readers.lines import text_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Records
+from curation.ingest.readers.smart import is_smart_qrels
 from curation.ingest.readers.values import whole_number
 
 BEGINNING = 4_096  # characters in which a file shows what it is
@@ -147,8 +148,7 @@ def _look(path: Path, root: Path, tables: str, encoding: str) -> CollectionFile:
     layout = FileLayout(encoding=encoding)
     if trec.BEGINNING.match(start) and (marked := trec.kind_of(start)) is not None:
         kind = DOCUMENTS if marked == trec.DOCUMENT else QUERIES
-        words = "documents" if marked == trec.DOCUMENT else "topics"
-        return CollectionFile(path, f"TREC {words}", "trec", kind, layout._replace(format="trec"))
+        return CollectionFile(path, f"TREC {marked}s", "trec", kind, layout._replace(format="trec"))
     if start.startswith(".I"):
         return _smart(path, root, layout)
     return _lines(path, start, layout)
@@ -170,7 +170,7 @@ def _lines(path: Path, start: str, layout: FileLayout) -> CollectionFile:
     """Lines of columns: qrels, SMART's list of relevant documents, or a run."""
     lines = [line for line in start.splitlines() if line.strip() and not line.startswith("#")][:20]
     rows = [line.split() for line in lines]
-    if trec.is_smart_qrels("\n".join(lines)):
+    if is_smart_qrels("\n".join(lines)):
         description = "SMART's list of relevant documents"
         return CollectionFile(path, description, "smart", JUDGMENTS, layout._replace(format="smart"))
     if _are_qrels(rows):

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, refuse_problems
-from curation.core.text import canonical_json, join_words
+from curation.core.text import canonical_json, join_words, json_pointer
 from curation.ingest.readers.json_paths import object_of
 from curation.ingest.readers.values import text_of
 from curation.store import Cursor, Store, get_setting
@@ -199,7 +199,7 @@ def outside_pairs(cursor: Cursor) -> set[Pair]:
     """
     filters = [json.loads(text) for _, text in cursor.execute(_FILTERS).fetchall()]
     named = sorted({name for wanted in filters for name in (*wanted, *VALID)})
-    fields = [f"/{name.replace('~', '~0').replace('/', '~1')}" for name in named]
+    fields = list(map(json_pointer, named))
     values = {"fields": fields, "corpus": get_setting(cursor, "corpus")}
     pairs: set[Pair] = set()
     for group in table_rows(cursor.sql(_PAIRS, params=values).to_arrow_table()) if filters else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from curation.core.text import counted, join_words, pluralize
+from curation.core.text import counted, join_words, left_out_sentences, pluralize
 from curation.ingest.readers.lines import DIGITS, REPLACED_BY
 
 MAX_NAMES = 10
@@ -35,8 +35,7 @@ class ImportOutcome(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """All of it, a sentence each."""
-        left_out = [f"Left out: {counted(count, self.unit)}: {why}." for why, count in self.left_out.items()]
-        return [self.sentence, *left_out, *self.remarks]
+        return [self.sentence, *left_out_sentences(self.left_out, self.unit), *self.remarks]
 
 
 def known_sentence(known_as: Mapping[str, str]) -> str:

@@ -28,9 +28,9 @@ from curation.ingest.readers.fields import (
     columns_by_field,
     file_fields,
 )
+from curation.ingest.readers.folders import refuse_address
 from curation.ingest.readers.formats import FORMATS, FileLayout
 from curation.ingest.readers.run_files import FORMATS as RUN_FORMATS
-from curation.ingest.readers.storage import is_address
 from curation.ingest.readers.values import parse_annotator_columns
 
 Fields = TypeVar("Fields", bound=FileColumns)
@@ -97,7 +97,7 @@ class ImportRequest:
     Attributes
     ----------
     what: the kind of file, as it is stored; `title` is what people call it. record: its fields.
-    path: where the file is on this machine, or its address; `source` is what the person called it.
+    path: where the file is on this machine; `source` is what the person called it.
     map: a column of a field each, as `query=qid`; `query=` says that no column is. A field that is absent is
         found by its usual names.
     columns: names of the columns of a table whose first line does not name them, with commas.
@@ -153,7 +153,7 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class CorpusRequest(ImportRequest):
-    """Documents; with `leave` their texts stay where they are: in a file, a folder or at an address."""
+    """Documents; with `leave` their texts stay where they are, in a file or a folder."""
 
     what = "corpus"
     title = "Corpus"
@@ -181,14 +181,14 @@ class CorpusRequest(ImportRequest):
     in_place: bool = option(
         False,
         "Leave the texts in the file",
-        "Leave the texts where they are, as Parquet or JSON. Folders and s3:// are taken, too. The project "
-        "keeps ids and sums, and a text comes into it when it is pooled or judged. The file must stay.",
+        "Leave the texts where they are, as Parquet or JSON. A folder is taken, too. The project keeps ids "
+        "and checksums, and stores a text when its document is pooled or judged. The files must stay.",
     )
 
 
 @dataclass(frozen=True)
 class TrafficRequest(ImportRequest):
-    """A log, be it a file, a folder or in a storage."""
+    """A log of queries, in a file or a folder of files."""
 
     what = "traffic"
     title = "Traffic"
@@ -366,7 +366,7 @@ REQUESTS: Mapping[str, type[ImportRequest]] = {
 def request_of(
     what: str, path: str | Path, columns: Mapping[str, Any] | None = None, **options: Any
 ) -> ImportRequest:
-    """The request to import a file that keeps its own name, or what is at an address.
+    """The request to import a file that keeps its own name.
 
     Parameters
     ----------
@@ -375,7 +375,7 @@ def request_of(
 
     Raises
     ------
-    InputError: there is no such kind, or the kind has no such option.
+    InputError: there is no such kind, the kind has no such option, or the path is an address.
     """
     kind = REQUESTS.get(what)
     if kind is None:
@@ -387,8 +387,9 @@ def request_of(
 
 
 def with_file(request: Asked, path: str | Path) -> Asked:
-    """The request about a file that keeps its own name, or about what is at an address."""
-    return replace(request, path=str(path), source=str(path) if is_address(path) else Path(path).name)
+    """Return the request about a file or folder under its own name; refuse an address in object storage."""
+    refuse_address(path)
+    return replace(request, path=str(path), source=Path(path).name)
 
 
 def with_columns(request: Asked, columns: Mapping[str, Any]) -> Asked:

@@ -21,6 +21,7 @@ from curation import __version__
 from curation.core.errors import CurationError, NotFoundError, StoreError
 from curation.core.text import pluralize
 from curation.ingest.importers.external_corpus import changed_files
+from curation.ingest.readers.folders import is_address
 from curation.operations.backup import damage_of_blocks, read_all_rows
 from curation.operations.backup_schedule import DOWNLOADED, SNAPSHOT
 from curation.operations.jobs.files import old_results, remove_old_results
@@ -301,7 +302,8 @@ def _clock(store: Store) -> Iterator[DoctorFinding]:
 
 def _corpus(store: Store) -> Iterator[DoctorFinding]:
     for location, error in changed_files(store):
-        yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {location} --in-place")
+        folder = "FOLDER" if is_address(location) else location
+        yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {folder} --in-place")
 
 
 CHECKS: dict[str, Callable[[Store], Iterator[DoctorFinding]]] = {

@@ -29,7 +29,7 @@ from curation.ingest.importers.query_import import QueryImport, import_queries
 from curation.ingest.importers.query_items import QueryItemsImport
 from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.run_import import RunImport, import_run
-from curation.ingest.importers.traffic.log_folder import import_log_folder, is_log_folder
+from curation.ingest.importers.traffic.log_folder import import_log_folder
 from curation.ingest.importers.traffic.traffic_import import TrafficImport, import_traffic
 from curation.ingest.preview import SAMPLED_ROWS, preview_file
 from curation.ingest.readers.fields import (
@@ -205,11 +205,10 @@ def _import_run(store: Store, request: RunRequest, progress: Progress, author: s
 
 
 def _import_traffic(store: Store, request: TrafficRequest, progress: Progress, author: str) -> TrafficImport:
-    """A log, be it a file, a folder or in a storage."""
+    """Import a log, be it a file or a folder."""
     fields = request.columns_of(TrafficFields, date_order=request.date_order)
-    if is_log_folder(request.path):
-        return import_log_folder(store, request.path, fields, request.layout, progress, request.rules, author)
-    return import_traffic(store, request.file, fields, request.layout, progress, request.rules, author)
+    import_log = import_log_folder if request.file.is_dir() else import_traffic
+    return import_log(store, request.file, fields, request.layout, progress, request.rules, author)
 
 
 class DryRun(NamedTuple):

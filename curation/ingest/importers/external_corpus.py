@@ -9,14 +9,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, digest, file_digest
+from curation.core.text import canonical_json, digest
 from curation.ingest.filters import Withdraw, keep_items
 from curation.ingest.importers.corpus import (
     CorpusBuilder,
@@ -30,9 +30,9 @@ from curation.ingest.importers.corpus import (
     write_corpus,
 )
 from curation.ingest.readers.fields import CorpusFields
+from curation.ingest.readers.folders import checksum_of, files_at, refuse_address
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.storage import Storage, StoredFile, storage_at
 from curation.store import COMMAND_LINE, Cursor, Document, Store, append, append_rows, reading_arrow, utc_now
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.store.release_parts import batched
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _CHANGED = "is no longer the file that was imported, and nothing is read from it"
 _NONE = {"body": [""]}  # else '' says that no column is the field
 _AGAIN = "Put it back as it was, or import the corpus again with --in-place."
-_CLOCK = timedelta(seconds=2)  # storages keep whole seconds
+_CLOCK = timedelta(seconds=2)  # some file systems keep whole seconds
 READ = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 """How files end that a corpus may stay in."""
 OTHERS = "files that are neither Parquet nor JSON"
@@ -64,7 +64,7 @@ class LinkedFile(NamedTuple):
     row_groups: list[int]
 
 
-_IN_FORCE = f"""
+_CURRENT_FILES = f"""
 WITH imported AS (SELECT file_id, max(imported_at) AS imported_at FROM left_snapshots GROUP BY ALL),
 used AS (
     SELECT arg_max(file_id, (imported_at, file_id)) AS file_id
@@ -130,31 +130,33 @@ def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
 
 
 def changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
-    """Files of the corpus in force that are gone or are not what was imported, each with its location.
+    """Yield the refusal of each file of the current corpus that is gone or has changed, with its location.
 
-    Places are listed once. A file is read only if it has the same size and changed since the import.
+    A file is read only if it has the same size and changed since the import.
     """
     with store.reading() as cursor:
-        rows = cursor.execute(_IN_FORCE).fetchall()
-    read = [(LinkedFile(*values), imported_at) for *values, imported_at in rows]
-    for location, of_location in groupby(read, lambda pair: pair[0].location):
+        rows = cursor.execute(_CURRENT_FILES).fetchall()
+    files = [(LinkedFile(*values), imported_at) for *values, imported_at in rows]
+    for location, of_location in groupby(files, lambda pair: pair[0].location):
         try:
-            storage = storage_at(location)
-            present = {file.name: file for file in storage.files()}
+            present = files_at(location)
         except InputError as error:
             yield location, error
             continue
         for file, imported_at in of_location:
-            stored_file = present.get(file.name)
-            if stored_file and (stored_file.size, stored_file.changed_at < imported_at - _CLOCK) == (
-                file.bytes,
-                True,
-            ):
+            if file.name in present and _is_older(present[file.name], file.bytes, imported_at):
                 continue
             try:
-                _check(storage, file)
+                _unchanged_path(file)
             except InputError as error:
                 yield location, error
+
+
+def _is_older(path: Path, size: int, imported_at: datetime) -> bool:
+    """Return whether a file has the size that was imported and has not changed since the import."""
+    state = path.stat()
+    changed_at = datetime.fromtimestamp(state.st_mtime, UTC).replace(tzinfo=None)
+    return state.st_size == size and changed_at < imported_at - _CLOCK
 
 
 def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> Iterator[pa.Table]:
@@ -162,7 +164,7 @@ def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> I
     reading = json.loads(file.reading)
     used = reading["fields"]
     fields = CorpusFields(**used)
-    with _unchanged(file) as whole, _cut_down(whole, rows, file.row_groups) as (path, wanted):
+    with _cut_down(_unchanged_path(file), rows, file.row_groups) as (path, wanted):
         records = Records(path, FileLayout(**reading["layout"]))
         again: dict[str, Any] = {name: value or _NONE.get(name, "") for name, value in used.items()}
         records.resolve(CorpusFields(**again))
@@ -172,26 +174,17 @@ def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> I
             yield document_rows(batch)
 
 
-@contextmanager
-def _unchanged(file: LinkedFile) -> Iterator[Path]:
-    """The file on this machine, if it is the one that was imported."""
-    storage = storage_at(file.location)
-    _check(storage, file)
-    with storage.on_disk(file.name) as path:
-        if not storage.is_local and file_digest(path) != file.sum:
-            raise InputError([_CHANGED], path=storage.address(file.name), way_out=_AGAIN)
-        yield path
-
-
-def _check(storage: Storage, file: LinkedFile) -> None:
-    """Refuse a file that is gone or has another version."""
-    address = storage.address(file.name)
+def _unchanged_path(file: LinkedFile) -> Path:
+    """Return the path of a file, and refuse a file that is gone or is not the one that was imported."""
+    refuse_address(file.location)
+    path = Path(file.location, file.name)
     try:
-        version = storage.version(file.name)
+        checksum = checksum_of(path)
     except InputError as error:
-        raise InputError(error.problems, path=address, way_out=error.way_out or _AGAIN) from error
-    if version != file.version:
-        raise InputError([_CHANGED], path=address, way_out=_AGAIN)
+        raise InputError(error.problems, path=path, way_out=_AGAIN) from error
+    if checksum != file.sum:
+        raise InputError([_CHANGED], path=path, way_out=_AGAIN)
+    return path
 
 
 @contextmanager
@@ -237,14 +230,26 @@ class _LinkedCorpus(CorpusBuilder):
         if document.document_id in self.needed or len(self.versions) <= TRIED_DOCUMENTS:
             super().keep(document, number)
 
-    def end(self, file: LinkedFile) -> None:
-        """The file that was read until now is this one."""
+    def end_file(self, location: str, name: str, checksum: str, format: str, layout: FileLayout) -> None:
+        """Note the file whose documents were read since the last call."""
         import pyarrow as pa
+        import pyarrow.parquet as pq
 
+        used = asdict(self.fields[-1])
+        if not used["inside"]:
+            del used["inside"]  # older imports keep their ids
+        reading = canonical_json({"fields": used, "layout": layout._asdict()})
         rows, ids, hashes = map(list, zip(*self.here, strict=True)) if self.here else ([], [], [])
-        columns = {"file_id": pa.repeat(file.file_id, len(rows)), "row": rows, "document_id": ids}
+        file_id = digest("left file", location, name, checksum, reading, rows)
+        path = Path(location, name)
+        parquet = pq.read_metadata(path) if format == "parquet" else None
+        groups = (
+            [parquet.row_group(group).num_rows for group in range(parquet.num_row_groups)] if parquet else []
+        )
+        size = path.stat().st_size
+        self.files.append(LinkedFile(file_id, location, name, size, checksum, checksum, reading, groups))
+        columns = {"file_id": pa.repeat(file_id, len(rows)), "row": rows, "document_id": ids}
         self.places.append(pa.table(columns | {"content_hash": hashes}))
-        self.files.append(file)
         self.here.clear()
 
 
@@ -257,7 +262,7 @@ def link_corpus(
     author: str = COMMAND_LINE,
     withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
-    """Make the documents of a folder, a file or an address the project's corpus, and leave the texts there.
+    """Make the documents of a folder or a file the project's corpus, and leave the texts there.
 
     The snapshot is the same as after a copied import. Texts of candidates, and of the first
     `TRIED_DOCUMENTS`, are taken in.
@@ -267,67 +272,46 @@ def link_corpus(
     InputError: a file cannot be read, a field is missing, or an id has two different texts.
     RefusedError: another process changed the corpus meanwhile.
     """
-    storage = storage_at(location)
-    files, others = _files(storage)
+    files, others = _readable_files(location)
+    source = str(Path(location).absolute())
     with store.reading() as cursor:
         before = known_versions(cursor)
         pooled = cursor.execute("SELECT DISTINCT document_id FROM candidates").fetchall()
-    paths = [Path(file.name) for file in files]
-    in_files = before.hashes.union(before.versions.values())
     taken = _LinkedCorpus(
-        paths, before.hashes, in_files=in_files, needed=frozenset(document_id for (document_id,) in pooled)
+        [Path(name) for name in files],
+        before.hashes,
+        in_files=before.hashes.union(before.versions.values()),
+        needed=frozenset(document_id for (document_id,) in pooled),
     )
-    for file in files:
-        _read(storage, file, fields or CorpusFields(), layout or FileLayout(), taken, progress)
+    for name, path in files.items():
+        checksum = checksum_of(path)
+        records = Records(path, layout, progress)
+        read_documents(records, fields or CorpusFields(), taken)
+        taken.end_file(source, name, checksum, records.format, layout or FileLayout())
     taken.pack()
     if others:
         taken.left_out[OTHERS] = others
     versions = {document_id: version for document_id, (version, *_) in taken.versions.items()}
     imported = compare(before, versions, taken)
     with store.transaction(appends=True, large=True) as cursor:
-        write_corpus(cursor, before, versions, taken.batches, storage.location, held=False)
+        write_corpus(cursor, before, versions, taken.batches, source, held=False)
         _write_manifest(cursor, imported.snapshot, taken)
-        record_import(cursor, {"source": storage.location, "left": True}, imported, author)
+        record_import(cursor, {"source": source, "left": True}, imported, author)
         return replace(imported, withdrawn=withdraw(cursor, author))
 
 
-def _files(storage: Storage) -> tuple[list[StoredFile], int]:
-    """The files that can be read, and how many others there are; of a BEIR folder its corpus."""
-    every = storage.files()
-    beir = [file for file in every if file.name in ("corpus.jsonl", "corpus.jsonl.gz")]
-    files = beir[:1] or [file for file in every if (file.name or storage.location).lower().endswith(READ)]
+def _readable_files(location: str | Path) -> tuple[dict[str, Path], int]:
+    """Return the files with documents by name, and the number of others; of a BEIR folder its corpus."""
+    every = files_at(location)
+    for name in ("corpus.jsonl", "corpus.jsonl.gz"):
+        if name in every:
+            return {name: every[name]}, 0
+    files = {name: path for name, path in every.items() if path.name.lower().endswith(READ)}
     if not files:
         raise InputError(
-            ["holds neither Parquet nor JSON, in which a corpus may stay"], path=storage.location
+            ["holds neither Parquet nor JSON, in which a corpus may stay"], path=Path(location).absolute()
         )
-    return files, 0 if beir else len(every) - len(files)
-
-
-def _read(
-    storage: Storage,
-    file: StoredFile,
-    asked: CorpusFields,
-    layout: FileLayout,
-    taken: _LinkedCorpus,
-    progress: Progress,
-) -> None:
-    import pyarrow.parquet as pq
-
-    version = storage.version(file.name)
-    with storage.on_disk(file.name) as path:
-        checksum = version if storage.is_local else file_digest(path)
-        records = Records(path, layout, progress)
-        read_documents(records, asked, taken)
-        parquet = pq.read_metadata(path) if records.format == "parquet" else None
-    used = asdict(taken.fields[-1])
-    if not used["inside"]:
-        del used["inside"]  # older imports keep their ids
-    reading = canonical_json({"fields": used, "layout": layout._asdict()})
-    rows = [number for number, *_ in taken.here]  # not all, where files before this one have some of them
-    file_id = digest("left file", storage.location, file.name, version, reading, rows)
-    groups = [parquet.row_group(group).num_rows for group in range(parquet.num_row_groups)] if parquet else []
-    location = (storage.location, file.name, file.size)
-    taken.end(LinkedFile(file_id, *location, version, checksum, reading, groups))
+    return files, len(every) - len(files)
 
 
 def _write_manifest(cursor: Cursor, snapshot: str, taken: _LinkedCorpus) -> None:

@@ -104,7 +104,7 @@ class _TableReader:
         self._delimiter, self._wanted, self._data = delimiter, wanted, data
         self._names, self._has_header = layout.columns or (), layout.header
         self._encoding = codecs.lookup(layout.encoding).name
-        self.quoted, self._spaced = layout.format == "csv", layout.format == "trec"
+        self._quoted, self._spaced = layout.format == "csv", layout.format == "trec"
         self._line = 1
         sign = re.escape(delimiter)
         cell = rf'(?:"(?:[^"]++|"")*+"|[^"{sign}]*+)'
@@ -119,7 +119,18 @@ class _TableReader:
             start = b""
         while raw := start + self._data.read(BLOCK):
             start = b""
-            yield self._block(raw if raw.endswith(b"\n") else raw + self._rest_of_line())
+            yield self._block(self._whole_rows(raw))
+
+    def _whole_rows(self, raw: bytes) -> bytes:
+        """Read on to the end of a line, and of a quoted cell, as far as the number of quotes shows it."""
+        parts = [raw] if raw.endswith(b"\n") else [raw, self._rest_of_line()]
+        quotes = sum(part.count(b'"') for part in parts) if self._quoted else 0
+        more = 0
+        while quotes % 2 and more < BLOCK and (line := self._rest_of_line()):
+            parts.append(line)
+            quotes += line.count(b'"')
+            more += len(line)
+        return b"".join(parts)
 
     def _rest_of_line(self) -> bytes:
         rest = self._data.readline(MAX_LINE_LENGTH)
@@ -152,7 +163,7 @@ class _TableReader:
         return raw if self._encoding.startswith("utf-8") else text.encode()
 
     def _reader(self, lines: Iterator[str]) -> Any:
-        if self.quoted:
+        if self._quoted:
             return csv.reader(lines, delimiter=self._delimiter, strict=True)
         return csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
 
@@ -180,7 +191,7 @@ class _TableReader:
             return False
         if b"\r" in raw and raw.count(b"\r") != raw.count(b"\r\n"):
             return False
-        return not self.quoted or self._quotes_are_regular(raw)
+        return not self._quoted or self._quotes_are_regular(raw)
 
     def _quotes_are_regular(self, raw: bytes) -> bool:
         end = 0
@@ -205,7 +216,7 @@ class _TableReader:
                 pa_csv.ReadOptions(column_names=names, block_size=max(len(raw), 1 << 10) + 1),
                 pa_csv.ParseOptions(
                     delimiter=self._delimiter,
-                    quote_char='"' if self.quoted else False,
+                    quote_char='"' if self._quoted else False,
                     ignore_empty_lines=False,
                 ),
                 pa_csv.ConvertOptions(
@@ -222,7 +233,7 @@ class _TableReader:
         lines = np.arange(self._line, self._line + rows)
         self._line += rows
         columns = {name: table.column(number).combine_chunks() for name, number in chosen.items()}
-        if self.quoted and _QUOTED_FORMULA.search(raw):
+        if self._quoted and _QUOTED_FORMULA.search(raw):
             columns = {
                 name: pc.replace_substring_regex(column, r"^'('*[=+\-@\t\r])", r"\1")
                 for name, column in columns.items()
@@ -230,8 +241,7 @@ class _TableReader:
         return Block(lines, columns)
 
     def _by_row(self, raw: bytes) -> Block:
-        lines = _Lines(self, raw)
-        reader = self._reader(lines.texts())
+        reader = self._reader(io.StringIO(raw.decode(), newline="" if self._quoted else None))
         width = len(self._names)
         numbers: list[int] = []
         rows: list[list[str]] = []
@@ -247,37 +257,14 @@ class _TableReader:
                 elif row:
                     raise NeedsRowReader
                 begin = reader.line_num
-                if begin >= lines.read:
-                    break
         except csv.Error:
             raise NeedsRowReader from None
         self._line += begin
-        if self.quoted:
+        if self._quoted:
             rows = [[*map(unquote_formula, row)] for row in rows]
         places = {name: self._names.index(name) for name in self._wanted}
         columns = {name: pa.array([row[at] for row in rows], pa.string()) for name, at in places.items()}
         return Block(np.array(numbers, np.int64), columns)
-
-    def more(self) -> bytes:
-        """The next line of the file, for a cell that goes on; b'' at its end."""
-        return self._text(self._rest_of_line())
-
-
-class _Lines:
-    """The lines of a block, as Python's reader takes them; after them, on demand, those that follow it."""
-
-    def __init__(self, reading: _TableReader, raw: bytes) -> None:
-        self._reading, self._raw = reading, raw
-        self._newline = "" if reading.quoted else None
-        self.read = 0
-
-    def texts(self) -> Iterator[str]:
-        raw = self._raw
-        while raw:
-            lines = list(io.StringIO(raw.decode(), newline=self._newline))
-            self.read += len(lines)
-            yield from lines
-            raw = self._reading.more()
 
 
 def _single_spaced(raw: bytes) -> bytes:

@@ -17,6 +17,8 @@ from curation.ingest.readers.problems import Problems
 
 MAX_LINE_LENGTH = 64_000_000
 """Bytes of one line, and characters of one cell of a table."""
+MAX_RECORD_LENGTH = 16_000_000
+"""Characters of a document, topic or record. Taken apart into its words, it needs thirty times the memory."""
 MAX_BLANK = 8_000_000
 """Bytes of blank lines in a row."""
 MAX_NESTING = 100
@@ -69,6 +71,12 @@ class BoundedText:
     def whole(self) -> str:
         """All that was added."""
         return self._text.getvalue()
+
+
+def record_text(problems: Problems, what: str) -> BoundedText:
+    """Return an empty text for one document, topic or record; `what` names it in a refusal."""
+    way_out = "Is its end missing? Fetch the file again then; else make several of it."
+    return BoundedText(problems, what, MAX_RECORD_LENGTH, way_out)
 
 
 class BoundedGzip(gzip.GzipFile):

@@ -12,6 +12,14 @@ _UNDECODED = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
 """A byte that the encoding cannot read: the surrogate that `lines` passes on, which no page can draw, or the
 escape that `repr` writes for it, which nobody understands."""
 
+MAX_EXCERPT_LENGTH = 60
+
+
+def quoted_excerpt(text: str) -> str:
+    """Return the beginning of a text for a sentence, in quotes and on one line."""
+    line = " ".join(text[: 4 * MAX_EXCERPT_LENGTH].split())
+    return repr(f"{line[:MAX_EXCERPT_LENGTH]}…" if len(line) > MAX_EXCERPT_LENGTH else line)
+
 
 class Problems:
     """What is wrong with one file, in the order in which it was met.

@@ -36,8 +36,9 @@ from curation.ingest.readers.lines import (
 )
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.sheets import sheet_rows
+from curation.ingest.readers.smart import smart_rows
 from curation.ingest.readers.tool_records import UnlikeFormatError, flatten_tool_record, tool_format_of
-from curation.ingest.readers.trec import smart_rows, trec_rows
+from curation.ingest.readers.trec import trec_rows
 from curation.ingest.readers.values import UnfitIdError, id_text, text_of, whole_number
 
 if TYPE_CHECKING:

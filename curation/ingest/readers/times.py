@@ -207,15 +207,6 @@ def _of_form(texts: pa.StringArray, pattern: str, iso: str, zone: str | None) ->
     return ints_of(texts.cast(pa.timestamp("us", zone)).cast(pa.int64()))
 
 
-def text_buffers(texts: pa.StringArray) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Where each text begins (and the last ends), shape (N + 1,), in the UTF-8 bytes of them all."""
-    _, begins, signs = texts.buffers()
-    if begins is None or not len(texts):
-        return np.zeros(1, np.int32), np.empty(0, np.uint8)
-    offsets = np.frombuffer(begins, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return offsets, np.frombuffer(signs, np.uint8) if signs is not None else np.empty(0, np.uint8)
-
-
 def check_date_order(order: str | None) -> None:
     """Refuse an order that there is not."""
     if order not in (None, *DATE_ORDERS):

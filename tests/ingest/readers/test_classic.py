@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.readers import trec
+from curation.ingest.readers import bounds, sgml
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.trec import smart_rows, trec_rows
+from curation.ingest.readers.smart import smart_rows
+from curation.ingest.readers.trec import trec_rows
 
 Rows = Callable[..., Iterator[tuple[int, dict[str, Any]]]]
 
@@ -78,7 +79,7 @@ def test_a_tag_without_an_end_costs_no_more_than_others() -> None:
 @pytest.mark.parametrize("inside", ["<a>" * 100, "".join(f"</a{number}>" for number in range(100))])
 def test_a_block_of_too_many_elements_is_refused(inside: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """6 MB of them took 450 MB of memory."""
-    monkeypatch.setattr(trec, "MAX_ELEMENTS", 50)
+    monkeypatch.setattr(sgml, "MAX_ELEMENTS", 50)
     sentence = "some.file: line 1: the document has more than 50 elements; expected the elements of one"
     assert sentence in refusal(trec_rows, f"<DOC><DOCNO>1</DOCNO>{inside}</DOC>\n")
 
@@ -94,7 +95,7 @@ def test_a_record_that_is_too_long_is_refused(
     rows: Rows, text: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lines of marks did not count."""
-    monkeypatch.setattr(trec, "MAX_RECORD_LENGTH", 200)
+    monkeypatch.setattr(bounds, "MAX_RECORD_LENGTH", 200)
     assert sentence in refusal(rows, text)
 
 

@@ -31,7 +31,6 @@ from curation.core.operation import option
 from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import normalise_query
 from curation.ingest.importers.personal_data import MAX_PLAIN_LENGTH, redact
-from curation.ingest.readers.times import text_buffers
 
 POLICIES = ("replace", "drop")
 KEPT, EMPTY, LONG, BARE, DROPPED = range(5)
@@ -43,9 +42,8 @@ UNKNOWN_TIME = int(np.iinfo(np.int64).min)
 _MINUTE = 60_000_000
 _DAY = 1440 * _MINUTE
 _SLICE = 100_000  # texts that are looked at together
-_BYTES = bytes(range(256))
-_IS_DIGIT = np.array([byte in b"0123456789-." for byte in _BYTES])
-_IS_ODD = np.array([not 32 <= byte < 127 or byte in b":@([" for byte in _BYTES])
+_WORD = rf"[!-')-9;-?A-Z\\-~]{{1,{MAX_PLAIN_LENGTH}}}"  # visible ASCII characters but ( : @ and [
+_PLAIN = f"^{_WORD}(?: {_WORD})*$"
 
 MAX_PASTE_FACTOR = 16
 """How many times the longest query a text may have that is searched for personal data."""
@@ -178,28 +176,22 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
 
 
 def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
-    """Which texts are kept as they are, and in small letters are their normalised query; shape (T,).
+    """Return which texts are kept as they are, and are their normalized query in small letters; shape (T,).
 
-    These are ASCII texts with single spaces and no other blank, within the bounds, whose bytes show as in
-    `personal_data.is_plain` that nothing personal is in them. Other texts may be so, too.
+    These are ASCII texts with single spaces and no other blank, within the bounds. Their characters show that
+    they hold nothing personal, as in `personal_data.is_plain`. Other texts may be plain, too.
     """
-    offsets, signs = text_buffers(texts)
-    begins, ends = offsets[:-1] - offsets[0], offsets[1:] - offsets[0]
-    signs = signs[offsets[0] : offsets[-1]]
-    places, space = np.arange(len(signs)), signs == ord(" ")
-    odd = _IS_ODD[signs]
-    odd[1:] |= space[1:] & space[:-1]
-    starts = np.where(space, places + 1, 0)
-    starts[begins[begins < ends]] = begins[begins < ends]
-    odd |= places - np.maximum.accumulate(starts) >= MAX_PLAIN_LENGTH
-    plain: Mask = (ends > begins) & (ends - begins <= (rules.characters or len(signs)))
-    most = ((odd, 0), (_IS_DIGIT[signs], 5), (signs == ord("-"), 4), (space, (rules.words or len(signs)) - 1))
-    for signs_here, bound in most:
-        upto = np.concatenate([[0], np.cumsum(signs_here)])
-        plain &= upto[ends] - upto[begins] <= bound
-    full = np.flatnonzero(plain)
-    plain[full] = ~(space[begins[full]] | space[ends[full] - 1])
-    return plain
+    words = pc.add(pc.count_substring(texts, " "), 1)
+    bounds = (
+        (pc.count_substring_regex(texts, "[-.0-9]"), 5),
+        (pc.count_substring(texts, "-"), 4),
+        (words, rules.words or None),
+        (pc.binary_length(texts), rules.characters or None),
+    )
+    plain = pc.match_substring_regex(texts, _PLAIN)
+    for counts, most in bounds:
+        plain = plain if most is None else pc.and_(plain, pc.less_equal(counts, most))
+    return np.asarray(plain.to_numpy(zero_copy_only=False), bool)
 
 
 def _cleaned(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:

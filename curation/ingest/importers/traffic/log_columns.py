@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from curation.core.errors import InputError
@@ -35,7 +36,6 @@ from curation.ingest.readers.times import (
     numeric_date,
     parse_time,
     parse_times,
-    text_buffers,
 )
 from curation.ingest.readers.values import text_of, whole_number
 
@@ -308,50 +308,27 @@ def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def plain_texts(column: pa.Array) -> pa.StringArray:
-    """A column of Parquet as `values.text_of` gives its values."""
+    """Return a column of Parquet as `values.text_of` gives its values."""
     if not pa.types.is_string(column.type) and not pa.types.is_integer(column.type):
         raise NeedsRowReader
     texts = column.cast(pa.string()).fill_null("")
-    offsets, signs = text_buffers(texts)
-    if (signs[offsets[0] : offsets[-1]] == 0).any():
+    if pc.any(pc.match_substring(texts, "\0")).as_py():
         raise NeedsRowReader
     return texts
 
 
-def blank(texts: pa.DictionaryArray) -> NDArray[np.bool_]:
-    """Which rows hold nothing but white space."""
-    values = texts.dictionary
-    odd = _bordered_oddly(values)
-    blank = np.zeros(len(values), bool)
-    blank[odd] = [not text or text.isspace() for text in values.take(pa.array(odd)).to_pylist()]
-    of_rows: NDArray[np.bool_] = blank[texts.indices.to_numpy()]
-    return of_rows
-
-
-def _bordered_oddly(values: pa.StringArray) -> NDArray[np.int64]:
-    """Numbers of the texts that are empty, or begin or end with something else than a visible ASCII sign."""
-    offsets, signs = text_buffers(values)
-    full = offsets[1:] > offsets[:-1]
-    odd = ~full
-    for at in (offsets[:-1][full], offsets[1:][full] - 1):
-        odd[full] |= (signs[at] <= 32) | (signs[at] >= 127)
-    return np.flatnonzero(odd)
+def blank(texts: pa.DictionaryArray) -> Mask:
+    """Return which rows hold nothing but white space."""
+    is_blank = pc.equal(pc.utf8_trim_whitespace(texts.dictionary), "").take(texts.indices)
+    return np.asarray(is_blank.to_numpy(zero_copy_only=False), bool)
 
 
 def stripped(block: Block, name: str | None) -> pa.DictionaryArray:
-    """A column's texts without the white space around them; null where nothing is left."""
+    """Return a column's texts without the white space around them; null where nothing is left."""
     if name is None:
-        return pa.DictionaryArray.from_arrays(
-            pa.nulls(len(block.lines), pa.int32()), pa.array([], pa.string())
-        )
-    texts = block.columns[name].dictionary_encode()
-    if not len(_bordered_oddly(texts.dictionary)):
-        return texts
-    numbers: dict[str, int] = {}
-    bare = (text.strip() for text in texts.dictionary.to_pylist())
-    mapping = [numbers.setdefault(text, len(numbers)) if text else NONE for text in bare]
-    codes = np.array(mapping, np.int32)[texts.indices.to_numpy()]
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(numbers, pa.string()))
+        return pa.nulls(len(block.lines), pa.string()).dictionary_encode()
+    texts = pc.utf8_trim_whitespace(block.columns[name])
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts).dictionary_encode()
 
 
 def combined(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:

@@ -1,4 +1,4 @@
-"""A log of several files, in a folder or a storage: each is read once, and all are one log.
+"""A log of several files in a folder: each file is read once, and all are one log.
 
 A file is known by its content, whatever its name: where a log rotates, names go on to other content.
 
@@ -44,9 +44,9 @@ from curation.ingest.importers.traffic.traffic_import import (
 )
 from curation.ingest.readers.bounds import BoundedGzip, OutOfBoundsError
 from curation.ingest.readers.fields import TrafficFields
+from curation.ingest.readers.folders import checksum_of, files_at
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.storage import Storage, StoredFile, is_address, storage_at
 from curation.ingest.readers.times import check_date_order
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, reading_arrow
 
@@ -87,14 +87,9 @@ class LogFile(NamedTuple):
     version: str
 
 
-def is_log_folder(location: str) -> bool:
-    """Whether a log is a folder or in a storage."""
-    return is_address(location) or Path(location).is_dir()
-
-
 def import_log_folder(
     store: Store,
-    location: str | Path,
+    folder: Path,
     fields: TrafficFields | None = None,
     layout: FileLayout | None = None,
     progress: Progress = silent,
@@ -111,29 +106,26 @@ def import_log_folder(
     """
     asked, layout, rules = fields or TrafficFields(), layout or FileLayout(), rules or CleaningRules()
     check_date_order(asked.date_order)
-    storage = storage_at(location)
-    log_id = digest("traffic log", storage.location, layout, asdict(asked), asdict(rules))
-    source = storage.location if is_address(location) else Path(storage.location).name
-    files = storage.files()
+    folder = folder.absolute()
+    log_id = digest("traffic log", str(folder), layout, asdict(asked), asdict(rules))
+    files = files_at(folder)
     with store.reading() as cursor:
         known, used, key = _read_files(cursor, log_id), _read_fields(cursor, log_id), session_key(cursor)
     imports = [*dict.fromkeys(known.values())]
-    new, files_read = _new_files(storage, files, known)
+    new, files_read = _new_files(files, known)
     if used is not None and not new:
         with store.reading() as cursor:
-            imported = import_summary(cursor, imports[-1], source, used)
+            imported = import_summary(cursor, imports[-1], folder.name, used)
         return replace(imported, files=files_read)
     import_id = digest("traffic files", log_id, new)
     counts = NOTHING
-    with tempfile.TemporaryDirectory(prefix="goldgrade-") as folder:
-        paths = [Path(folder) / f"{number}.parquet" for number in range(len(new))]
+    with tempfile.TemporaryDirectory(prefix="goldgrade-") as temporary:
+        paths = [Path(temporary) / f"{number}.parquet" for number in range(len(new))]
         for file, path in zip(new, paths, strict=True):
-            with storage.on_disk(file.name) as here:
-                records = Records(here, layout, progress)
-                used = _fields_of(records, asked, used)
-                # Sessions go on in other files: what depends on them is found when all rows are there.
-                alone = rules.without_sessions
-                table, counted = clean_log(records, used, import_id, alone, key, counts.lines)
+            records = Records(files[file.name], layout, progress)
+            used = _fields_of(records, asked, used)
+            # Sessions go on in other files: what depends on them is found when all rows are there.
+            table, counted = clean_log(records, used, import_id, rules.without_sessions, key, counts.lines)
             counts = counts.plus(counted)
             pq.write_table(table, path)
         with store.transaction(appends=True, large=True) as cursor:
@@ -142,7 +134,7 @@ def import_log_folder(
                     "This log was imported meanwhile, and nothing was changed. Import it again."
                 )
             append_traffic(cursor, _rows(paths), counts, key)
-            store_import(cursor, import_id, source, 0, counts, author)
+            store_import(cursor, import_id, folder.name, 0, counts, author)
             append_rows(
                 *(cursor, "traffic_files", new),
                 import_id=import_id,
@@ -151,7 +143,7 @@ def import_log_folder(
                 fields=canonical_json(_columns(used or asked)),
             )
             _apply_rules(cursor, [*imports, import_id], rules)
-            imported = import_summary(cursor, import_id, source, used or asked)
+            imported = import_summary(cursor, import_id, folder.name, used or asked)
     return replace(imported, is_new=True, files=files_read, **counts.of_reading)
 
 
@@ -169,9 +161,7 @@ def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
     return TrafficFields(**{**fields, "metadata": tuple(fields["metadata"])}) if fields else None
 
 
-def _new_files(
-    storage: Storage, files: Sequence[StoredFile], known: Mapping[LogFile, str]
-) -> tuple[list[LogFile], FilesRead]:
+def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple[list[LogFile], FilesRead]:
     """The files whose content was not read yet, and the counts of all.
 
     Raises
@@ -182,14 +172,14 @@ def _new_files(
     read_before, names, there = {(file.name, file.version) for file in known}, dict(before), set[str]()
     new: list[LogFile] = []
     same: dict[str, str] = {}
-    for file in files:
-        version = _version(storage, file.name, names)
+    for name, path in files.items():
+        version = _version(path, names)
         there.add(version)
         if version not in names:
-            new.append(LogFile(file.name, file.size, version))
-            names[version] = file.name
-        elif (file.name, version) not in read_before:
-            same[file.name] = names[version]
+            new.append(LogFile(name, path.stat().st_size, version))
+            names[version] = name
+        elif (name, version) not in read_before:
+            same[name] = names[version]
     last = {file.name: file.version for file in known}
     changed = [file.name for file in new if last.get(file.name, file.version) not in there]
     if changed:
@@ -199,7 +189,7 @@ def _new_files(
                 f"has changed since it was imported{more}. Nothing was imported, because rows would count "
                 "twice"
             ],
-            path=storage.address(changed[0]),
+            path=files[changed[0]],
             way_out="Put new rows into a new file, and bring this one back. Or delete the log, and import "
             "all of its files again.",
             command=f"`goldgrade import traffic --delete {next(iter(known.values()))[:8]}` deletes it.",
@@ -207,12 +197,12 @@ def _new_files(
     return new, FilesRead(len(new), len(before), len(before.keys() - there), same)
 
 
-def _version(storage: Storage, name: str, known: Container[str]) -> str:
-    """The version of a file; of a known one that was gzipped since, as rotated logs are, the known one."""
-    version = storage.version(name)
-    if version not in known and storage.is_local and name.endswith(".gz"):
+def _version(path: Path, known: Container[str]) -> str:
+    """Return the SHA-256 of a file; where a known file was gzipped since, the one before."""
+    version = checksum_of(path)
+    if version not in known and path.suffix == ".gz":
         failures = OSError, EOFError, zlib.error, OutOfBoundsError
-        with suppress(*failures), BoundedGzip(Path(storage.address(name))) as file:
+        with suppress(*failures), BoundedGzip(path) as file:
             unzipped = hashlib.file_digest(file, "sha256").hexdigest()  # damage is named where it is read
             return unzipped if unzipped in known else version
     return version

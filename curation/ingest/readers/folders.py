@@ -1,0 +1,83 @@
+"""Files of a folder on this machine; an address in object storage is refused."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from curation.core.errors import InputError
+from curation.core.text import file_digest
+
+_HIDDEN = ("_", ".")
+"""Beginnings of the names that Spark and other tools write beside the data."""
+
+
+def is_address(location: str | Path) -> bool:
+    """Return whether a location is an address such as s3://logs/2026, and no path of this machine."""
+    return "://" in str(location)
+
+
+def refuse_address(location: str | Path) -> None:
+    """Refuse an address in object storage. The refusal does not repeat a key in the address."""
+    if is_address(location):
+        raise InputError(
+            ["is in object storage; download it with the cloud's own tool first, then import the folder"],
+            path=re.sub("//.*@", "//", str(location)),
+        )
+
+
+def checksum_of(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises
+    ------
+    InputError: the file cannot be read.
+    """
+    with _readable(path):
+        return file_digest(path)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Raise errors of the file system within the block as an InputError that names the path."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InputError(["there is no such place; expected a folder or a file"], path=path) from error
+    except OSError as error:
+        raise InputError([f"cannot be read: {error.strerror}"], path=path) from error
+
+
+def files_at(location: str | Path) -> dict[str, Path]:
+    """Return the files of a folder and of the folders within it by name, with "/" between folders.
+
+    The only name is '' where the location is a file.
+
+    Raises
+    ------
+    InputError: the location is an address, does not exist, cannot be read, or holds no file.
+    """
+    refuse_address(location)
+    root = Path(location).absolute()
+    with _readable(root):
+        root.stat()
+        paths = [root] if root.is_file() else [*_files_below(root)]
+    if not paths:
+        raise InputError(["holds no file"], path=root, way_out="Expected files of records.")
+    named = {"" if path == root else path.relative_to(root).as_posix(): path for path in paths}
+    return dict(sorted(named.items()))
+
+
+def _files_below(root: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root, onerror=_raise, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(_HIDDEN)]
+        paths = (Path(folder, name) for name in files if not name.startswith(_HIDDEN))
+        yield from filter(Path.is_file, paths)
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error

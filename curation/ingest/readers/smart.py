@@ -1,0 +1,85 @@
+"""SMART's records, and its lists of relevant documents.
+
+A record begins with `.I` and has a field for each mark: `.T` title, `.A` author, `.W` text, `.B` source,
+`.K` keywords. Other marks keep their letter. CISI's list (`.REL`) has a query and a relevant document on each
+line, and two columns of zeros behind them; the grade is 1. MEDLINE's list has TREC's four columns and is
+`qrels`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from curation.ingest.readers.bounds import record_text
+from curation.ingest.readers.problems import Problems, quoted_excerpt
+from curation.ingest.readers.sgml import join_paragraph_lines
+
+_FIELDS = {"T": "title", "A": "author", "W": "text", "B": "source", "K": "keywords"}
+_RELEVANT = "1"
+"""The grade of each document on a list."""
+_RECORD = re.compile(r"\.I\s+(\S+)\s*")
+_MARK = re.compile(r"^\.([A-Z])[^\S\n]*+(?:\n|\Z)", re.MULTILINE)
+_PAIR = re.compile(r"\s*+(\S++)\s++(\S++)(?:\s++0*+\.?0*+)*+")
+_LIST = "Expected a query and a relevant document, and behind them nothing but zeros."
+Rows = Iterator[tuple[int, dict[str, Any]]]
+"""The line on which a record begins, and its fields."""
+
+
+def smart_rows(lines: Iterable[str], problems: Problems) -> Rows:
+    """Yield the records (id, title, text, …) of a file, or the rows (query_id, document, grade) of a list."""
+    for number, line in enumerate(lines := iter(lines), 1):
+        if line.strip():
+            rest = chain([(number, line)], enumerate(lines, number + 1))
+            yield from _records(rest, problems) if line.startswith(".") else _listed_pairs(rest, problems)
+
+
+def is_smart_qrels(text: str) -> bool:
+    """Return whether the lines are a list of relevant documents with zeros behind them."""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    return bool(rows) and all(len(row) == 4 and _PAIR.fullmatch(" ".join(row)) for row in rows)
+
+
+def _records(lines: Iterable[tuple[int, str]], problems: Problems) -> Rows:
+    begun, name, text, is_marked = 0, "", record_text(problems, ""), False
+    for number, line in lines:
+        record = _RECORD.fullmatch(line)
+        if record is not None:
+            if begun:
+                yield begun, _fields_of(name, text.whole())
+            begun, name, is_marked = number, record[1], False
+            text = record_text(problems, f"line {number}: the record")
+        elif line.startswith(".I") and not line[2:].strip():
+            problems.add(number, "a record without an id", "Expected .I and a number.")
+        elif begun and (is_marked or _MARK.fullmatch(line)):
+            is_marked = True
+            text.add(line)
+        elif line.strip():
+            problems.add(
+                number, f"{quoted_excerpt(line)} belongs to no field", "Expected .I, then a mark such as .W."
+            )
+    if begun:
+        yield begun, _fields_of(name, text.whole())
+
+
+def _fields_of(name: str, text: str) -> dict[str, Any]:
+    _, *rest = _MARK.split(text)
+    fields = {"id": name, "title": "", "text": ""}
+    parts: defaultdict[str, list[str]] = defaultdict(list)
+    for mark, part in zip(rest[::2], rest[1::2], strict=True):
+        parts[mark].append(part)
+    for mark, texts in parts.items():
+        fields[_FIELDS.get(mark, mark.lower())] = join_paragraph_lines("".join(texts))
+    return fields
+
+
+def _listed_pairs(lines: Iterable[tuple[int, str]], problems: Problems) -> Rows:
+    for number, line in lines:
+        pair = _PAIR.fullmatch(line)
+        if pair is not None:
+            yield number, {"query_id": pair[1], "document": pair[2], "grade": _RELEVANT}
+        elif line.strip():
+            problems.add(number, f"found {quoted_excerpt(line)}", _LIST)
