@@ -34,7 +34,7 @@ BEGINNING = 4_096  # characters in which a file shows what it is
 STYLES = ("trec", "smart", "beir", "hf")
 DOCUMENTS, QUERIES, JUDGMENTS = "documents", "queries", "judgments"
 MAX_FILES = 2_000
-"""The largest number of files in a folder that are looked at."""
+"""Limit of files in a collection's folder."""
 _ABOUT = re.compile(r"(readme|licen[cs]e|copying|notice|citation)\b.*|.*\.(md|py|sh|ya?ml|pdf|html?)", re.I)
 _ROLES = {
     **dict.fromkeys(("corpus", "collection", "documents", "docs"), DOCUMENTS),
@@ -47,13 +47,13 @@ _NO_HEADER = FileLayout("tsv", columns=("id", "text"), header=False)
 
 
 class CollectionFile(NamedTuple):
-    """A file of a collection and what it was taken for.
+    """A file of a collection, and what goldgrade took the file for.
 
     Attributes
     ----------
-    style: out of `STYLES`; '' for TREC qrels, which collections of several styles have.
-    kind: DOCUMENTS, QUERIES or JUDGMENTS; '' where it is passed over.
-    found: what it was taken for, or why it is passed over, in words.
+    style: one of `STYLES`; '' for TREC qrels, which collections of several styles have.
+    kind: DOCUMENTS, QUERIES or JUDGMENTS; '' for a file that is passed over.
+    found: description of the file, or the reason for which it is passed over.
     """
 
     path: Path
@@ -66,16 +66,17 @@ class CollectionFile(NamedTuple):
 def find_collection(
     path: Path, style: str | None = None, encoding: str = "utf-8"
 ) -> tuple[str, list[CollectionFile], list[CollectionFile]]:
-    """The style of a collection, its files in the order in which they are imported, and those passed over.
+    """Return the style of a collection, its files in the order in which they are imported, and those passed
+    over.
 
     Parameters
     ----------
-    style: out of `STYLES`; None finds it, and files of another style are passed over otherwise.
+    style: one of `STYLES`, and files of another style are passed over; None finds the style.
 
     Raises
     ------
-    InputError: an unknown style, no such path, a file that could be two things, files of several styles,
-        nothing that is known, or too many files.
+    InputError: the style is unknown, the path does not exist, a file could be of two kinds, the files are of
+    several styles or of none, or there are too many files.
     """
     if style is not None and style not in STYLES:
         raise InputError(f"there is no format of collections {style!r}; expected one of {', '.join(STYLES)}")
@@ -112,7 +113,7 @@ def _paths(path: Path) -> list[Path]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """The files of a folder and of those within it; what begins with a dot is nobody's data."""
+    """Yield the files of a folder and of its folders, without names that begin with a dot."""
     for name, folders, files in os.walk(folder):
         folders[:] = [folder for folder in folders if not folder.startswith(".")]
         inside = (Path(name, file) for file in files if not file.startswith("."))
@@ -122,7 +123,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 def _of_one_style(
     path: Path, files: Sequence[CollectionFile], style: str | None
 ) -> tuple[list[CollectionFile], list[CollectionFile]]:
-    """The files of the style that was asked for, or of the only one that there is; and the others."""
+    """Return the files of the wanted style, or of the only style in the folder; and the other files."""
     styles = sorted({file.style for file in files if file.style})
     if style is None and len(styles) > 1:
         examples = [next(file for file in files if file.style == style) for style in styles]
@@ -155,7 +156,7 @@ def _look(path: Path, root: Path, tables: str, encoding: str) -> CollectionFile:
 
 
 def _smart(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
-    """SMART's documents or queries, by name."""
+    """Return SMART's documents or queries, as the file's name says."""
     kind = _SMART_ENDINGS.get(suffix_of(path)) or _role(path, root)
     if kind not in (DOCUMENTS, QUERIES):
         raise InputError(
@@ -167,7 +168,7 @@ def _smart(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
 
 
 def _lines(path: Path, start: str, layout: FileLayout) -> CollectionFile:
-    """Lines of columns: qrels, SMART's list of relevant documents, or a run."""
+    """Return a file whose lines have columns: qrels, SMART's list of relevant documents, or a run."""
     lines = [line for line in start.splitlines() if line.strip() and not line.startswith("#")][:20]
     rows = [line.split() for line in lines]
     if is_smart_qrels("\n".join(lines)):
@@ -181,7 +182,7 @@ def _lines(path: Path, start: str, layout: FileLayout) -> CollectionFile:
 
 
 def _table(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
-    """A table of BEIR, Hugging Face or TREC's later tracks, by the names of the file and its folders."""
+    """Return a table of BEIR, Hugging Face or TREC's later tracks, recognized by name and folders."""
     format = _TABLES.get(suffix_of(path))
     kind = format and (_role(path, root) or _kind_by_columns(path, FileLayout(format, encoding)))
     if format is None or kind is None:
@@ -202,18 +203,18 @@ def _table(path: Path, root: Path, style: str, encoding: str) -> CollectionFile 
 
 
 def _kind_by_columns(path: Path, layout: FileLayout) -> str | None:
-    """Judgments, where a table has the columns of qrels; its name says nothing, as in data/test.parquet."""
+    """Return JUDGMENTS for a table with the columns of qrels, such as data/test.parquet; None for others."""
     with suppress(InputError):
         return JUDGMENTS if {"query-id", "corpus-id"} <= set(Records(path, layout).columns) else None
     return None
 
 
 def _role(path: Path, root: Path) -> str | None:
-    """What the words of a file's name say that it holds, else the names of its folders below the root.
+    """Return the kind that a file's name says, or the name of its nearest folder below the root.
 
     Raises
     ------
-    InputError: the name says two things.
+    InputError: the name says two kinds.
     """
     folders = list(path.relative_to(root).parts[:-1]) if path != root else []
     for name in (path.name, *reversed(folders)):
@@ -232,8 +233,9 @@ def _role(path: Path, root: Path) -> str | None:
 
 
 def _style_of_tables(root: Path, paths: Sequence[Path]) -> str:
-    """The style of what is in tables: Hugging Face's are Parquet, or JSON lines in folders of their
-    configurations, as BEIR's never are."""
+    """Return the style of tables: 'hf' for Parquet, or JSON lines in folders of configurations;
+    else 'beir'.
+    """
     if any(path.suffix.lower() in (".parquet", ".pq") for path in paths):
         return "hf"
     inside = [path.relative_to(root).parts for path in paths if path != root]
@@ -253,7 +255,7 @@ def _are_qrels(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _start(path: Path, encoding: str) -> str:
-    """The beginning of a file, as far as it can be read as text; the import reports what is wrong with it."""
+    """Return the beginning of a file as far as it is text; the import reports problems of the file."""
     lines: list[str] = []
     with suppress(InputError, OSError):
         for line in islice(text_lines(path, encoding, Problems(path), Counter()), 200):
@@ -269,11 +271,11 @@ def _name(path: Path, root: Path) -> str:
 
 @contextmanager
 def opened_collection(path: Path) -> Iterator[Path]:
-    """The folder that a packed collection is, while the context lasts; any other path as it is.
+    """Unpack a zip archive for the duration of the context, and yield its folder; yield other paths as given.
 
     Raises
     ------
-    InputError: it cannot be unpacked, or unpacks to more than can be meant.
+    InputError: the archive cannot be unpacked, or unpacks to more than the bound.
     """
     if not zipfile.is_zipfile(path):
         yield path

@@ -1,10 +1,10 @@
-"""Filters of queries: what a document's metadata must be for the document to be relevant at all; and which
-documents of the project are outside the filter of a query.
+"""Filters of queries: conditions on a document's metadata without which the document is not relevant.
 
-A filter is an object: field of the documents' metadata → a value, or a list of values, and the document must
-have one of them; and `at`, a date or a time at which the document must be valid. A document is valid from
-`valid_from` to `valid_to`, and a date alone is its whole day. What a document leaves unsaid rules nothing
-out: one without `valid_to` is still valid, one without a product is about all of them.
+A filter is an object. It maps a field of the metadata to a value or a list of values, and the document must
+have one of these values. Under `at` it has a date or a time at which the document must be valid. A document
+is valid from `valid_from` to `valid_to`, and a date alone is its whole day. A field that a document lacks
+excludes
+nothing: a document without `valid_to` is still valid, and a document without a product is about all products.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ AT = "at"
 VALID = VALID_FROM, VALID_TO = ("valid_from", "valid_to")
 OUTSIDE = "outside the filter"
 OUTDATED = "outdated but similar"
-"""The kind of a document outside the filter whose text is nearly the same as a relevant document's."""
+"""Kind of a document outside the filter whose text is nearly the same as a relevant document's."""
 WAY_OUT = (
     'Write a filter as {"product": "x", "version": ["1", "2"], "at": "2025-03-01"}: for each field of the '
     "documents' metadata a value or a list of values, and under at a date or a time. A column that is for "
@@ -37,12 +37,12 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}")
 _LAST = timedelta(days=1) - timedelta(microseconds=1)
 Filter = Mapping[str, Any]
 FIELD, WORDS = "query_filter", "query_filter_words"
-"""The fields of a query's metadata with its filter, and with what it says in words."""
+"""Fields of a query's metadata: the filter as an object, and as a sentence."""
 NEED = f"nullif(concat_ws(chr(10), q.information_need, nullif(q.metadata ->> '{WORDS}', '')), '')"
-"""SQL, with the query as `q`: its information need, and below it the filter in words."""
+"""SQL for the information need of a query `q`, with the filter as a sentence below it."""
 Pair = tuple[str, str]
 Withdraw = Callable[[Cursor, str], int]
-"""What an import does with items of rounds that are outside a filter now: it withdraws so many."""
+"""Function by which an import withdraws items of rounds that are outside a filter; returns their number."""
 _FILTERS = f"""
 SELECT query_id, metadata ->> '{FIELD}' FROM queries
 WHERE json_type(metadata, '{FIELD}') = 'OBJECT' AND metadata ->> '{FIELD}' <> '{{}}' ORDER BY query_id
@@ -63,7 +63,7 @@ FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY
 
 
 def period(value: Any) -> tuple[datetime, datetime] | None:
-    """The first and the last moment of the date or time that a cell says; None if it says none."""
+    """Return the first and the last moment of a cell's date or time; None for a cell without a date."""
     from curation.ingest.readers.times import (
         parse_time,  # with pyarrow, which is loaded before the file is taken
     )
@@ -75,11 +75,11 @@ def period(value: Any) -> tuple[datetime, datetime] | None:
 
 
 def checked_filter(value: Any) -> Filter:
-    """The filter that a cell holds, an object or its JSON; {} takes a query's filter away.
+    """Return the filter in a cell, which has an object or JSON; {} removes a query's filter.
 
     Raises
     ------
-    InputError: the cell is no filter; all problems at once.
+    InputError: the cell is no filter; the error lists all problems.
     """
     wanted = {} if value in ({}, "{}") else object_of(value)
     if wanted is None:
@@ -100,20 +100,20 @@ def _problem(field: str, wanted: Any) -> str:
 
 
 def texts(value: Any) -> list[str]:
-    """A value, or each value of a list, as text; [] for an empty value."""
+    """Return a value, or each value of a list, as text; [] for an empty value."""
     values = value if isinstance(value, list) else [value]
     return [text for value in values if (text := text_of(value).strip())]
 
 
 def in_words(wanted: Filter) -> str:
-    """What an annotator reads of it; '' where it demands nothing."""
+    """Return a filter as a sentence for annotators; '' for a filter that excludes nothing."""
     demands = [f"with {field} {' or '.join(texts(wanted[field]))}" for field in sorted(wanted) if field != AT]
     demands += [f"valid at {text_of(wanted[AT])}"] if AT in wanted else []
     return f"Only documents {', '.join(demands)}." if demands else ""
 
 
 def outside(wanted: Filter, metadata: Mapping[str, Any]) -> str | None:
-    """Why a document is outside a filter; None if it is not."""
+    """Return the reason for which a document is outside a filter; None if the document is inside."""
     for field in sorted(wanted):
         if field == AT:
             reason = _not_valid(wanted[AT], metadata)
@@ -137,24 +137,24 @@ def _not_valid(moment: Any, metadata: Mapping[str, Any]) -> str | None:
 
 
 def keep_items(cursor: Cursor, author: str) -> int:
-    """Leave all items of rounds as they are, for imports into a project without rounds."""
+    """Withdraw no items, for imports into a project without rounds."""
     return 0
 
 
 class Filters(NamedTuple):
-    """Query id → filter, of queries with one; document id → those fields of its metadata that any names."""
+    """Filters by query id, and the metadata that filters name by document id."""
 
     queries: Mapping[str, Filter] = {}
     documents: Mapping[str, Mapping[str, Any]] = {}
 
     def outside(self, query_id: str, document_id: str) -> str | None:
-        """Why the document is outside the query's filter; None if it is not."""
+        """Return the reason for which a document is outside the query's filter; None if it is inside."""
         if query_id not in self.queries or document_id not in self.documents:
             return None
         return outside(self.queries[query_id], self.documents[document_id])
 
     def among(self, pairs: Iterable[Pair]) -> dict[Pair, str]:
-        """The pairs that are outside, each with the reason, ordered."""
+        """Return the pairs outside their query's filter with the reason, sorted."""
         filtered = sorted({pair for pair in pairs if pair[0] in self.queries})
         return {pair: reason for pair in filtered if (reason := self.outside(*pair))}
 
@@ -163,12 +163,12 @@ NO_FILTERS = Filters()
 
 
 def read_filters(store: Store) -> Filters:
-    """The filters, with the documents of the corpus in force.
+    """Return the filters, with the documents of the current corpus.
 
     Raises
     ------
-    InputError: no document has a field that a filter names, or documents have a validity that is no date;
-        all problems at once.
+    InputError: no document has a field that a filter names, or a document's validity is no date; the error
+    lists all problems.
     """
     with store.reading() as cursor:
         queries = {query_id: json.loads(text) for query_id, text in cursor.execute(_FILTERS).fetchall()}
@@ -193,9 +193,9 @@ def read_filters(store: Store) -> Filters:
 
 
 def outside_pairs(cursor: Cursor) -> set[Pair]:
-    """The proposed or judged pairs that are outside the filter of their query.
+    """Return the proposed or judged pairs that are outside the filter of their query.
 
-    The rule decides once on all pairs whose filters, and whose documents' fields for them, are the same.
+    `outside` decides once for all pairs with the same filter and the same metadata.
     """
     filters = [json.loads(text) for _, text in cursor.execute(_FILTERS).fetchall()]
     named = sorted({name for wanted in filters for name in (*wanted, *VALID)})
@@ -211,19 +211,19 @@ def outside_pairs(cursor: Cursor) -> set[Pair]:
 
 
 def fields_of(metadata: str) -> dict[str, Any]:
-    """The fields of a document's metadata, with those that a file of BEIR has within one."""
+    """Return the fields of a document's metadata, including BEIR's nested field `metadata`."""
     fields: dict[str, Any] = json.loads(metadata)
     nested = fields.get("metadata")
     return fields | nested if isinstance(nested, dict) else fields
 
 
 def document_fields(store: Store) -> set[str]:
-    """The names of all fields that documents of the corpus in force have in their metadata."""
+    """Return the names of all fields that documents of the current corpus have in their metadata."""
     return _documents(store, set())[0]
 
 
 def lacking(wanted: Filter, there: Collection[str]) -> str:
-    """The fields of a filter that no document has, in words; '' if some document has each of them."""
+    """Return a clause about the fields of a filter that no document has; '' if documents have all fields."""
     missing = [name for name in wanted if name != AT and name not in there]
     if AT in wanted and not any(name in there for name in VALID):
         missing.append(" or ".join(VALID))
@@ -233,7 +233,7 @@ def lacking(wanted: Filter, there: Collection[str]) -> str:
 
 
 def _documents(store: Store, named: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
-    """The names of all fields, and each document's fields with these names. Equal values are kept once."""
+    """Return the names of all fields, and the named fields of each document. Equal values share memory."""
     with store.reading() as cursor:
         if get_setting(cursor, "corpus") is None:
             return set(), {}

@@ -1,4 +1,6 @@
-"""How much of each kind of file a project holds, and who imported the last one."""
+"""Holdings of a project: the number of documents, queries, runs and so on, and the last import of
+each kind.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,13 @@ QUALIFY row_number() OVER (PARTITION BY action ORDER BY rowid DESC) = 1
 
 
 class Holding(NamedTuple):
-    """How much of a kind of file the project holds.
+    """Holding of one kind of file, such as the documents of a corpus.
 
     Attributes
     ----------
-    what: the kind, as in `requests.REQUESTS`.
-    number: how many of `unit`, such as 'documents', or 'document' for one.
-    source, by, at: the last import of this kind; None if nothing was imported.
+    what: kind of file, as in `requests.REQUESTS`.
+    number, unit: such as 5 and 'documents', or 1 and 'document'.
+    source, by, at: file, author and time of the last import of this kind; None without an import.
     """
 
     what: str
@@ -54,7 +56,7 @@ class Holding(NamedTuple):
 
 
 def read_holdings(cursor: Cursor) -> list[Holding]:
-    """What the project holds by kind of file, in the order in which it usually takes them."""
+    """Return the holdings of a project by kind of file, in the order of the path."""
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
     last = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
     return [

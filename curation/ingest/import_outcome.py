@@ -1,4 +1,4 @@
-"""What an import did, in figures and sentences, and the sentences that imports of several kinds have."""
+"""Outcome of an import in figures and sentences, and sentences that several kinds of imports share."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from curation.core.text import counted, join_words, left_out_sentences, pluraliz
 from curation.ingest.readers.lines import DIGITS, REPLACED_BY
 
 MAX_NAMES = 10
-"""Names that a sentence lists."""
+"""Limit of the names in a sentence."""
 
 
 class ImportOutcome(NamedTuple):
-    """What an import did, or would do.
+    """Outcome of an import, or of a dry run.
 
     Attributes
     ----------
-    changes: False where the project held all of it before.
-    sentence: what it is in one sentence.
-    unit: what the figures and what is left out count, such as 'documents'.
-    figures: label → number, in order; the first is the headline.
+    changes: False if the project had all content of the file before.
+    sentence: summary of the outcome.
+    unit: noun for the counted things, such as 'documents'.
+    figures: label → number; the first figure is the headline.
     left_out: reason → number of records.
     remarks: further sentences.
     """
@@ -34,12 +34,12 @@ class ImportOutcome(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """All of it, a sentence each."""
+        """Return the outcome as sentences."""
         return [self.sentence, *left_out_sentences(self.left_out, self.unit), *self.remarks]
 
 
 def known_sentence(known_as: Mapping[str, str]) -> str:
-    """Which queries of a file the project knew under an id of its own."""
+    """Return the sentence about queries that the project knew under a different id."""
     pairs = [f"{theirs} is {ours}" for theirs, ours in known_as.items()]
     return (
         f"{len(pairs):,} of them the project knew by their text and keep its id: "
@@ -48,7 +48,7 @@ def known_sentence(known_as: Mapping[str, str]) -> str:
 
 
 def earlier_imports(number: int) -> str:
-    """How many files of the same name the project has, as a part of a sentence."""
+    """Return a clause with the number of earlier imports of files of the same name."""
     singular, many = (
         "earlier import of a file of this name counts",
         "earlier imports of files of this name count",
@@ -57,7 +57,7 @@ def earlier_imports(number: int) -> str:
 
 
 def fields_used(fields: Any, rest: str = "") -> str:
-    """The columns that were read; `rest` says what became of the others."""
+    """Return the sentence that lists the columns that were read; `rest` is a clause about other columns."""
     used = ", ".join(f"{name} {column}" for name, column in fields.used.items())
     others = f"; {rest}" if rest else ""
     if not rest and fields.unused:
@@ -66,7 +66,7 @@ def fields_used(fields: Any, rest: str = "") -> str:
 
 
 def replaced(counts: Mapping[str, int]) -> list[str]:
-    """Sentences about what no database keeps: characters, bytes that are no text, and zones nobody knows."""
+    """Return sentences about replaced characters, bytes that are no text, and unknown time zones."""
     digits = counts.get(DIGITS, 0)
     ids = pluralize(digits, "id has", "ids have")
     cut = [f"{ids} more than 15 digits. A spreadsheet keeps 15: the others may be wrong."] if digits else []
@@ -77,18 +77,18 @@ def replaced(counts: Mapping[str, int]) -> list[str]:
 
 
 def withdrawn(items: int) -> list[str]:
-    """The sentence on items of rounds that an import withdrew."""
+    """Return the sentence about items of rounds that an import withdrew, if any."""
     are = pluralize(items, "item of a round is", "items of rounds are")
     return [f"{are} outside the filter of the query now, and nobody is asked for them."] if items else []
 
 
 def personal_data(counts: Mapping[str, int], unit: str, what: str) -> list[str]:
-    """Sentences on personal data, by kind."""
+    """Return sentences about personal data, one for each kind."""
     return [f"Personal data, {what}: {counted(count, unit)} with {kind}." for kind, count in counts.items()]
 
 
 def judgment_remarks(fields: Any, unread: Mapping[str, int]) -> list[str]:
-    """Which columns of judgments were read, and what could not be read of judgments taken without it."""
+    """Return sentences about the columns of judgments, and about values that could not be read."""
     return [
         fields_used(fields),
         *(f"Taken without it: {count:,} × {what}." for what, count in unread.items()),

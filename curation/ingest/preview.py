@@ -53,7 +53,7 @@ class FilePreview(NamedTuple):
     cells: Sequence[Sequence[str]] = ()
 
     def texts_in(self, columns: Collection[str]) -> Iterator[str]:
-        """The whole texts of these columns."""
+        """Return the whole texts of these columns."""
         return (
             text
             for row in self.cells
@@ -111,7 +111,9 @@ def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str,
 
 
 def seems_to_be(request: ImportRequest) -> str | None:
-    """The kind that the lines of a file without columns belong to, or None: a TREC run or TREC qrels."""
+    """Return the kind that the lines of a file without columns belong to, or None: a TREC run or
+    TREC qrels.
+    """
     layout = FileLayout(encoding=encoding_of(request.file) or request.encoding)
     lines: list[str] = []
     with suppress(InputError, OSError):
@@ -125,7 +127,7 @@ def seems_to_be(request: ImportRequest) -> str | None:
 
 
 def shortened(value: object) -> str:
-    """A value on one line, not longer than a cell of a table; bytes of another encoding as U+FFFD."""
+    """Return a value on one line, not longer than a cell of a table; bytes of another encoding as U+FFFD."""
     text = " ".join(clean(text_of(value), Counter()).split())
     return text if len(text) <= MAX_CELL_LENGTH else f"{text[: MAX_CELL_LENGTH - 1]}…"
 

@@ -76,7 +76,7 @@ DateOrder = Annotated[
 
 
 def columns_option(record: Any) -> Any:
-    """The option --map for the fields of a kind of file."""
+    """Return the option --map for the fields of a kind of file."""
     labels = [(field.name, f"{field.label[:1].lower()}{field.label[1:]}") for field in file_fields(record)]
     listed = [name if label == name else f"{name} ({label})" for name, label in labels]
     help = f"Column of a field, as in query=qid. Repeatable. Fields: {', '.join(listed)}."
@@ -84,7 +84,7 @@ def columns_option(record: Any) -> Any:
 
 
 def format_option(formats: Sequence[str]) -> Any:
-    """The option --format of an import that reads these formats."""
+    """Return the option --format of an import that reads these formats."""
     default = "By default it is found from the file's name or its first bytes."
     help = f"Format of the file. One of {', '.join(formats)}. {default}"
     return option(None, "Format", help, choices=tuple(formats), unset="found by itself")
@@ -132,7 +132,7 @@ class ImportRequest:
         return FileLayout(self.format, self.encoding, names, not self.no_header)
 
     def columns_of(self, record: type[Fields], **others: Any) -> Fields:
-        """The kind's record of fields, with what else is asked of them.
+        """Return the kind's record of fields, with what else is asked of them.
 
         Raises
         ------
@@ -366,7 +366,7 @@ REQUESTS: Mapping[str, type[ImportRequest]] = {
 def request_of(
     what: str, path: str | Path, columns: Mapping[str, Any] | None = None, **options: Any
 ) -> ImportRequest:
-    """The request to import a file that keeps its own name.
+    """Return the request to import a file that keeps its own name.
 
     Parameters
     ----------
@@ -393,7 +393,9 @@ def with_file(request: Asked, path: str | Path) -> Asked:
 
 
 def with_columns(request: Asked, columns: Mapping[str, Any]) -> Asked:
-    """The request with a column, or a list of columns, for each of these fields; '' and [] are no column."""
+    """Return the request with a column, or a list of columns, for each of these fields; '' and [] are no
+    column.
+    """
     pairs = [
         f"{name}={column}"
         for name, given in columns.items()

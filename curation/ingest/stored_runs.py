@@ -31,12 +31,12 @@ class RunEntry(NamedTuple):
 
 
 def stored_runs(cursor: Cursor) -> list[Run]:
-    """All runs of the project, by name."""
+    """Return all runs of the project, by name."""
     return fetch(cursor, Run, "SELECT run_id, name, source FROM runs ORDER BY name")
 
 
 def find_run(cursor: Cursor, name: str) -> Run:
-    """The run of that name.
+    """Return the run of that name.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def find_run(cursor: Cursor, name: str) -> Run:
 
 
 def run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
-    """The entries of a run, by query id and rank."""
+    """Return the entries of a run, by query id and rank."""
     sql = (
         "SELECT query_id, document_id, rank, score FROM run_entries WHERE run_id = ? ORDER BY query_id, rank"
     )
@@ -93,5 +93,5 @@ def keep_run(
 
 
 def run_of(name: str, source: str, entries: Sequence[RunEntry]) -> Run:
-    """The run of that name with these entries; its id is made of both."""
+    """Return the run of that name with these entries; its id is made of both."""
     return Run(digest("run", name, entries), name, source)

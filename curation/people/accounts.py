@@ -96,17 +96,17 @@ class Account(NamedTuple):
 
     @property
     def signs_in(self) -> bool:
-        """Whether they can sign in now."""
+        """Return whether they can sign in now."""
         return self.active and not self.imported and (self.password or bool(self.emails))
 
 
 def who_signs_in(cursor: Cursor) -> list[Account]:
-    """The accounts that can sign in now, by name."""
+    """Return the accounts that can sign in now, by name."""
     return [account for account in list_accounts(cursor) if account.signs_in]
 
 
 def list_accounts(cursor: Cursor) -> list[Account]:
-    """All accounts by name, those known only from imported judgments, too."""
+    """Return all accounts by name, those known only from imported judgments, too."""
     return fetch(cursor, Account, _ACCOUNTS, [utc_now()])
 
 
@@ -198,7 +198,7 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
 
 
 def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
-    """The person whose account a lead may change: anybody who can sign in, but not the lead."""
+    """Return the person whose account a lead may change: anybody who can sign in, but not the lead."""
     require_author(cursor, author, "lead")
     annotator = require_annotators(cursor, [name])[0]
     if annotator.imported:
@@ -306,7 +306,7 @@ class Invitation(NamedTuple):
 
 
 def link_of(address: str, token: str) -> str:
-    """The link with a token, at the app's address. Browsers send the part after # to nobody."""
+    """Return the link with a token, at the app's address. Browsers send the part after # to nobody."""
     return f"{address.rstrip('/')}/join#{token}"
 
 
@@ -359,7 +359,7 @@ WHERE token_hash = ? AND expires > ? AND made_at < ? AND NOT imported AND deacti
 
 
 def find_invited(cursor: Cursor, token: str) -> Annotator | None:
-    """The person whom a link invites, if it works."""
+    """Return the person whom a link invites, if it works."""
     now = utc_now()
     return next(iter(fetch(cursor, Annotator, _FIND, [_hash_of(token), now, now + MAX_CLOCK_STEP])), None)
 

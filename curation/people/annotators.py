@@ -59,7 +59,7 @@ def add_annotator(
 
 
 def names_in_use(cursor: Cursor) -> dict[str, str]:
-    """Every name and every address by which the project knows somebody → their name."""
+    """Return every name and every address by which the project knows somebody → their name."""
     return known_addresses(cursor) | {person.name: person.name for person in list_annotators(cursor)}
 
 
@@ -116,12 +116,12 @@ def add_imported(cursor: Cursor, name: str) -> None:
 
 
 def find_annotator(cursor: Cursor, name: str) -> Annotator | None:
-    """The annotator of that name, or None."""
+    """Return the annotator of that name, or None."""
     return next(iter(fetch(cursor, Annotator, f"{_ANNOTATORS} WHERE name = ?", [name])), None)
 
 
 def list_annotators(cursor: Cursor) -> list[Annotator]:
-    """All annotators by name."""
+    """Return all annotators by name."""
     return fetch(cursor, Annotator, f"{_ANNOTATORS} ORDER BY name")
 
 
@@ -135,7 +135,9 @@ def able_to_judge(cursor: Cursor) -> list[Annotator]:
 
 
 def usual_names(people: Iterable[Annotator]) -> list[str]:
-    """The names that a form proposes for work on documents: annotators, neither reviewers nor leads."""
+    """Return the names that a form proposes for work on documents: annotators, neither reviewers
+    nor leads.
+    """
     return [person.name for person in people if person.role == "annotator"]
 
 
@@ -165,7 +167,7 @@ def require_author(cursor: Cursor, author: str, *roles: str) -> None:
 
 
 def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
-    """The annotators of these names, in their order.
+    """Return the annotators of these names, in their order.
 
     Raises
     ------
@@ -229,7 +231,7 @@ def insert_identity(cursor: Cursor, name: str, email: str) -> dict[str, str]:
 
 
 def owner_of_address(cursor: Cursor, email: str) -> str | None:
-    """The annotator whose an address is, or None."""
+    """Return the annotator whose an address is, or None."""
     row = cursor.execute("SELECT annotator FROM identities WHERE email = ?", [folded(email)]).fetchone()
     return row[0] if row else None
 
@@ -248,7 +250,7 @@ def email_problems(email: str) -> list[str]:
 
 
 def folded(email: str) -> str:
-    """An address as it is stored and compared."""
+    """Return an address as it is stored and compared."""
     return email.strip().translate(_LOWER)
 
 

@@ -63,7 +63,7 @@ class SealAccess(NamedTuple):
     reason: str | None = None
 
     def shows(self, query_id: str) -> bool:
-        """Whether grades of the query's pairs may be shown."""
+        """Return whether grades of the query's pairs may be shown."""
         return query_id not in self.closed
 
     def need(self, query_id: str) -> None:
@@ -82,7 +82,7 @@ class SealAccess(NamedTuple):
 
 
 def withheld(count: int, what: str = "pair", plural: str = "") -> str:
-    """The sentence for what a seal keeps back; '' where that is nothing."""
+    """Return the sentence for what a seal keeps back; '' where that is nothing."""
     if not count:
         return ""
     verb = "is" if count == 1 else "are"
@@ -92,7 +92,7 @@ def withheld(count: int, what: str = "pair", plural: str = "") -> str:
 
 
 def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
-    """The sealed parts of a release by its header, the row of the part 'release'."""
+    """Return the sealed parts of a release by its header, the row of the part 'release'."""
     return tuple(header.get("sealed", [part for part in header["queries"] if part == TEST]))
 
 
@@ -108,7 +108,7 @@ def release_seals(cursor: Cursor) -> list[ReleaseSeal]:
 
 
 def sealed_queries(cursor: Cursor) -> dict[str, str]:
-    """The queries whose grades a release seals → the first such release, in the order of freezing."""
+    """Return the queries whose grades a release seals → the first such release, in the order of freezing."""
     releases: dict[str, str] = {}
     for seal in release_seals(cursor):
         for query_id in seal.queries:
@@ -117,12 +117,12 @@ def sealed_queries(cursor: Cursor) -> dict[str, str]:
 
 
 def closed_access(cursor: Cursor) -> SealAccess:
-    """The access of somebody who has not said why they want sealed grades."""
+    """Return the access of somebody who has not said why they want sealed grades."""
     return SealAccess(frozenset(sealed_queries(cursor)))
 
 
 def access_or_closed(cursor: Cursor, access: SealAccess | None) -> SealAccess:
-    """The access that was given; without one all seals hold."""
+    """Return the access that was given; without one all seals hold."""
     return closed_access(cursor) if access is None else access
 
 
@@ -133,7 +133,7 @@ def unseal(
     actor: str = COMMAND_LINE,
     queries: Collection[str] | None = None,
 ) -> SealAccess:
-    """The access of a lead: to sealed grades with a reason only, once each release's log has it.
+    """Return the access of a lead: to sealed grades with a reason only, once each release's log has it.
 
     Call it before the first sealed grade is read for anybody.
 
@@ -158,7 +158,7 @@ def unseal(
 
 
 def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> SealAccess:
-    """The access of a reviewer who has pairs of these queries before them: to these queries, too.
+    """Return the access of a reviewer who has pairs of these queries before them: to these queries, too.
 
     The log of each release that seals one of them gets a line, once a day (UTC) and reviewer.
 

@@ -73,7 +73,7 @@ class OpenSignIn(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The browser, and the network it is in."""
+        """Return the browser, and the network it is in."""
         return f"{self.device} at {self.network}" if self.network else self.device
 
     @property
@@ -102,7 +102,7 @@ def open_sign_in(
 
 
 def signed_in(cursor: Cursor) -> dict[str, Annotator]:
-    """The person of each open sign-in, by its id."""
+    """Return the person of each open sign-in, by its id."""
     rows = cursor.execute(_SIGNED_IN).fetchall()
     return {sign_in_id: Annotator(name, role, imported=False) for sign_in_id, name, role in rows}
 
@@ -177,7 +177,7 @@ def _current_password(cursor: Cursor, name: str) -> tuple[int, str] | None:
 
 @cache
 def _nobody() -> str:
-    """The hash to compare with if there is no such annotator, so that both cases take as long."""
+    """Return the hash to compare with if there is no such annotator, so that both cases take as long."""
     return _hasher.hash("nobody")
 
 

@@ -1,6 +1,8 @@
-"""What files bring in, one module a kind: a corpus, traffic, queries, runs, judgments and reference answers.
+"""Imports of files, one module for each kind: corpus, traffic, queries, runs, judgments and reference
+answers.
 
-Each reads its records (`files`), takes them into the project in one transaction, and counts what is left out.
+Each import reads the records of a file, stores them in one transaction, and counts the records that it leaves
+out.
 """
 
 from __future__ import annotations
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def read_linked_texts(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
-    """The texts of these hashes that stay in their files; pyarrow is imported when the first is asked for."""
-    from curation.ingest.importers.external_corpus import read_left
+    """Return the documents of these content hashes whose texts stay in files."""
+    from curation.ingest.importers.external_corpus import read_linked_documents
 
-    return read_left(store, hashes)
+    return read_linked_documents(store, hashes)
 
 
 ELSEWHERE.append(read_linked_texts)

@@ -1,8 +1,8 @@
-"""The corpus: documents in versions, and snapshots of them.
+"""The corpus: versions of documents, snapshots of the corpus, and their import.
 
-A version of a document is known by the hash of its id and all its fields, a snapshot by the hash of its
-documents' ids and versions. So the same file is the same snapshot wherever and however often it is
-imported, a changed document is one new row, and every older snapshot stays whole next to the new one.
+The id of a version is the hash of the document's id and fields. The id of a snapshot is the hash of its
+documents' ids and versions. So each import of the same file gives the same snapshot, a changed document is
+one new row, and every older snapshot stays complete.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ NO_TEXT = "no column is the text: documents would be judged by their title alone
 
 @dataclass(frozen=True)
 class CorpusImport:
-    """What an import of documents did.
+    """Result of an import of documents.
 
     Attributes
     ----------
-    snapshot: the corpus in force afterwards, of `documents` documents.
-    is_new: whether it differs from the one in force before.
-    added, changed, removed, unchanged: documents, against the snapshot in force before.
-    fields: the fields as they were used; of several files the first one's.
+    snapshot: id of the current corpus after the import; it has `documents` documents.
+    is_new: whether the snapshot differs from the snapshot before.
+    added, changed, removed, unchanged: documents, compared with the snapshot before.
+    fields: columns of the first file.
     left_out: reason → number of records.
     replaced: characters that became U+FFFD, by kind.
-    without_text: documents that are judged by their title alone.
-    shown: a sentence on how documents are shown from now on; '' where that stays as it was.
-    withdrawn: items of rounds that nobody sees any more, as they are outside the filter of their query now.
+    without_text: documents that have only a title.
+    shown: sentence about a change in how the guide shows documents; '' without a change.
+    withdrawn: items of rounds that were withdrawn, because they are now outside their query's filter.
     """
 
     snapshot: str
@@ -77,7 +77,7 @@ class CorpusImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """What the import did, in figures and sentences."""
+        """Return the outcome of the import."""
         sentence = f"The corpus now has {pluralize(self.documents, 'document')}."
         if not self.is_new:
             sentence = f"Nothing changed: the project has the same {pluralize(self.documents, 'document')}."
@@ -95,9 +95,9 @@ class CorpusImport:
 
 
 class KnownVersions(NamedTuple):
-    """What the project has: the snapshot in force with its versions by document id, and all versions.
+    """Versions that a project has: the versions of the current snapshot by document id, and all hashes.
 
-    held: engines brought all documents of the snapshot.
+    held: whether engines hold the corpus.
     """
 
     snapshot: str | None
@@ -108,10 +108,10 @@ class KnownVersions(NamedTuple):
 
 @dataclass
 class CorpusBuilder:
-    """What the files say: the version of each document, and those that are not known, as rows to write.
+    """Documents of the files that an import reads: the version of each document, and new versions as rows.
 
-    versions: document id → version, the number of its file, and the line there.
-    in_files: all known versions, where some of their texts stay in files.
+    versions: document id → version, index of the file, and line.
+    in_files: hashes of all known versions, if texts of some versions stay in files.
     """
 
     paths: Sequence[Path]
@@ -129,19 +129,19 @@ class CorpusBuilder:
 
     @property
     def source(self) -> str:
-        """The first file's name, and how many more there are."""
+        """Return the name of the first file, and the number of further files."""
         more = len(self.sources) - 1
         return f"{self.sources[0]} and {more:,} more" if more else self.sources[0]
 
     def keep(self, document: Document, _: int) -> None:
-        """Put the document of a record to those that are written, if its version is not known."""
+        """Keep a document for writing if its version is new."""
         if document.content_hash not in self.known:
             self.new.append(document)
         if len(self.new) == _BATCH:
             self.pack()
 
     def pack(self) -> None:
-        """Make rows of the documents that are kept: they need less memory."""
+        """Convert the kept documents to Arrow rows, which need less memory."""
         if self.new:
             self.batches.append(document_rows(self.new))
             self.new.clear()
@@ -158,7 +158,7 @@ def import_corpus(
     author: str = COMMAND_LINE,
     withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
-    """Make the documents of a file, or of a BEIR folder, the project's corpus; see `import_corpus_files`."""
+    """Import the documents of one file or BEIR folder as the project's corpus; see `import_corpus_files`."""
     files = [(beir_file(path, "corpus.jsonl"), layout)]
     return import_corpus_files(
         store, files, fields, add=add, progress=progress, author=author, withdraw=withdraw
@@ -175,11 +175,11 @@ def import_corpus_files(
     author: str = COMMAND_LINE,
     withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
-    """Make the documents of all files together the project's corpus, in one transaction.
+    """Import the documents of several files as the project's corpus, in one transaction.
 
     Parameters
     ----------
-    add: extend the corpus in force; else the files are the whole new corpus.
+    add: extend the current corpus; otherwise the files are the whole new corpus.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def import_corpus_files(
 
 
 def record_import(cursor: Cursor, detail: dict[str, Any], corpus_import: CorpusImport, author: str) -> None:
-    """Say in the audit trail what an import did."""
+    """Record an import of documents in the audit trail."""
     counts = {
         name: getattr(corpus_import, name) for name in ("snapshot", "added", "changed", "removed", "left_out")
     }
@@ -213,12 +213,12 @@ def record_import(cursor: Cursor, detail: dict[str, Any], corpus_import: CorpusI
 
 
 def content_hash_of(document: Document) -> str:
-    """The hash of a document's id and all its fields; what it holds as its content hash does not count."""
+    """Return the hash of a document's id and fields, without the field `content_hash`."""
     return digest(*document._replace(content_hash=""))
 
 
 def snapshot_id_of(versions: Mapping[str, str]) -> str:
-    """The id of a snapshot: a hash of its sorted (document id, content hash) pairs."""
+    """Return the id of a snapshot: a hash of its sorted (document id, content hash) pairs."""
     return digest(sorted(versions.items()))
 
 
@@ -238,14 +238,14 @@ def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
 
 
 def known_versions(cursor: Cursor) -> KnownVersions:
-    """The versions that the project has."""
+    """Return the versions that the project has."""
     snapshot = get_setting(cursor, "corpus")
     versions = snapshot_versions(cursor, snapshot)
     return KnownVersions(snapshot, versions, version_hashes(cursor), is_held(cursor))
 
 
 def read_documents(records: Records, asked: CorpusFields, taken: CorpusBuilder) -> None:
-    """Take in the documents of the next file."""
+    """Read the documents of the next file into `taken`."""
     fields = _fields(records, asked)
     before, named = Counter(taken.left_out), 0
     taken.sources.append(records.source)
@@ -268,9 +268,9 @@ def read_documents(records: Records, asked: CorpusFields, taken: CorpusBuilder) 
 
 
 def known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
-    """The document of a record; in the version that is known from when the group was not metadata, too.
+    """Return the document of a record; if the project knows it with metadata without the group, that version.
 
-    A new version would put aside all grades of the document.
+    A new version would set aside all grades of the document.
     """
     document = document_of(values, fields)
     if document.content_hash in known:
@@ -280,7 +280,7 @@ def known_document(values: Mapping[str, Any], fields: CorpusFields, known: Conta
 
 
 def without_group(document: Document, group: str | None) -> Document:
-    """The document whose metadata do not have the field of its group."""
+    """Return the document with metadata that lack the group's column."""
     if group is None:
         return document
     metadata = {name: value for name, value in json.loads(document.metadata).items() if name != group}
@@ -289,7 +289,7 @@ def without_group(document: Document, group: str | None) -> Document:
 
 
 def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
-    """The document that a record's values are; what no field names is metadata, and so is the group."""
+    """Return the document of a record's values; the group and all columns without a field are metadata."""
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
     rest = rest_of(values, used | {*valid.values()}, fields.inside)
@@ -311,7 +311,7 @@ def _text(values: Mapping[str, Any], name: str | None) -> str:
 
 
 def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Records) -> bool:
-    """Whether the document's id is new; an id that was met with another content is a problem."""
+    """Return whether the document's id is new; the same id with different content is a problem."""
     here = (document.content_hash, len(taken.units) - 1, line)
     first = taken.versions.setdefault(document.document_id, here)
     version, file, first_line = first
@@ -331,12 +331,13 @@ def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Reco
 
 
 def document_rows(documents: Sequence[Document]) -> pa.Table:
-    """Documents as rows to write."""
+    """Return documents as Arrow rows."""
     columns = map(list, zip(*documents, strict=True))
     return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
 
 
 def compare(held: KnownVersions, versions: Mapping[str, str], taken: CorpusBuilder) -> CorpusImport:
+    """Compare a new snapshot with the versions that the project has."""
     before = held.versions
     added = sum(document_id not in before for document_id in versions)
     unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
@@ -364,12 +365,12 @@ def write_corpus(
     source: str,
     held: bool,
 ) -> str:
-    """Put a snapshot in force, with the versions of `batches`, which are new; returns its id.
+    """Store a snapshot with its new versions, make it the current corpus, and return its id.
 
     Parameters
     ----------
-    before: what the project had when this was worked out.
-    held: engines brought all of it.
+    before: versions of the project at the time of the comparison.
+    held: whether engines hold the corpus.
 
     Raises
     ------

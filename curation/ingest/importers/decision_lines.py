@@ -1,4 +1,4 @@
-"""The lines of a file of reviewers' decisions: a pair, its grade, and the reason."""
+"""Lines of a file of reviewers' decisions: each has a pair, a final grade and a reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from curation.ingest.readers.values import text_of
 
 
 class DecisionLine(NamedTuple):
-    """A decision as its line has it: `query` is an id or a text, `grade` any text; `fields` its columns."""
+    """A decision as written in a file: `query` is an id or a text, `grade` any text, `fields` the columns."""
 
     line: int
     query: str
@@ -30,11 +30,11 @@ def read_decision_lines(
     layout: FileLayout | None = None,
     progress: Progress = silent,
 ) -> list[DecisionLine]:
-    """The decisions in a file, each with the reason in its own field, or else the one for all.
+    """Return the decisions in a file; a line without a reason gets the reason that was given for all.
 
     Raises
     ------
-    InputError: the file cannot be read or lacks a field; all problems at once.
+    InputError: the file cannot be read or lacks a field; the error lists all problems.
     """
     records = Records(path, layout, progress, judged=True)
     used = records.resolve(fields or DecisionFields())

@@ -1,4 +1,4 @@
-"""Evidence in a file: ranges of a text, as the cells of a file state them and as the text has them.
+"""Evidence in a file: ranges of a document's text in a cell, and their places in the text.
 
 A cell is a list of ranges with quotes, of ranges alone, or of quotes alone, as JSON:
 `[{"start": 27, "end": 60, "quote": "…"}]`, `["…", "…"]`, or one quote as plain text. Offsets count code
@@ -22,20 +22,20 @@ NAMES = {
     "quote": ("quote", "content", "text"),
 }
 
-"""What files call the parts of a range."""
+"""Part of a range → its names in files."""
 
 FORM = 'expected a list such as [{"start": 27, "end": 60, "quote": "…"}], or of quotes'
 
 WAY_OUT = (
     "Offsets count characters (Unicode code points) of the document's text, without its title: import the "
-    "text that was marked. A quote needs no offsets where the text has it once."
+    "text that was marked. A quote that occurs once needs no offsets."
 )
 
 
 class StatedEvidence(NamedTuple):
-    """A range as a file states it: by offsets, by its quote ('' where it has none), or by both.
+    """A range as written in a file: by offsets, by a quote ('' without a quote), or by both.
 
-    line: where it is not on the line of its judgment.
+    line: line of the range, if its judgment is on a different line; else 0.
     """
 
     start: int | None
@@ -45,11 +45,11 @@ class StatedEvidence(NamedTuple):
 
 
 def stated_evidence(value: Any) -> tuple[StatedEvidence, ...]:
-    """The ranges in a cell.
+    """Return the ranges that a cell has.
 
     Raises
     ------
-    InputError: it has another form.
+    InputError: the cell has a different form.
     """
     content = value
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
@@ -81,12 +81,12 @@ def _stated(item: Any) -> StatedEvidence:
 
 
 def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: str, line: int = 0) -> Spans:
-    """The characters of a document's body that are meant; `line` is the judgment's line in its file.
+    """Return the evidence as spans of the document's body; `line` is the judgment's line in its file.
 
     Raises
     ------
-    InputError: ranges are outside the body, or have other characters than their quotes; quotes are not in
-        it, or more than once. All of them together.
+    InputError: a range is outside the body or differs from its quote, or a quote occurs not exactly once; the
+    error lists all problems.
     """
     spans, problems = [], []
     for stated_evidence in stated:
@@ -100,7 +100,7 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
 
 
 def in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
-    """The ranges without the quotes alone that a document's body does not have."""
+    """Return the ranges, without those that have only a quote and whose quote is not in the body."""
     return tuple(
         stated_evidence
         for stated_evidence in stated

@@ -1,5 +1,6 @@
-"""A corpus that stays in its files: its import keeps ids, hashes and places, and a text is read by file and
-row group, where the file is still the one that it was.
+"""A corpus that stays in its files: the import stores ids, hashes and places of the documents.
+
+A text is read from its file when a step needs it, and only if the file has not changed since the import.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ _NONE = {"body": [""]}  # else '' says that no column is the field
 _AGAIN = "Put it back as it was, or import the corpus again with --in-place."
 _CLOCK = timedelta(seconds=2)  # some file systems keep whole seconds
 READ = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
-"""How files end that a corpus may stay in."""
+"""Endings of files in which a corpus may stay."""
 OTHERS = "files that are neither Parquet nor JSON"
 TRIED_DOCUMENTS = 100
-"""Documents whose texts are taken in at once: the guide is tried on them."""
+"""Documents whose texts the import stores, so that the guide can be tried on them."""
 
 
 class LinkedFile(NamedTuple):
-    """A file of the manifest; see the table `left_files`."""
+    """A file in which documents stay; a row of the table `left_files`."""
 
     file_id: str
     location: str
@@ -90,12 +91,12 @@ ORDER BY location, name, file_id
 """  # noqa: S608  columns from code
 
 
-def read_left(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
-    """Rows of the table `documents` for the versions that files have.
+def read_linked_documents(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
+    """Yield rows of the table `documents` for versions whose texts are in files.
 
     Raises
     ------
-    InputError: a file is not there, or is not the one that was imported.
+    InputError: a file is gone or has changed since the import.
     """
     import pyarrow as pa
 
@@ -109,11 +110,11 @@ def read_left(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
 
 
 def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
-    """Take the texts of documents of the corpus in force into the project, as far as it lacks them.
+    """Store the texts of documents of the current corpus that the project lacks.
 
     Raises
     ------
-    InputError: see `read_left`.
+    InputError: see `read_linked_documents`.
     """
     import pyarrow as pa
 
@@ -122,7 +123,7 @@ def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
             return
         versions = snapshot_versions(cursor, current_snapshot(cursor), sorted({*document_ids})).values()
         lacking = sorted({*versions}.difference(documents_by_hash(cursor, versions)))
-    for rows in read_left(store, pa.array(lacking, pa.string())):
+    for rows in read_linked_documents(store, pa.array(lacking, pa.string())):
         names = ", ".join(rows.column_names)
         sql = f"INSERT INTO documents ({names}) SELECT {names} FROM incoming_rows ON CONFLICT DO NOTHING"  # noqa: S608
         with store.transaction(appends=True) as cursor, reading_arrow(cursor, incoming_rows=rows):
@@ -160,7 +161,7 @@ def _is_older(path: Path, size: int, imported_at: datetime) -> bool:
 
 
 def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> Iterator[pa.Table]:
-    """Records of a file as rows of the table `documents`, in the versions of these hashes."""
+    """Yield records of a file as rows of the table `documents`, in the versions of these hashes."""
     reading = json.loads(file.reading)
     used = reading["fields"]
     fields = CorpusFields(**used)
@@ -191,7 +192,7 @@ def _unchanged_path(file: LinkedFile) -> Path:
 def _cut_down(
     path: Path, rows: Sequence[int], row_groups: Sequence[int]
 ) -> Iterator[tuple[Path, Sequence[int]]]:
-    """A file with these rows, and their numbers in it: of Parquet, only their row groups, if they are few."""
+    """Yield a file that has these rows, and their numbers in it; of Parquet, a copy of the rows."""
     if not row_groups or 2 * len(rows) > sum(row_groups):
         yield path, rows
         return
@@ -215,9 +216,9 @@ def _cut_down(
 
 @dataclass
 class _LinkedCorpus(CorpusBuilder):
-    """What the files say: where each document is, and the texts of those that the project needs.
+    """Documents of the files: the place of each document, and the texts that the project needs.
 
-    places: columns of `left_documents` for each file; `here` are the rows of the file that is read now.
+    places: columns of `left_documents` for each file. here: documents of the file that is being read.
     """
 
     needed: frozenset[str] = frozenset()
@@ -264,8 +265,8 @@ def link_corpus(
 ) -> CorpusImport:
     """Make the documents of a folder or a file the project's corpus, and leave the texts there.
 
-    The snapshot is the same as after a copied import. Texts of candidates, and of the first
-    `TRIED_DOCUMENTS`, are taken in.
+    The snapshot has the same id as the snapshot of a copied corpus. The import stores the texts of
+    candidates, and of the first `TRIED_DOCUMENTS`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One grade of a file of judgments; where one person gave a pair several grades, the latest counts."""
+"""Judgments of a file as records, and the rule for several grades by one person: the latest counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONE_GRADE = (
 
 
 class JudgmentKey(NamedTuple):
-    """An annotator and a pair, for which there is one current grade."""
+    """Key of a current grade: annotator, query and document."""
 
     annotator: str
     query_id: str
@@ -26,12 +26,12 @@ class JudgmentKey(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Query id and document id."""
+        """Return query id and document id."""
         return self.query_id, self.document_id
 
 
 class ImportedJudgment(NamedTuple):
-    """One grade from a file; `grade` None is cannot-tell, `line` says where; `evidence` None: it has none."""
+    """One judgment from a file; `grade` None means cannot tell, and `evidence` None means no evidence."""
 
     query_id: str
     document_id: str
@@ -45,20 +45,20 @@ class ImportedJudgment(NamedTuple):
 
     @property
     def key(self) -> JudgmentKey:
-        """Annotator, query id and document id."""
+        """Return annotator, query id and document id."""
         return JudgmentKey(self.annotator, self.query_id, self.document_id)
 
 
 def one_judgment_a_pair(
     judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
 ) -> dict[JudgmentKey, ImportedJudgment]:
-    """The judgments by annotator and pair; what repeats one is counted in `left_out`, evidence is joined.
+    """Return one judgment for each annotator and pair; `left_out` counts repetitions. Evidence is joined.
 
-    Of several grades that somebody gave to a pair at different times, the latest counts.
+    If an annotator graded a pair several times, the latest grade counts.
 
     Raises
     ------
-    InputError: somebody gives two grades to one pair, and no time says which is the later one.
+    InputError: an annotator gives a pair two grades, and no times tell which grade is the later one.
     """
     by_key: dict[JudgmentKey, list[ImportedJudgment]] = {}
     for judgment in judgments:
@@ -72,7 +72,7 @@ def one_judgment_a_pair(
 
 
 def _latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
-    """One person's judgments of a pair, without those that a later one with another grade replaces."""
+    """Return an annotator's judgments of a pair without grades that a later different grade replaces."""
     times = [judgment.submitted_at for judgment in given if judgment.submitted_at is not None]
     if len(times) < len(given) or len({judgment.grade for judgment in given}) == 1:
         return given
@@ -82,7 +82,7 @@ def _latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[Impor
 
 
 def _joined(given: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
-    """One person's judgments of a pair as one."""
+    """Join an annotator's judgments of a pair to one judgment."""
     first, *others = given
     joined = first
     for judgment in others:

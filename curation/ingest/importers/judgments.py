@@ -163,7 +163,7 @@ class JudgmentFile:
         self.unknown, self.unread = self._unknown.names, dict(self._times.unread)
 
     def _read(self) -> list[ImportedJudgment]:
-        """The judgments, in the order of the file; raises what was wrong with it."""
+        """Return the judgments, in the order of the file; raises what was wrong with it."""
         cells: list[_Cell] = []
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for record in self._records:
@@ -195,7 +195,7 @@ class JudgmentFile:
             self._problems.add_general(f"no time in {self.fields.time!r} could be read", NO_TIME)
 
     def _grade_map_to_write(self) -> str:
-        """The option for all bad grades of the file, with those that are mapped."""
+        """Return the option for all bad grades of the file, with those that are mapped."""
         known = {text: grade_word(grade) for text, grade in self._grade_map.items()}
         scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._guide.scale)
         written = map_to_write(known | {text: "?" for text, _ in self._bad})
@@ -233,7 +233,7 @@ class JudgmentFile:
         return self.fields.annotator_name or _value(values, self.fields.annotator)
 
     def _judgment(self, cell: _Cell) -> ImportedJudgment | None:
-        """The judgment of a cell, or None: then it is counted, or noted as a problem."""
+        """Return the judgment of a cell, or None: then it is counted, or noted as a problem."""
         if not self._is_graded(cell) or not self._is_complete(cell):
             return None
         query = self._query(cell)
@@ -270,7 +270,7 @@ class JudgmentFile:
         return not why
 
     def _is_a_grade(self, text: str) -> bool:
-        """Whether the map or the guide has a grade of that name, such as None."""
+        """Return whether the map or the guide has a grade of that name, such as None."""
         return grade_key(text) in self._grade_map or self._guide.named(text) is not None
 
     def _is_complete(self, cell: _Cell) -> bool:
@@ -287,7 +287,7 @@ class JudgmentFile:
         return not missing
 
     def _query(self, cell: _Cell) -> Query | None:
-        """The project's query of that id or text, else a new one if the file has its text."""
+        """Return the project's query of that id or text, else a new one if the file has its text."""
         text = redact(cell.query_text if cell.query_text != cell.query else "")
         try:
             query = self._queries.find(cell.query, cell.line)
@@ -307,7 +307,9 @@ class JudgmentFile:
         return self._of_text(cell, text.text)
 
     def _of_text(self, cell: _Cell, text: str) -> Query:
-        """The query of the cell's text, and of its id where the file has both; compared when all is read."""
+        """Return the query of the cell's text, and of its id where the file has both; compared when all is
+        read.
+        """
         normalised = normalise_query(text)
         query_id = cell.query if self._queries.by == "id" else ""
         if not query_id or holds_address(query_id):
@@ -326,7 +328,9 @@ class JudgmentFile:
         return known
 
     def _grade(self, text: str) -> int | None:
-        """The grade on the guide's scale, None for cannot-tell; a ValueError says why it is no grade."""
+        """Return the grade on the guide's scale, None for cannot-tell; a ValueError says why it is
+        no grade.
+        """
         key, guide = grade_key(text), self._guide
         if key in self._grade_map:
             grade = self._grade_map[key]

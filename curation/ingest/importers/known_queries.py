@@ -1,6 +1,6 @@
-"""Queries of the project by all that a file may call them: id, other id or text.
+"""Queries of a project by the names that files use: id, other id or text.
 
-A file's id of a text that the project knows becomes another name of that query.
+If a file has a different id for a text that the project knows, that id becomes an other id of the query.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from curation.ingest.importers.personal_data import redact
 from curation.store import Cursor, Query
 
 PREFIXES = ("q-", "d-")
-"""What exports put in front of queries' and documents' ids where one id is both."""
+"""Prefixes that exports put before ids of queries and documents if a query and a document share an id."""
 NamedBy = Literal["id", "text"]
 _ID_COLUMN = re.compile(r"(.*[_\W])?(id|qid|queryid)", re.IGNORECASE)
 _TEXT_COLUMN = re.compile(r"(.*[_\W])?((query_?)?text|user_query|question|(user_)?input)", re.IGNORECASE)
 OTHER_IDS = "other_ids"
-"""The field of a query's metadata with its ids in files, where it came into the project under its own."""
+"""Field of a query's metadata that has the other ids of the query."""
 
 
 class KnownQueries:
-    """Queries by all that a file may call them: id, other id or text.
+    """Queries, to be found by id, other id or text.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class KnownQueries:
 
     @classmethod
     def read(cls, cursor: Cursor) -> Self:
-        """All queries that the project has now."""
+        """Return all queries that the project has now."""
         columns = "query_id, text, normalised, source, information_need, metadata::TEXT"
         rows = cursor.execute(f"SELECT {columns} FROM queries ORDER BY query_id").fetchall()  # noqa: S608
         return cls([Query(*row[:5]) for row in rows], {row[0]: row[5] for row in rows})
@@ -53,7 +53,7 @@ class KnownQueries:
         return query_id in self._queries
 
     def also_called(self, names: Mapping[str, Collection[str]]) -> Self:
-        """The same queries, which files call by further ids: query id → these."""
+        """Return the same queries with further other ids; `names` maps a query id to them."""
         called = {
             query_id: json.dumps({OTHER_IDS: [*other_ids(self.metadata.get(query_id, "{}")), *further]})
             for query_id, further in names.items()
@@ -61,27 +61,29 @@ class KnownQueries:
         return type(self)(self._queries.values(), {**self.metadata, **called})
 
     def share_an_id(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
-        """Whether a query has the id of a document; `find` returns the given ids that documents have."""
+        """Return whether a query has the id of a document; `find` returns the given ids that
+        documents have.
+        """
         return bool(find(self._queries))
 
     def of_id(self, name: str) -> Query | None:
-        """The query of that id, or which a file has called so."""
+        """Return the query of that id or other id; None if no query has it."""
         return self._queries.get(name) or self._by_other_id.get(name)
 
     def alike(self, names: Collection[str]) -> dict[str, str]:
-        """Each name that people would read as a query's id, or its other id → that id."""
+        """Return unknown names that look like a known id → that id."""
         return alike(names, [*self._queries, *self._by_other_id])
 
     def of_text(self, normalised: str) -> list[Query]:
-        """All queries of that normalised text, by id."""
+        """Return all queries of that normalised text, by id."""
         return self._by_text.get(normalised, [])
 
     def find(self, name: str, by: NamedBy | None = None) -> Query | None:
-        """The query of that id or text; `by` None is either, and then `id:501` and `text:501` say which.
+        """Return the query of that id or text; without `by`, a name such as `id:501` or `text:501` decides.
 
         Raises
         ------
-        InputError: several queries have the text, or the name is one query's id and another's text.
+        InputError: several queries have the text, or the name is an id of one query and the text of another.
         """
         of_id = None if by == "text" else self.of_id(name)
         if by == "id":
@@ -103,11 +105,12 @@ class KnownQueries:
 
 
 class QueryColumn:
-    """A column of a file whose cells name queries: by ids or by texts, as its name says or its cells show.
+    """A column of a file with names of queries. The column's name, or its cells, show whether these are ids
+    or texts.
 
     Attributes
     ----------
-    by: what the column's name says that it holds; None if it says neither, as "query" does.
+    by: 'id' or 'text' if the column's name says so; None for a name such as "query".
     """
 
     def __init__(self, known: KnownQueries, field: str | None, by: NamedBy | None = None) -> None:
@@ -118,15 +121,15 @@ class QueryColumn:
         self._found: dict[str, Query] = {}
 
     def alike(self, names: Collection[str]) -> dict[str, str]:
-        """As `KnownQueries.alike`."""
+        """Return the same as `KnownQueries.alike`."""
         return self._known.alike(names)
 
     def find(self, name: str, line: int) -> Query | None:
-        """The query that a cell names, or None.
+        """Return the query that a cell names, or None.
 
         Raises
         ------
-        InputError: as `KnownQueries.find`; or this cell is found by its id and another by its text alone.
+        InputError: see `KnownQueries.find`; or this cell is an id and another cell can only be a text.
         """
         if name in self._found:
             return self._found[name]
@@ -141,7 +144,7 @@ class QueryColumn:
         return query
 
     def take_text(self, name: str, line: int) -> None:
-        """Note that a cell which names no query will be taken as a new one's text.
+        """Note that a cell without a known query is the text of a new query.
 
         Raises
         ------
@@ -151,7 +154,7 @@ class QueryColumn:
             self._refuse_mixture("text", name, line)
 
     def _refuse_mixture(self, kind: str, name: str, line: int) -> None:
-        """A column of texts can hold one that is an id by chance; nothing tells which is meant."""
+        """Refuse a column that mixes ids and texts: a text can be an id by chance."""
         self._first = self._first or (kind, name, line)
         if self._first[0] != kind:
             words = {"id": "is a query's id", "text": "can only be a text"}
@@ -163,24 +166,24 @@ class QueryColumn:
 
 
 def named_by(field: str) -> NamedBy | None:
-    """What a column of that name holds of queries, where the name says it: ids or texts."""
+    """Return whether a column of that name has ids or texts of queries; None if the name does not say it."""
     if _ID_COLUMN.fullmatch(field):
         return "id"
     return "text" if _TEXT_COLUMN.fullmatch(field) else None
 
 
 def query_id_named(cursor: Cursor, name: str) -> str:
-    """The id of the query that somebody names by id or text; the name itself where no query has it.
+    """Return the id of the query that a person names by id or text; an unknown name is returned as it is.
 
     Raises
     ------
-    InputError: as `KnownQueries.find`.
+    InputError: see `KnownQueries.find`.
     """
     query = KnownQueries.read(cursor).find(name)
     return query.query_id if query else name
 
 
 def other_ids(metadata: str) -> list[str]:
-    """The ids that files gave to a query which has one of the project's own."""
+    """Return the other ids in a query's metadata."""
     ids = json.loads(metadata).get(OTHER_IDS) if OTHER_IDS in metadata else None
     return [name for name in ids if isinstance(name, str)] if isinstance(ids, list) else []

@@ -30,7 +30,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_even
 VITAL, OKAY = "vital", "okay"
 WRITERS = ("reviewer", "lead")
 MAX_NUGGET_LENGTH = 500
-"""Characters of a nugget: one fact, which can be looked for in an answer."""
+"""Limit of characters in a nugget, which is one fact."""
 OBJECT = 'Write each as {"text": "…", "importance": "vital"}.'
 
 
@@ -41,7 +41,7 @@ class Nugget(NamedTuple):
     vital: bool
 
     def id_for(self, query_id: str) -> str:
-        """What it is known by where answers are graded: a fact of a query is the same nugget everywhere."""
+        """Return the nugget's id, a hash of query and text."""
         return f"n{digest('nugget', query_id, self.text)[:16]}"
 
 
@@ -54,12 +54,12 @@ def import_nuggets(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> QueryItemsImport:
-    """Take the nuggets of a file, in one transaction.
+    """Import the nuggets of a file, in one transaction.
 
     Raises
     ------
-    InputError: the file cannot be read, names queries that the project does not have, or says of a nugget
-        neither vital nor okay; all together.
+    InputError: the file cannot be read, names unknown queries, or has a nugget that is neither vital nor
+    okay; the error lists all problems.
     """
     records = Records(path, layout, progress)
     used = records.resolve(fields or NuggetFields())
@@ -88,15 +88,15 @@ def import_nuggets(
 def write_nuggets(
     store: Store, query_id: str, nuggets: Sequence[Nugget], author: str, call_id: str | None = None
 ) -> bool:
-    """Store what somebody wrote as all nuggets of a query; whether that changed anything.
+    """Store the nuggets that a person wrote as all nuggets of a query; return whether anything changed.
 
     Parameters
     ----------
-    call_id: of a language model's proposals that the author was shown.
+    call_id: id of the language model's call whose proposals the author saw.
 
     Raises
     ------
-    InputError: a nugget is empty, too long, there twice, or has personal data.
+    InputError: a nugget is empty, too long, repeated, or has personal data.
     NotFoundError: there is no such query.
     RefusedError: the author is neither reviewer nor lead.
     """
@@ -116,27 +116,27 @@ def write_nuggets(
 
 
 def nuggets_of_lines(vital: str, okay: str) -> list[Nugget]:
-    """The nuggets of two texts with one a line; empty lines are left out."""
+    """Return the nuggets of two texts with one nugget on each line; empty lines are left out."""
     kinds = ((vital, True), (okay, False))
     return [Nugget(line, is_vital) for text, is_vital in kinds for line in text.splitlines() if line.strip()]
 
 
 def lines_of(nuggets: Sequence[Nugget]) -> tuple[list[str], list[str]]:
-    """The texts of the vital nuggets, and of the others."""
+    """Return the texts of the vital nuggets, and the texts of the okay nuggets."""
     return [nugget.text for nugget in nuggets if nugget.vital], [
         nugget.text for nugget in nuggets if not nugget.vital
     ]
 
 
 def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple[Nugget, ...]]:
-    """Query id → its nuggets; of one query, or of all that have some."""
+    """Return nuggets by query id, for one query or for all queries."""
     sql = "SELECT query_id, texts, vital FROM current_nuggets WHERE query_id = $query OR $query IS NULL"
     rows = cursor.execute(f"{sql} ORDER BY query_id", {"query": query_id}).fetchall()
     return {name: tuple(map(Nugget, texts, vital)) for name, texts, vital in rows}
 
 
 def nuggets_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget, ...]]:
-    """The nuggets of a release, whose part has a row for each: query_id, text and vital."""
+    """Return nuggets by query id from the rows of a release's part."""
     nuggets: dict[str, tuple[Nugget, ...]] = {}
     for row in rows:
         nuggets[row["query_id"]] = (*nuggets.get(row["query_id"], ()), Nugget(row["text"], row["vital"]))
@@ -150,9 +150,9 @@ def _append(
     author: str,
     call_id: str | None = None,
 ) -> tuple[int, int]:
-    """Append what differs from the current nuggets, or was written of proposals that nobody had reviewed.
+    """Append nuggets that differ from the current nuggets, or that come from a new call of a language model.
 
-    Proposals that somebody has reviewed stay so, whatever replaces the nuggets.
+    A query keeps the id of its call when its nuggets are replaced.
     """
     newest = cursor.execute("SELECT query_id, revision, texts, vital, call_id FROM newest_nuggets").fetchall()
     known: dict[str, tuple[int, list[Nugget] | None]] = (
@@ -180,7 +180,7 @@ def _append(
 
 
 def _nuggets(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
-    """The nuggets of a record: one, or a list of objects or texts."""
+    """Return the nuggets of a record, whose cell has one nugget or a list of objects or texts."""
     value = record.fields.get(used.nugget or "")
     nuggets = []
     if value == []:
@@ -211,7 +211,7 @@ def _nuggets(record: Record, used: NuggetFields, records: Records, rows: QueryRo
 
 
 def problems_of(text: str) -> list[str]:
-    """What is wrong with the text of a nugget."""
+    """Return the problems of a nugget's text."""
     if not text:
         return ["a nugget is empty; write a fact, or leave the line out"]
     if len(text) > MAX_NUGGET_LENGTH:

@@ -1,30 +1,30 @@
 """Personal data in logged text: the patterns of each kind, and the placeholder that replaces what they match.
 
-A query log is full of things that people pasted. Each kind has a rule in `RULES`: a pattern and, where digits
-alone would say little, a check (Luhn, modulo 97, check digits of identity numbers). As the text is a search,
-a rule that is wrong about a part number costs a good query, so rules ask for evidence.
+Each kind has a rule in `RULES`: a pattern and, where digits
+alone would say little, a check (Luhn, modulo 97, check digits of identity numbers). A rule that
+takes a part number for personal data costs a good query, so rules ask for evidence.
 
 email        local part, @ (or "(at)") and a domain with a top level
 card         14 to 19 digits of a known issuer that pass Luhn, unbroken or in the groups printed on cards
 iban         country, its length, modulo 97
-ip           addresses of the public internet. Reserved ones are a question about a router and stay, and so do
-             four small numbers (a version such as 4.5.2.1) unless "ip" precedes
+ip           addresses of the public internet. Reserved addresses stay, and so do four small numbers
+             (a version such as 4.5.2.1) unless "ip" precedes
 mac          six pairs of hexadecimal digits
 phone        +country, 00country, a trunk 0 with groups, 3-3-4 with brackets, hyphens, dots or spaces; any 7
-             to 15 digits after a word such as "phone", 9 to 15 in groups. Ten bare digits without one are a
-             part number, and so are three groups after a trunk 0 in no form that a numbering plan prints
+             to 15 digits after a word such as "phone", 9 to 15 in groups. Ten bare digits without such a word
+             are a part number, and so are three groups after a trunk 0 in an unusual form
 national id  the identity numbers that `python-stdnum` checks
 key          known beginnings (`ghp_`, `AKIA`, `sk-` …), private keys, JSON web tokens, user:password@ in
              addresses, and long tokens whose letters and digits alternate as in random text. Forty digits of
              0 to f are a commit
 
-A form without a check digit is taken only where its shape is rare. Nine bare digits (the Dutch BSN, a SSN or
-SIN without hyphens) are not looked for unless the words say so: one number in ten passes their checks. After
-a word that announces another number (rfc, ean, part no, commit), what only its shape or check digits would
-show stays. Names, street addresses and what is spelled out in words are not found.
+A form without a check digit counts only if its shape is rare. Nine bare digits (the Dutch BSN, a SSN or
+SIN without hyphens) count only after their name: one number in ten passes their checks. After
+a word that announces another number (rfc, ean, part no, commit), a number that only its shape or check digits
+would show stays. Names, street addresses and spelled-out numbers are not found.
 
-A text is searched as it would be read: NFKC, white space folded, invisible characters left out, digits of
-every script as 0 to 9. Where nothing is found it stays as it is. The time is in proportion to the length.
+A text is searched in a normalized form: NFKC, white space folded, without invisible characters, and digits of
+every script as 0 to 9. A text without personal data stays as it is. The time is in proportion to the length.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _WORTH_A_LOOK = re.compile(
     r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}"
 )
 MAX_PLAIN_LENGTH = 15
-"""Signs in a row in which no key can be."""
+"""Limit of the length of a word that cannot be a key."""
 _NOTHING: Counter[str] = Counter()  # to make one costs more than to read most texts
 _DIGIT_LIKE = bytes.maketrans(b"-.", b"00")
 _HARMLESS = bytes(byte for byte in range(128) if byte not in b"0123456789-.:@([")
@@ -115,14 +115,14 @@ _HARMLESS = bytes(byte for byte in range(128) if byte not in b"0123456789-.:@(["
 
 @dataclass(frozen=True)
 class PersonalDataPattern:
-    """A pattern whose group `it`, or else the whole of it, is replaced where the check holds.
+    """A pattern of personal data, with the check that a match must pass.
 
-    Texts with fewer digits than `digits` are not searched.
+    The group `it` of the pattern, or the whole match, is replaced.
 
-    announced: it stays after a word that announces another number.
-    restarts: a place that fails the check hides no other that begins within it. Without it, the search goes
-        on behind that place: what a pattern without a longest length needs, else a text of such places takes
-        time in proportion to the square of its length.
+    digits: texts with fewer digits are not searched.
+    announced: whether a match stays after a word that announces another number.
+    restarts: whether the search goes on within a match that fails the check. A pattern without a longest
+        length goes on behind the match; otherwise the time grows with the square of the text's length.
     """
 
     kind: str
@@ -134,7 +134,7 @@ class PersonalDataPattern:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled when a text is first searched: all of them take a tenth of the start of the server."""
+        """Compile the pattern when a text is first searched, which spares the start of the server time."""
         return re.compile(self.written, re.IGNORECASE)
 
     @property
@@ -142,7 +142,7 @@ class PersonalDataPattern:
         return f"[{self.kind.partition(':')[0].replace(' ', '-')}]"
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where it is found."""
+        """Yield the spans of personal data in a text."""
         group = "it" if "it" in self.pattern.groupindex else 0
         start = 0
         while match := self.pattern.search(text, start):
@@ -156,27 +156,28 @@ class PersonalDataPattern:
 
 
 def is_iban(account: str) -> bool:
-    """Whether a country's account number has its check digits (ISO 13616), which go last for the check."""
+    """Return whether an IBAN has the right check digits (ISO 13616)."""
     bare = SEPARATORS.sub("", account)
     return is_modulo_97(bare[4:] + bare[:4])
 
 
 def is_public_ip(address: str) -> bool:
-    """Whether an IPv4 address is one of the public internet and no version number."""
+    """Return whether an IPv4 address is public and not a version number."""
     return _is_global_ip(address) and sum(int(part) >= 10 for part in address.split(".")) >= 3
 
 
 def is_public_ip6(address: str) -> bool:
-    """Whether an IPv6 address is a global unicast one (2000::/3)."""
+    """Return whether an IPv6 address is global unicast (2000::/3)."""
     return address[:1] in "23" and len(address.split(":")[0]) == 4 and _is_global_ip(address)
 
 
 def looks_random(token: str) -> bool:
-    """Whether letters and digits alternate as in a key and not as in a name.
+    """Return whether letters and digits alternate as in a random key.
 
-    Random text of letters and digits changes between them at 0.40 of its steps (0.47 if hexadecimal), and
-    between small, capital and digit at 0.62; names and camel case at 0.1 to 0.4. Asked for are 0.25 of 24
-    characters or more, or 0.45 of 20 or more with all three.
+    Random text changes between letters and digits at 0.40 of its steps (0.47 if hexadecimal), and between
+    small letters, capitals and digits at 0.62; names and camel case change at 0.1 to 0.4. A key has 24
+    characters or more and changes at 0.25 of its steps, or 20 or more with all three classes and changes at
+    0.45.
     """
     if max(map(len, re.split("[+/=]", token))) < 16 or _COMMIT.fullmatch(token):
         return False
@@ -196,7 +197,7 @@ def looks_random(token: str) -> bool:
 
 
 def _changes(signs: str) -> int:
-    """How often two neighbours differ in class; digits are one class."""
+    """Return the number of neighboring characters that differ in class; all digits are one class."""
     classes = DIGIT.sub("0", signs)
     return sum(left != right for left, right in pairwise(classes))
 
@@ -210,7 +211,9 @@ def _is_global_ip(address: str) -> bool:
 
 
 def _is_phone(number: str) -> bool:
-    """A length that phone numbers have; unbroken digits with GS1's check digit are an article's."""
+    """Return whether digits have a phone number's length; unbroken digits with GS1's check digit are
+    articles.
+    """
     digits = re.sub(r"[^0-9]", "", number)
     return 7 <= len(digits) <= 15 and not (
         number.isdigit() and len(digits) in (8, 12, 13, 14) and is_article(digits)
@@ -218,7 +221,7 @@ def _is_phone(number: str) -> bool:
 
 
 def _is_trunk_phone(number: str) -> bool:
-    """A length that numbers with a trunk 0 have; three groups with blanks or dots in a form of a plan."""
+    """Return whether groups of digits after a trunk 0 have the length and form of a phone number."""
     groups = re.findall("[0-9]+", number)
     short = len(groups[0]) == 2  # such as 06: only in a plan's form, with blanks
     if not 10 <= sum(map(len, groups)) <= 12 or (short and re.search("[^0-9 ]", number)):
@@ -229,7 +232,7 @@ def _is_trunk_phone(number: str) -> bool:
 
 
 def _is_spaced_phone(number: str) -> bool:
-    """Digits in groups, after a word for a phone, that are no years, sizes or capacities."""
+    """Return whether groups of digits after a word for a phone are no years, sizes or capacities."""
     groups = re.findall("[0-9]+", number)
     return 9 <= sum(map(len, groups)) <= 15 and not all(
         (len(group) == 4 and (group[:2] in ("19", "20") or group[2:] in ("00", "80")))
@@ -251,7 +254,7 @@ def _rule(kind: str, digits: int, written: str, check: Check = bool, **more: boo
 
 
 def valid_number(*modules: str) -> Callable[[str], bool]:
-    """Whether one of these modules of python-stdnum takes a number, without its separators."""
+    """Return a check that one of these modules of python-stdnum accepts a number without separators."""
 
     def check(number: str) -> bool:
         bare = SEPARATORS.sub("", number).upper()
@@ -306,7 +309,7 @@ NATIONAL_IDS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
         valid_number("verhoeff"),
     ),
 )
-"""Name, pattern (<A> and <Z> are the edges), and what its bare characters must fulfil."""
+"""Name, pattern (<A> and <Z> are the edges), and check of each national id."""
 
 
 # In this order: what holds a check or a sign of its own goes before what is known by its shape.
@@ -387,25 +390,25 @@ RULES = (
     ),
     _rule("key", 2, r"(?<![A-Za-z0-9])[A-Za-z0-9_+/=-]{20,}", looks_random, announced=True, restarts=False),
 )
-"""What is looked for, in the order in which it is replaced."""
+"""Patterns of personal data, in the order in which they are replaced."""
 
 
 class Redacted(NamedTuple):
-    """A text without personal data, and how many things of each kind were in it."""
+    """A text with placeholders for personal data, and the number of replacements of each kind."""
 
     text: str
     kinds: Counter[str]
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing but placeholders and signs is left."""
+        """Return whether the text has nothing but placeholders and punctuation."""
         return bool(self.kinds) and not _LETTER.search(_PLACEHOLDER.sub("", self.text))
 
 
 def redact(text: str) -> Redacted:
-    """The text with a placeholder such as `[email]` for each personal thing.
+    """Replace personal data in a text by placeholders such as `[email]`.
 
-    Redacting the result again changes nothing: the rules are applied until none finds anything.
+    The rules are applied until no rule matches, so that redacting the result again changes nothing.
     """
     if text.isascii() and (is_plain(text) or not _WORTH_A_LOOK.search(text)):
         return Redacted(text, _NOTHING)
@@ -420,10 +423,11 @@ def redact(text: str) -> Redacted:
 
 
 def is_plain(text: str) -> bool:
-    """Whether an ASCII text's bytes show that no pattern matches it: few digits, no sign of an address.
+    """Return whether no pattern can match an ASCII text, because it has few digits and no `@`, `(`, `[` or
+    long word.
 
-    Most texts are plain, and this takes a fraction of the time of a search. The least that a pattern needs is
-    one of `@([`, two colons, five hyphens in a row, six digits, three with three dots, or 16 signs in a row.
+    Most texts are plain, and this check is faster than a search. Each pattern needs one of `@([`, two colons,
+    five hyphens in a row, six digits, three digits with three dots, or 16 characters in a row.
     """
     rest = text.encode().translate(_DIGIT_LIKE, _HARMLESS)
     if rest and (len(rest) > 5 or not rest.isdigit() or "-----" in text):

@@ -1,6 +1,6 @@
-"""Queries to be judged: new ones and what files add to known ones, and queries that people write.
+"""Queries of a project: comparison of a file's queries with known queries, and queries that people write.
 
-An id belongs to one text. Personal data in a query that somebody writes is refused, not replaced.
+Each id belongs to one text. If a person writes a query with personal data, the query is refused.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ ONE_QUERY = "The same text would be judged twice: give these queries the project
 
 
 def query_id_of(normalised: str) -> str:
-    """The id of a query whose source gives none: 'q' and twelve digits of its normalised text's hash."""
+    """Return the id made from a query's text: 'q' and twelve hex digits of the normalized text's hash."""
     return f"q{digest(normalised)[:12]}"
 
 
 def active_queries(cursor: Cursor) -> list[Query]:
-    """The queries to be judged or judged already, by query id.
+    """Return the queries to be judged or already judged, by query id.
 
-    They are the queries of the current sample, all imported ones, all that people or models wrote, and all
-    that were shown in a round that is neither pilot nor practice. Retired queries are left out, and so are
-    queries of models that wait for a larger share to be judged.
+    These are the queries of the current sample, imported queries, queries that people or models wrote, and
+    queries that were shown in a round other than pilot and practice. Retired queries are left out, and so
+    are withheld queries of models.
     """
     return fetch(
         cursor,
@@ -51,7 +51,7 @@ def active_queries(cursor: Cursor) -> list[Query]:
 
 
 class ImportedQuery(NamedTuple):
-    """A query of a file, with what else its line says of it."""
+    """A query of a file, with the other values of its line."""
 
     query: Query
     metadata: str
@@ -63,27 +63,28 @@ class ImportedQuery(NamedTuple):
 
     @property
     def has_own_id(self) -> bool:
-        """Whether the id is the source's, not made from the text."""
+        """Return whether the file gives the id, so that it is not made from the text."""
         return self.query.query_id != query_id_of(self.query.normalised)
 
     def has_other_id_than(self, known: Query) -> bool:
-        """Whether the source calls a known query by an id of its own."""
+        """Return whether the file gives a known query a different id."""
         return self.has_own_id and self.query.query_id != known.query_id
 
 
 def compare_named(
     named: Iterable[tuple[Query, int]], known: KnownQueries, problems: Problems
 ) -> tuple[list[Query], dict[str, str]]:
-    """The queries of a file of another kind that the project lacks; and its ids of others → the project's.
+    """Compare queries that a file of judgments names; return new queries, and the file's id → the project's
+    id.
 
     Parameters
     ----------
-    named: queries, and the lines that name them first.
+    named: queries, each with the first line that names the query.
 
     Raises
     ------
-    InputError: an id has another text in the project, or a text has another source's id; or there were
-        problems before.
+    InputError: an id has a different text in the project, a text has a different id, or the file has earlier
+        problems.
     """
     rows = [ImportedQuery(query, "{}", line) for query, line in named]
     added, _, known_as = compare_queries(rows, known, problems)
@@ -91,7 +92,7 @@ def compare_named(
 
 
 def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
-    """Store a file's ids of queries that the project knew by their text: the file's id → the project's."""
+    """Store other ids of known queries; `known_as` maps a file's id to the project's id."""
     known = KnownQueries.read(cursor)
     changed = []
     for other, query_id in known_as.items():
@@ -106,7 +107,7 @@ def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
 def compare_queries(
     rows: Iterable[ImportedQuery], known: KnownQueries, problems: Problems
 ) -> tuple[list[ImportedQuery], list[ImportedQuery], dict[str, str]]:
-    """Rows that are new, what is held with what other rows add to it, and the file's ids of the latter."""
+    """Return new rows, known queries that other rows change, and the file's id → the project's id."""
     added, changed = list[ImportedQuery](), list[ImportedQuery]()
     known_as: dict[str, str] = {}
     taken: dict[str, ImportedQuery] = {}
@@ -130,7 +131,9 @@ def compare_queries(
 
 
 def _of_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Query | None:
-    """The project's query of a text whose id it does not know, if it is one and has no source's id."""
+    """Return the only query of a row's text, if its id is made from the text; several queries are a
+    problem.
+    """
     stored = known.of_text(row.query.normalised)
     if not stored:
         return None
@@ -146,12 +149,12 @@ def _twin(row: ImportedQuery, known: Iterable[Query], where: str = "") -> str:
 
 
 def clash(query: Query, other: Query, where: str) -> str:
-    """The sentence for two texts under one id."""
+    """Return the sentence about an id with two texts."""
     return f"query {query.query_id!r} has the text {query.text!r}, but {other.text!r} {where}"
 
 
 def _updated(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
-    """What is held, with what the file says of it; a file that leaves something unsaid takes nothing away."""
+    """Return a known query with the values of a file's row; a missing value keeps the known value."""
     source = "imported" if known.query.source == "traffic" else known.query.source
     need = row.query.information_need or known.query.information_need
     names = other_ids(known.metadata)
@@ -163,7 +166,7 @@ def _updated(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
 
 
 def write_queries(cursor: Cursor, added: list[ImportedQuery], changed: list[ImportedQuery]) -> None:
-    """Store new queries, and what has changed of known ones."""
+    """Store new queries, and changes of known queries."""
     rows = [(*row.query, row.metadata) for row in added]
     append_rows(cursor, "queries", rows, (*Query._fields, "metadata"))
     cursor.execute(
@@ -189,13 +192,13 @@ def add_query(
     information_need: str | None = None,
     source: Literal["written", "synthetic"] = "written",
 ) -> Query:
-    """Add a query that a person wrote, or a model, and return it; without an id it gets the one of its text.
+    """Add a query that a person or a model wrote, and return the query; a missing id is made from the text.
 
     Raises
     ------
-    InputError: the text is empty, text or information need hold personal data, the id holds an e-mail
-        address, or something is not text.
-    RefusedError: the project holds the text, or the id, already.
+    InputError: the text is empty, text or information need have personal data, the id has an e-mail address,
+        or a value is not valid UTF-8.
+    RefusedError: the project already has the text or the id.
     """
     query_id = (query_id or "").strip() or None
     text, need = text.strip(), (information_need or "").strip()
@@ -218,7 +221,7 @@ def add_query(
 
 
 def personal_problems(what: str, text: str) -> list[str]:
-    """The sentence on personal data in a text that somebody wrote; none without any."""
+    """Return the sentence about personal data in a text that a person wrote; [] without personal data."""
     kinds = ", ".join(sorted(redact(text).kinds))
     if not kinds:
         return []
@@ -226,7 +229,7 @@ def personal_problems(what: str, text: str) -> list[str]:
 
 
 def holds_address(query_id: str) -> bool:
-    """Whether an id holds somebody's address; digits and signs as in a card's or a key are what ids are."""
+    """Return whether an id has an e-mail address; an id may look like a card number or a key."""
     return "email" in redact(query_id).kinds
 
 

@@ -1,8 +1,7 @@
-"""Importing queries from a file.
+"""Import of queries from a file.
 
-Personal data in a query is replaced by a placeholder before anything is stored, as it is in traffic
-(`ingest.importers.personal_data`). An id that holds an e-mail address is not taken: the query gets
-the one of its text. Numbers in ids are ids.
+Placeholders replace personal data in a query before the query is stored (`ingest.importers.personal_data`).
+If an id has an e-mail address, the query gets an id made from its text. Other numbers in ids stay.
 """
 
 from __future__ import annotations
@@ -70,21 +69,21 @@ BARE = "nothing but personal data"
 
 @dataclass(frozen=True)
 class QueryImport:
-    """What an import of queries did.
+    """Result of an import of queries.
 
     Attributes
     ----------
-    added: queries that the project did not hold.
-    changed: queries with a new information need or other fields, or known from traffic until now.
-    unchanged: queries that the project holds just so.
-    known_as: the file's id → the project's, of queries whose text the project knew under an id of its own;
-        files that name them by either id are understood.
-    personal: kind of personal data → queries in which it was found; a placeholder replaces it.
+    added: queries that are new to the project.
+    changed: queries with a new information need or other fields, or known only from traffic before.
+    unchanged: queries that the project has with the same values.
+    known_as: the file's id → the project's id, for queries whose text the project knew; files may use both
+    ids.
+    personal: kind of personal data → queries in which placeholders replace it.
     replaced: unprintable characters that became U+FFFD, by kind.
-    answers: queries that got reference answers, or others than before.
-    withdrawn: items of rounds that nobody sees any more, as they are outside the query's filter now.
-    tags: tag → queries of the file that have it by the fields named as tags.
-    tags_added: queries' tags that were not set before. declared: tags that the project did not know.
+    answers: queries with new or changed reference answers.
+    withdrawn: items of rounds that were withdrawn, because they are now outside their query's filter.
+    tags: tag → queries of the file with this tag.
+    tags_added: tags of queries that were not set before. declared: tags that are new to the project.
     """
 
     queries: int
@@ -104,7 +103,7 @@ class QueryImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """What the import did, in figures and sentences."""
+        """Return the outcome of the import."""
         counts = {"added": self.added, "changed": self.changed, "unchanged": self.unchanged}
         changes = bool(self.added or self.changed or self.answers or self.tags_added)
         sentence = f"Nothing changed: the project has the same {pluralize(self.queries, 'query', 'queries')}."
@@ -139,12 +138,12 @@ def import_queries(
     author: str = COMMAND_LINE,
     withdraw: Withdraw = keep_items,
 ) -> QueryImport:
-    """Take the queries of a BEIR folder, JSON lines, CSV, TSV or Parquet into the project.
+    """Import the queries of a BEIR folder, JSON lines, CSV, TSV or Parquet.
 
     Raises
     ------
-    InputError: the file cannot be read, a field is missing, an id has another text elsewhere in the file or
-        in the project, or a text has the id of another source in the project.
+    InputError: the file cannot be read, a field is missing, an id has two texts in the file or a different
+        text in the project, or a text has a different id in the project.
     """
     records = Records(beir_file(path, "queries.jsonl"), layout, progress, judged=False)
     used = records.resolve(fields or QueryFields())
@@ -188,7 +187,7 @@ def import_queries(
 def _read(
     records: Records, fields: QueryFields, left_out: Counter[str], there: Collection[str]
 ) -> list[ImportedQuery]:
-    """The queries of the file, each once; `there` are the fields that a filter may name, if it has any."""
+    """Return the distinct queries of the file; `there` are the metadata fields that a filter may name."""
     rows: dict[str, ImportedQuery] = {}
     marks = mark_columns(records.columns, fields.used.values())
     for record in records:
@@ -237,7 +236,7 @@ def _row(
 
 
 def _filter(record: Record, column: str | None, there: Collection[str], problems: Problems) -> dict[str, Any]:
-    """The fields of a query's metadata that a cell with a filter makes; an empty cell says nothing."""
+    """Return the metadata of a query from a cell with a filter; {} for an empty cell."""
     value = record.fields.get(column or "")
     if value is None or value == "":
         return {}
@@ -252,7 +251,7 @@ def _filter(record: Record, column: str | None, there: Collection[str], problems
 
 
 def _tags(record: Record, columns: Iterable[str], problems: Problems) -> tuple[str, ...]:
-    """The tags that the values of these fields name, each once."""
+    """Return the distinct tags in these columns."""
     values = (_clean(record.fields.get(column), set()) for column in columns)
     names = dict.fromkeys(name for value in values for name in tag_names(value))
     for name in names:
@@ -264,14 +263,14 @@ def _tags(record: Record, columns: Iterable[str], problems: Problems) -> tuple[s
 def _answers(
     cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    """The project's query id → reference answers, of rows that have any."""
+    """Return reference answers by the project's query id."""
     return {query_id: row.answers for query_id, row in _known_rows(cursor, rows, known_as) if row.answers}
 
 
 def _tag_statements(
     cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
 ) -> list[TagStatement]:
-    """That the project's queries have the tags of their rows, each once."""
+    """Return the statements that queries have the tags of their rows."""
     with_items = _known_rows(cursor, rows, known_as)
     return list(
         dict.fromkeys(TagStatement(query_id, tag, True) for query_id, row in with_items for tag in row.tags)
@@ -281,7 +280,7 @@ def _tag_statements(
 def _known_rows(
     cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
 ) -> Iterator[tuple[str, ImportedQuery]]:
-    """The project's query id of each row that has answers or tags, with the row."""
+    """Yield each row with answers or tags, and the project's query id of the row."""
     with_items = [row for row in rows if row.answers or row.tags]
     if not with_items:
         return
@@ -293,7 +292,7 @@ def _known_rows(
 
 
 def _clean(value: Any, kinds: set[str]) -> Any:
-    """The value with no personal data in any of its texts; the kinds found are added to `kinds`."""
+    """Return the value with placeholders for personal data; `kinds` collects the kinds of personal data."""
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         redacted = redact(str(value))
         kinds.update(redacted.kinds)

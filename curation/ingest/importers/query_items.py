@@ -1,8 +1,7 @@
-"""Items that a file has for queries of the project, such as reference answers and nuggets.
+"""Import of items for queries of the project: reference answers and nuggets.
 
-A file names a query by id or text, and several lines of one query add up. What the file says of a query is
-all that the project has of it then: the same again changes nothing, anything else replaces it, as a new
-revision.
+A file names a query by id or text, and several lines of a query add up. The items of a file replace the items
+that the query had before, as a new revision. The same items change nothing.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ _WAYS_OUT = {
 
 @dataclass(frozen=True)
 class QueryItemsImport:
-    """What an import of reference answers, or of nuggets, did.
+    """Result of an import of reference answers or nuggets.
 
     Attributes
     ----------
-    queries: that the file has some for; `items` is how many those are.
-    new, changed, unchanged: queries that had none, others, or just these.
-    left_out: reason → number. unknown: the queries that were left out because the project lacks them.
-    personal: kind of personal data → items in which a placeholder replaces it.
+    queries, items: number of queries with items in the file, and of these items.
+    new, changed, unchanged: queries that had no items, different items, or the same items.
+    left_out: reason → number. unknown: names of queries that were left out because the project lacks them.
+    personal: kind of personal data → items in which placeholders replace it.
     """
 
     queries: int
@@ -53,7 +52,7 @@ class QueryItemsImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """What the import did, in figures and sentences; a file replaces all that a query had."""
+        """Return the outcome of the import."""
         of_nuggets = isinstance(self.fields, NuggetFields)
         unit, item = ("nuggets", "nugget") if of_nuggets else ("answers", "reference answer")
         counts = {"new": self.new, "changed": self.changed, "unchanged": self.unchanged}
@@ -68,11 +67,11 @@ class QueryItemsImport:
 
 
 class QueryRows:
-    """The rows of a file, which name queries of the project in the first of some columns that does.
+    """Rows of a file that name queries of the project in one of several columns.
 
     Parameters
     ----------
-    skip: leave out rows of other queries instead of refusing the file.
+    skip: whether rows of unknown queries are left out; otherwise the file is refused.
     """
 
     def __init__(self, store: Store, records: Records, columns: Iterable[str | None], skip: bool) -> None:
@@ -84,7 +83,7 @@ class QueryRows:
         self.left_out, self.personal = Counter[str](), Counter[str]()
 
     def query_of(self, record: Record) -> str | None:
-        """The query that a record names; that it names none, or several, is noted."""
+        """Return the id of the query that a record names; note an unknown or ambiguous name."""
         names = [text_of(record.fields.get(column.field or "")).strip() for column in self._columns]
         try:
             for column, name in zip(self._columns, names, strict=True):
@@ -97,7 +96,7 @@ class QueryRows:
         return None
 
     def check(self, taken: Sized, what: str) -> None:
-        """Raise what is wrong with the file, or that nothing could be taken from it."""
+        """Raise the problems of the file, or the problem that no item could be imported."""
         self._unknown.settle(self.left_out)
         self._records.problems.check()
         if not taken:
@@ -106,7 +105,7 @@ class QueryRows:
     def outcome(
         self, taken: Mapping[str, Sized], changes: tuple[int, int], fields: ReferenceFields | NuggetFields
     ) -> QueryItemsImport:
-        """What the import did, where these items were taken."""
+        """Return the result of an import of these items."""
         return QueryItemsImport(
             queries=len(taken),
             items=sum(map(len, taken.values())),
@@ -123,13 +122,13 @@ class QueryRows:
 def revised(
     known: Mapping[str, tuple[int, Sequence[Item] | None]], items_of: Mapping[str, Sequence[Item]]
 ) -> tuple[list[tuple[str, int, list[Item]]], tuple[int, int]]:
-    """What differs from the newest revision of each query, as the next one: query, revision and items.
+    """Return the next revision of each query whose items differ from the newest: query, revision and items.
 
-    Also returned: how many queries had nothing stored, and how many had something else.
+    The second value has the number of queries without stored items, and with different items.
 
     Parameters
     ----------
-    known: revision and items of each query; without items, whatever the query has now differs.
+    known: revision and items of each query; items None differ from all items.
     """
     written, new = [], 0
     for query_id, items in sorted(items_of.items()):

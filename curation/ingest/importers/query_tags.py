@@ -1,8 +1,8 @@
-"""Tags of queries: which there are in a project, and who said that a query has one.
+"""Tags of queries: the known tags of a project, and statements by rules and people that a query has a tag.
 
-Rules find some tags (`RULE_TAGS`). People set the others: `BY_PEOPLE`, and the tags that the project's leads
-declared (`declare_tags`). Rules and people both append to `query_tags` that a query has a tag or has it not.
-The latest statement of each counts, and a person's overrides any rule's.
+Rules find some tags (`RULE_TAGS`). People set other tags: `BY_PEOPLE`, and the tags that leads declared
+(`declare_tags`). Each statement is a row of `query_tags`. The latest statement counts, and a person's
+statement overrides a rule's statement.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FAILURE_MODES = (*"single-hop multi-hop ambiguous out-of-domain adversarial unan
 BY_PEOPLE = (*"entity misspelling synonym".split(), *FAILURE_MODES)
 MAX_NAME_LENGTH = 40
 MAX_OWN = 200
-"""Tags that a project may declare: a field with more values than that is no category."""
+"""Limit of the tags that a project declares. A field with more values is no category."""
 NAME_EXPECTED = (
     f"A tag has lower-case letters, digits and hyphens, begins with a letter or digit, and has at most "
     f"{MAX_NAME_LENGTH} characters."
@@ -52,22 +52,22 @@ _LATEST = """
 
 
 def own_tags(cursor: Cursor) -> list[str]:
-    """The tags that the project's leads declared, by name."""
+    """Return the tags that the project's leads declared, by name."""
     return sorted(json.loads(get_setting(cursor, _SETTING) or "[]"))
 
 
 def known_tags(cursor: Cursor) -> list[str]:
-    """All tags that a query of the project can have: the rules', people's, and the project's own."""
+    """Return all tags of the project: tags of rules, of people, and declared tags."""
     return [*RULE_TAGS, *BY_PEOPLE, *own_tags(cursor)]
 
 
 def tags_for_people(cursor: Cursor) -> list[str]:
-    """All known tags in the order in which a page offers them to people: the project's own first."""
+    """Return all known tags in the order of a page: declared tags first."""
     return [*own_tags(cursor), *BY_PEOPLE, *RULE_TAGS]
 
 
 def check_tags(cursor: Cursor, names: Iterable[str]) -> None:
-    """Raise an InputError that says which of these tags the project does not know, and which it knows."""
+    """Refuse tags that the project does not know, in a sentence that lists the known tags."""
     known = known_tags(cursor)
     unknown = [unknown_tag(name, known) for name in dict.fromkeys(names) if name not in known]
     if unknown:
@@ -75,23 +75,23 @@ def check_tags(cursor: Cursor, names: Iterable[str]) -> None:
 
 
 def unknown_tag(name: str, known: Sequence[str]) -> str:
-    """The sentence on a tag that is not known, with the known one that it may be a slip of."""
+    """Return the sentence about an unknown tag, with a similar known tag."""
     near = get_close_matches(tag_name(name), known, n=1, cutoff=0.75)
     return f"there is no tag {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def tags_sentence(known: Sequence[str]) -> str:
-    """The sentence that lists the known tags."""
+    """Return the sentence that lists the known tags."""
     return f"Tags: {join_words(known, _MAX_NAMED)}."
 
 
 def tag_name(value: str) -> str:
-    """The name of the tag that a value of a field means: in small letters, with hyphens for spaces."""
+    """Return a field's value as the name of a tag: in lower case, with hyphens for spaces."""
     return re.sub(r"[\s_]+", "-", unicodedata.normalize("NFC", value).strip().lower())
 
 
 def tag_names(value: Any) -> list[str]:
-    """The names of the tags in a cell of a field: the items of a list, or what commas and bars separate."""
+    """Return the names of the tags in a cell: the items of a list, or values between commas and bars."""
     values = (
         [text_of(item) for item in value] if isinstance(value, list) else re.split(r"[,|]", text_of(value))
     )
@@ -99,24 +99,24 @@ def tag_names(value: Any) -> list[str]:
 
 
 def is_tag_name(name: str) -> bool:
-    """Whether a tag can have this name."""
+    """Return whether a tag can have this name."""
     return _NAME.fullmatch(name) is not None and name == tag_name(name)
 
 
 def declare_tags(
     store: Store, names: Sequence[str], author: str = COMMAND_LINE, actor: str = COMMAND_LINE
 ) -> list[str]:
-    """Declare tags of the project's own; returns those that the project did not know.
+    """Declare tags for the project; return the tags that are new.
 
     Parameters
     ----------
-    author: who wants the tags; need not be known to the project.
-    actor: who writes it down: a lead or the command line.
+    author: person who wants the tags; the project need not know this person.
+    actor: a lead, or the command line.
 
     Raises
     ------
-    InputError: no name was given, no tag can have a name, or the project would have too many.
-    RefusedError: the actor is no lead.
+    InputError: there is no name, a name is invalid, or the project would have too many tags.
+    RefusedError: the actor is not a lead.
     """
     if not names:
         raise InputError("No tag was named. Give at least one name.")
@@ -129,11 +129,11 @@ def declare_tags(
 
 
 def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]:
-    """Add the names that are no known tags to the project's own tags; returns them.
+    """Declare the names that are no known tags, and return them.
 
     Raises
     ------
-    InputError: the project would have more than `MAX_OWN`.
+    InputError: the project would have more than `MAX_OWN` declared tags.
     """
     known = set(known_tags(cursor))
     new = sorted({name for name in names if name not in known})
@@ -153,7 +153,7 @@ def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]
 
 @dataclass(frozen=True)
 class TagsSet:
-    """What a person changed: query id and tag of each change, and how many were set so before."""
+    """Changes of tags by a person: query id and tag of each change, and the number of unchanged tags."""
 
     added: list[tuple[str, str]]
     removed: list[tuple[str, str]]
@@ -161,13 +161,13 @@ class TagsSet:
 
     @property
     def sentences(self) -> list[str]:
-        """How many tags were added and removed, and how many were so before."""
+        """Return the sentence about added, removed and unchanged tags."""
         counts = f"{len(self.added):,} added, {len(self.removed):,} removed"
         return [f"{counts}, {self.unchanged:,} were so already."]
 
 
 class TagStatement(NamedTuple):
-    """That a query has a tag, or has it not."""
+    """A statement that a query has a tag, or does not have it."""
 
     query_id: str
     tag: str
@@ -175,13 +175,13 @@ class TagStatement(NamedTuple):
 
 
 def tags_in_force(cursor: Cursor, by_person: bool) -> dict[tuple[str, str], bool]:
-    """Query and tag → whether the query has it, as the rules or people said last."""
+    """Return the latest statement of rules or people for each query and tag."""
     rows = cursor.execute(_LATEST, [by_person]).fetchall()
     return {(query_id, tag): present for query_id, tag, present in rows}
 
 
 def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
-    """Normalised text → what people set; if two queries of one text differ, the text has the tag."""
+    """Return whether people set the tag, by normalized text; any query of the text is enough."""
     rows = cursor.execute(
         f"SELECT normalised, bool_or(present) FROM ({_LATEST}) JOIN queries USING (query_id) "  # noqa: S608
         "WHERE tag = ? GROUP BY normalised",
@@ -191,7 +191,7 @@ def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
 
 
 def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
-    """Whether a statement changes anything. A rule's no is not stored if it never said yes."""
+    """Return whether a statement changes anything. A rule's first "no" is not stored."""
     last = in_force.get((word.query_id, word.tag))
     if last is None:
         return word.present or by_person
@@ -199,7 +199,7 @@ def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_pers
 
 
 def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], author: str) -> TagsSet:
-    """Store what a person says of tags of queries, where it changes anything."""
+    """Store a person's statements about tags that change anything."""
     in_force = tags_in_force(cursor, by_person=True)
     new = [word for word in statements if is_new(word, in_force, by_person=True)]
     append_statements(cursor, new, by_person=True, author=author)
@@ -213,7 +213,7 @@ def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], autho
 def append_statements(
     cursor: Cursor, statements: Sequence[TagStatement], by_person: bool, author: str
 ) -> None:
-    """Append statements, each as the next revision of its query's tag."""
+    """Append statements as the next revisions of their queries' tags."""
     if not statements:
         return
     rows = cursor.execute("SELECT query_id, tag, max(revision) FROM query_tags GROUP BY ALL").fetchall()

@@ -1,7 +1,8 @@
-"""Reference answers of a query: any of them is right.
+"""Reference answers of a query: each of them is a right answer.
 
-A file has one answer or a list of them for a query, which it names by id or text (`query_items`). What may be
-a system's answer is no reference, unless somebody says so. Personal data is replaced by a placeholder.
+A file has one answer or a list of answers for a query, and names the query by id or text (`query_items`). A
+column that may have a system's answers has references only if a person names it. Placeholders replace
+personal data.
 """
 
 from __future__ import annotations
@@ -34,20 +35,20 @@ from curation.ingest.readers.values import text_of
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 
 PEOPLE = "people"
-"""The source of what people wrote in the app."""
+"""Source of reference answers and nuggets that people wrote in the app."""
 _CONTEXTS = ("contexts", "retrieved_contexts", "retrieval_context", "actual_output")
-"""What a system was given to answer from: a column of answers beside it may hold the system's."""
+"""Columns with contexts of a system: a column of answers beside them may have the system's answers."""
 _TEXTS = FileField("", ("query_text", *QUESTIONS, "query"), "the queries")
-"""A query whose id the project does not know may be known by its text."""
+"""Field by which a query with an unknown id is found by its text."""
 _PREDICTIONS = ("predicted_answer", "predicted_answers", "prediction")
-"""What a system's answers are called where `answer` is the reference."""
+"""Names of columns with a system's answers in files whose column `answer` is the reference."""
 _NEWEST = """
     SELECT query_id, max(revision), arg_max(answers, revision) FROM reference_answers GROUP BY query_id
 """
 
 
 class StoredReferences(NamedTuple):
-    """References of a query, and where they come from: a file's name or `PEOPLE`."""
+    """Reference answers of a query, with their source: a file's name or `PEOPLE`."""
 
     answers: tuple[str, ...]
     source: str | None
@@ -62,11 +63,11 @@ def import_answers(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> QueryItemsImport:
-    """Take the reference answers of a file, in one transaction.
+    """Import the reference answers of a file, in one transaction.
 
     Raises
     ------
-    InputError: the file cannot be read, or it names queries that the project does not have; all together.
+    InputError: the file cannot be read, or names unknown queries; the error lists all problems.
     """
     records = Records(path, layout, progress)
     fields = fields or ReferenceFields()
@@ -97,7 +98,7 @@ def import_answers(
 
 
 def _fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
-    """The columns; what may be a system's answer is taken for a reference only if somebody says so."""
+    """Return the columns; refuse a guessed column that may have a system's answers."""
     used = records.resolve(asked)
     context = contexts_of_a_system(used.reference, records.columns)
     if asked.reference is None and context is not None:
@@ -109,7 +110,7 @@ def _fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
 
 
 def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
-    """Refuse a guessed column of references whose cell holds no texts: it may be something else."""
+    """Refuse a guessed column of references if a cell has no texts."""
     value = record.fields.get(column)
     items = value if isinstance(value, list) else [value]
     texts = [item.get("text", 0) if isinstance(item, dict) else item for item in items]
@@ -119,7 +120,7 @@ def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
 
 
 def contexts_of_a_system(reference: str | None, columns: Sequence[str]) -> str | None:
-    """The column that shows that `reference` may be a system's answers; None if it holds references."""
+    """Return the column which shows that `reference` may have a system's answers; None without one."""
     if reference not in SYSTEM_ANSWERS:
         return None
     gold = like(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
@@ -127,7 +128,7 @@ def contexts_of_a_system(reference: str | None, columns: Sequence[str]) -> str |
 
 
 def texts_of(value: Any) -> list[str]:
-    """The texts of a cell: one, a list of them, as JSON or Python write it, or `{"text": [...]}`."""
+    """Return the texts of a cell: one text, a list in JSON or Python, or `{"text": [...]}`."""
     if isinstance(value, Mapping):
         return texts_of(value.get("text"))
     if isinstance(value, list):
@@ -142,13 +143,13 @@ def texts_of(value: Any) -> list[str]:
 
 
 def read_answers(cursor: Cursor) -> dict[str, tuple[str, ...]]:
-    """Query id → its reference answers."""
+    """Return reference answers by query id."""
     rows = cursor.execute("SELECT query_id, answers FROM current_reference_answers ORDER BY query_id")
     return {query_id: tuple(answers) for query_id, answers in rows.fetchall()}
 
 
 def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) -> list[str]:
-    """The answers of a cell, without personal data; empty ones are counted."""
+    """Return the answers of a cell without personal data; count empty answers in `left_out`."""
     answers = []
     for text in texts_of(value):
         redacted = redact(text)
@@ -163,7 +164,7 @@ def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) 
 def store_answers(
     cursor: Cursor, answers_of: Mapping[str, Sequence[str]], source: str, author: str = COMMAND_LINE
 ) -> tuple[int, int]:
-    """Append what differs from the current answers."""
+    """Store answers that differ from the current answers, and record the import."""
     changes = append_answers(cursor, answers_of, source)
     if any(changes):
         record_event(
@@ -173,7 +174,7 @@ def store_answers(
 
 
 def append_answers(cursor: Cursor, answers_of: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
-    """`store_answers` within an action that records its own event; [] takes a query's answers away."""
+    """Store answers within an action that records its own event; [] removes a query's answers."""
     newest = cursor.execute(_NEWEST).fetchall()
     written, changes = revised({name: (revision, answers) for name, revision, answers in newest}, answers_of)
     names = ("query_id", "revision", "answers")
@@ -182,13 +183,13 @@ def append_answers(cursor: Cursor, answers_of: Mapping[str, Sequence[str]], sour
 
 
 def reference_revision(cursor: Cursor, query_ids: Sequence[str]) -> dict[str, int]:
-    """Query id → revision of its references in force; queries without any are absent."""
+    """Return the revision of the current references by query id, for queries with references."""
     sql = "SELECT query_id, revision FROM current_reference_answers WHERE list_contains(?::TEXT[], query_id)"
     return dict(cursor.execute(sql, [list(query_ids)]).fetchall())
 
 
 def references_of(cursor: Cursor, query_id: str, revision: int | None = None) -> StoredReferences:
-    """The references of a query in force, or as they were at a revision; () without any."""
+    """Return the current references of a query, or its references at a revision; () without references."""
     if revision is None:
         sql = "SELECT answers, source FROM current_reference_answers WHERE query_id = ?"
         row = cursor.execute(sql, [query_id]).fetchone()

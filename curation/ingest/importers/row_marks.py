@@ -1,4 +1,4 @@
-"""Rows that a file marks as not to be taken, such as rejected ones."""
+"""Marks of rows that an import leaves out, such as rejected rows."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _NOT_TAKEN = re.compile(r"(reject|ignore|skip|discard|archive)(e?d|ped)?", re.IG
 
 
 def mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
-    """The columns that may mark rows: of these, and without those that are used for something else.
+    """Return the columns that may mark rows, without columns that a field uses.
 
     Parameters
     ----------
-    judged: `answer` is one too, as in files of Prodigy.
+    judged: whether `answer` may mark rows, too, as in Prodigy's files.
     """
     names = [like([name], columns) or name for name in (_OF_JUDGMENTS if judged else _COLUMNS)]
     return [name for name in names if name not in used]
 
 
 def mark_of(values: Mapping[str, Any], columns: Iterable[str]) -> tuple[str, str] | None:
-    """The column that marks a row as not to be taken, and its word in lower case; None without a mark."""
+    """Return the column and the word that mark a row, in lower case; None without a mark."""
     for column in columns:
         word = values.get(column)
         if isinstance(word, str) and _NOT_TAKEN.fullmatch(word.strip()):

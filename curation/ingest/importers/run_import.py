@@ -1,14 +1,13 @@
-"""Importing a run: the ranked lists of another system, checked, stored under a name, and read again.
+"""Import of a run: a system's ranked list for each query, checked and stored under a name.
 
-A query's list is in the order of its ranks where the file has ranks, else of its scores. Equal scores are
-ordered by document id, descending: so does trec_eval, and a run that is pooled should be the list that was
-measured. Scores are kept as they are and mean what their system meant: zero and below are scores like others.
+Ranks order a query's list; without ranks, scores do. Equal scores are ordered by document id, descending, as
+in trec_eval, so that the pooled list is the measured list. Scores are stored unchanged; zero and negative
+scores are valid.
 
-Ranks may have gaps: NIST publishes runs that were thinned out or cut, with the ranks that they had. Such a
-list is in the order of its scores, as trec_eval has it, or of its ranks where there are no scores, and it is
-counted, for lines may have been lost. A rank that is there twice is refused: it says that lists were mixed
-up. Lines may be in any order. Ranks that contradict scores are counted, not refused: systems that fuse lists
-write such runs, though trec_eval would order them by score.
+Ranks may have gaps, because NIST publishes runs that were cut. Scores order such a list, as in trec_eval;
+without scores, ranks do. The import counts such lists, because lines may have been lost. A repeated rank is
+refused, because two lists may be mixed. Lines may be in any order. Ranks that contradict scores are counted,
+because systems that fuse lists write such runs; trec_eval would order them by score.
 """
 
 from __future__ import annotations
@@ -52,18 +51,18 @@ _WAYS_OUT = {
 
 @dataclass(frozen=True)
 class RunImport:
-    """What an import of a run did.
+    """Result of an import of a run.
 
     Attributes
     ----------
-    queries, entries: how many the run has now.
-    is_new: False where the project held this very run under this name.
-    unordered: queries whose lines were not in the order of their ranks, and were sorted.
-    against_scores: queries whose ranks contradict their scores; the ranks count.
-    gaps: queries in whose ranks some are missing, counted from 1 or 0. Scores order them, else ranks.
-    mapped: ids that BEIR and Hugging Face exports prefix where queries and documents share ids: 'q-1' is '1';
-        and those that TREC exports encode: 'a%20b' is 'a b'.
-    left_out: reason → number of lines; unknown: the names of unknown queries and documents among them.
+    queries, entries: number of queries and of places in the stored run.
+    is_new: False if the project had the same run under this name.
+    unordered: queries whose lines had to be sorted by rank.
+    against_scores: queries whose ranks contradict their scores; ranks order their lists.
+    gaps: queries with missing ranks.
+    mapped: ids of exports that were mapped back: BEIR and Hugging Face write 'q-1' for '1', TREC 'a%20b' for
+    'a b'.
+    left_out: reason → number of lines; unknown: names of unknown queries and documents.
     """
 
     name: str
@@ -82,7 +81,7 @@ class RunImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """What the import did, in figures and sentences."""
+        """Return the outcome of the import."""
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
         sentence = f"Nothing changed: the project has this run {self.name!r} with {places}."
         if self.is_new:
@@ -129,16 +128,16 @@ def import_run(
 
     Parameters
     ----------
-    path: or the file as it was opened; `fields` and `layout` are its own then.
-    layout: its format is out of `run_files.FORMATS`; None is found from the file's name or beginning.
-    skip_unknown: leave out, and count, lines whose query or document the project does not have.
-    skip_repeated: of a document that a query names several times, keep the best place and count the others.
-    topics: a table of id and text, where the file has ids of its own.
+    path: path of the file, or an open `RunFile` with its own fields and layout.
+    layout: its format is one of `run_files.FORMATS`; None finds the format from the file's name or beginning.
+    skip_unknown: whether to leave out lines with an unknown query or document.
+    skip_repeated: whether to keep the best place of a repeated document and count the other places.
+    topics: a table of id and text, for a run with its own query ids.
 
     Raises
     ------
-    InputError: the name or the file cannot be used; all problems of the file together.
-    RefusedError: there is no corpus, or another run has the name.
+    InputError: the name or the file cannot be used; the error lists all problems of the file.
+    RefusedError: there is no corpus, or a different run has the name.
     """
     check_name(name)
     file = path if isinstance(path, RunFile) else RunFile(path, fields, layout, progress)
@@ -169,7 +168,7 @@ def import_run(
 
 
 class _RunReader:
-    """One reading of one run: entries out, problems to its file, the rest counted."""
+    """Reader of one run: it returns entries, notes problems, and counts lines that it leaves out."""
 
     def __init__(
         self,
@@ -193,7 +192,7 @@ class _RunReader:
         self.left_out: Counter[str] = Counter()
 
     def read(self) -> list[RunEntry]:
-        """The entries, by query id and rank; raises what was wrong with the file."""
+        """Return the entries by query id and rank; raise all problems of the file."""
         lists: defaultdict[str, list[RunRow]] = defaultdict(list)
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for line in self.lines:
@@ -207,7 +206,7 @@ class _RunReader:
         return entries
 
     def _entries(self, lines: list[RunRow]) -> Iterator[RunEntry]:
-        """One query's places in order."""
+        """Yield the ordered places of a query."""
         if any(self.lines.lacks_a_number(line) for line in lines):
             return  # what is missing was noted
         ordered = self._ordered(lines)
@@ -260,12 +259,12 @@ class _RunReader:
 
 
 def _by_score(lines: list[RunRow]) -> list[RunRow]:
-    """The highest score first, equal ones by document id, descending."""
+    """Return the lines by score, descending; lines with equal scores by document id, descending."""
     by_id = sorted(lines, key=lambda line: line.document, reverse=True)
     return sorted(by_id, key=lambda line: -(line.score or 0.0))
 
 
 def _has_gaps(ordered: list[RunRow]) -> bool:
-    """Whether ranks are missing from a list that is ordered by them; equal ones are no gap."""
+    """Return whether ranks are missing from a list that is ordered by rank; equal ranks are no gap."""
     steps = ((upper.rank or 0, lower.rank or 0) for upper, lower in pairwise(ordered))
     return ordered[0].rank not in (0, 1) or any(lower - upper > 1 for upper, lower in steps)

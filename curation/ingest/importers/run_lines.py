@@ -93,7 +93,7 @@ class RunLines:
         self._problems.check()
 
     def columns(self) -> RunColumns | None:
-        """All lines at once; None if there are problems, or only iterating can read the file."""
+        """Return all lines at once; None if there are problems, or only iterating can read the file."""
         columns = self._file.columns()
         if columns is None:
             return None
@@ -129,7 +129,7 @@ class RunLines:
         )
 
     def lacks_a_number(self, line: RunRow) -> bool:
-        """Whether a rank or score that the file should have could not be read, which was noted."""
+        """Return whether a rank or score that the file should have could not be read, which was noted."""
         return (line.rank is None and self._ranked) or (line.score is None and self._scored)
 
     def _note_rows(self, what: str, names: Names, lines: Ints, chosen: NDArray[np.bool_]) -> None:
@@ -154,7 +154,7 @@ class RunLines:
         return row._replace(query=query_id, document=document, rank=rank, score=score)
 
     def _number(self, row: RunRow, what: str, number: Number | None) -> Number | None:
-        """The row's rank or score; None is noted as a problem."""
+        """Return the row's rank or score; None is noted as a problem."""
         if number is None:
             self._problems.add(
                 row.line,
@@ -180,11 +180,11 @@ class _RunNames:
         self._ids: dict[str, str | None] = {}
 
     def meant(self, name: str) -> tuple[str, ...]:
-        """The ids of documents that a name can mean."""
+        """Return the ids of documents that a name can mean."""
         return name, name.removeprefix(PREFIXES[1]), self._decoded(name)
 
     def document(self, name: str, line: int) -> str:
-        """The project's id of a document that an export may have given a prefix or encoded."""
+        """Return the project's id of a document that an export may have given a prefix or encoded."""
         if "%" not in name and name in self._documents:
             return name
         _, bare, decoded = self.meant(name)
@@ -199,7 +199,7 @@ class _RunNames:
         return name
 
     def query(self, name: str, line: int) -> str | None:
-        """The id of a query, None for an unknown one, '' for a text that several have."""
+        """Return the id of a query, None for an unknown one, '' for a text that several have."""
         if name not in self._ids:
             try:
                 query = self._queries.find(name, line)
@@ -220,7 +220,7 @@ class _RunNames:
         return self._ids[name]
 
     def _decoded(self, name: str) -> str:
-        """The id that a TREC export wrote so; '' where it is no such name."""
+        """Return the id that a TREC export wrote so; '' where it is no such name."""
         original = unquote(name) if self._encoded and "%" in name else name
         return original if original != name else ""
 
@@ -238,7 +238,7 @@ def _own(names: Sequence[str], documents: KnownDocuments) -> NDArray[np.bool_]:
 
 
 def _lines(columns: RunColumns) -> Iterator[RunRow]:
-    """The lines of columns, one by one."""
+    """Return the lines of columns, one by one."""
     number = len(columns.lines)
     ranks = [None] * number if columns.ranks is None else columns.ranks.tolist()
     scores = [None] * number if columns.scores is None else columns.scores.tolist()
@@ -267,7 +267,7 @@ def _score(value: Any) -> float | None:
 
 
 def with_topics(known: KnownQueries, path: Path | None, progress: Progress = silent) -> KnownQueries:
-    """The queries, known by the ids of a table of topics, too; without a table they stay as they are.
+    """Return the queries, known by the ids of a table of topics, too; without a table they stay as they are.
 
     Raises
     ------
@@ -302,7 +302,9 @@ def with_topics(known: KnownQueries, path: Path | None, progress: Progress = sil
 
 
 def _records(path: Path, progress: Progress) -> Records:
-    """The rows; the first line of a table of two columns is a row, too, unless it names the texts' column."""
+    """Return the rows; the first line of a table of two columns is a row, too, unless it names the texts'
+    column.
+    """
     records = Records(path, None, progress)
     text = next(field for field in file_fields(QueryFields) if field.name == "text")
     plain = records.format in ("csv", "tsv") and len(records.columns) == len(_COLUMNS)
@@ -312,7 +314,7 @@ def _records(path: Path, progress: Progress) -> Records:
 
 
 def _query_id(known: KnownQueries, name: str, text: str, names: dict[str, str]) -> str | None:
-    """The query of a topic; None if its text is unknown."""
+    """Return the query of a topic; None if its text is unknown."""
     if not name or not text:
         raise InputError(
             f"no {' and no '.join(what for what, has in (('id', name), ('text', text)) if not has)}"

@@ -1,6 +1,6 @@
-"""Ids and texts in a file that name no query or document of the project: they are counted or refused.
+"""Unknown queries and documents that a file names: an import counts or refuses their records.
 
-A refusal says by what an unknown name differs from a known one that people would read it as.
+A refusal names a known id that looks the same, and the difference.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Alike = Callable[[Collection[str]], Mapping[str, str]]
 
 
 class KnownDocuments:
-    """Which document ids there are, of those that were asked for.
+    """Known document ids among the ids that a file names.
 
     Parameters
     ----------
-    find: returns the ids that exist among the given ones.
-    alike: unknown id → the known id that people would read it as.
+    find: function that returns the known ids among given ids.
+    alike: function that returns unknown id → known id that looks the same.
     """
 
     def __init__(self, find: Callable[[Iterable[str]], Collection[str]], alike: Alike) -> None:
@@ -32,7 +32,7 @@ class KnownDocuments:
         self._held: set[str] = set()
 
     def ask(self, ids: Iterable[str]) -> Collection[str]:
-        """Ask for ids before they are looked up; returns those that there are."""
+        """Look ids up, so that `in` knows them; return the known ids."""
         known_ids = self._find({*ids})
         self._held.update(known_ids)
         return known_ids
@@ -42,13 +42,13 @@ class KnownDocuments:
 
 
 class UnknownNames:
-    """The unknown queries and documents of one file, with the records that name them.
+    """Unknown queries and documents of a file, with the records that name them.
 
     Parameters
     ----------
-    ways_out: what to do about unknown queries and about unknown documents.
-    alike: of each of these, the known names that people read as some unknown ones.
-    skip: leave their records out instead of refusing the file.
+    ways_out: sentence that says what to do about unknown queries, and about unknown documents.
+    alike: function that finds known names that look the same, for queries and for documents.
+    skip: whether to leave their records out; otherwise the file is refused.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class UnknownNames:
 
     @property
     def names(self) -> dict[str, list[str]]:
-        """What is unknown → its names in the file, each once."""
+        """Return the unknown names of the file, by queries and documents."""
         names_of: dict[str, list[str]] = {}
         for what, name in sorted(self._records):
             names_of.setdefault(what, []).append(name)
         return names_of
 
     def settle(self, left_out: Counter[str]) -> None:
-        """Count what is left out by reason, or add a problem for each name, with its first record."""
+        """Count the records that are left out by reason, or add one problem for each unknown name."""
         alike = {what: self._alike[what](names) for what, names in self.names.items()}
         for (what, name), lines in sorted(self._records.items(), key=lambda item: item[1][0]):
             other = alike[what].get(name, "")
@@ -92,7 +92,7 @@ class UnknownNames:
 
 
 def like_known(name: str, alike: Alike) -> str:
-    """The end of a sentence on an unknown name: by what it differs from a known one, if by its form alone."""
+    """Return a clause about a known name that looks like an unknown name; '' without such a name."""
     return _differs(name, alike([name]).get(name, ""))
 
 
@@ -102,11 +102,11 @@ def _differs(name: str, other: str) -> str:
 
 
 def refuse_alike(what: str, first: Mapping[str, int], alike: Alike, problems: Problems) -> None:
-    """Note each unknown name that people read as a known one; names in another case are others.
+    """Note each unknown name that looks like a known name, unless they differ only in case.
 
     Parameters
     ----------
-    first: unknown name → its first record.
+    first: unknown name → first record that has it.
     """
     for name, other in sorted(alike(first).items(), key=lambda item: first[item[0]]):
         differs = difference_of_form(name, other)

@@ -1,1 +1,3 @@
-"""Read files: lines, records and columns of every format, values and times in them, and all problems."""
+"""Readers of files: lines, records and columns of each format, their values and times, and problems of a
+file.
+"""

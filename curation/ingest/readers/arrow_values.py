@@ -1,7 +1,7 @@
-"""Values of Arrow's columns as Python has them.
+"""Values of Arrow's columns as Python objects.
 
-Arrow's own `to_pylist` fails for a whole column at one value that Python cannot hold, and needs pandas for
-nanoseconds. Here such a value becomes a text that says it, and bytes are the text that they are in UTF-8.
+Arrow's `to_pylist` fails for a whole column at one value that Python lacks, and needs pandas for nanoseconds.
+Here such a value becomes a text, and bytes become the text that they are in UTF-8.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MICROSECOND = 10**6
 _DAY = 24 * 60 * 60
 _EPOCH = datetime(1970, 1, 1)
 _FIRST, _LAST = ((moment - _EPOCH) // timedelta(seconds=1) for moment in (datetime.min, datetime.max))
-"""Seconds since 1970 that Python's calendar has."""
+"""First and last second since 1970 of Python's calendar."""
 _NO_TIME, _INFINITE = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _BYTES = (
@@ -39,9 +39,10 @@ _LISTS = (
 
 
 def values_of(column: pa.Array) -> list[Any]:
-    """The values of a column. Bytes that are no UTF-8 stay bytes; a moment without a zone has none.
+    """Return the values of a column. Bytes that are not UTF-8 stay bytes. A time without a zone stays without
+    a zone.
 
-    A time that Python's calendar lacks is a text, such as 'infinity' and '10000-01-01T00:00:00'.
+    A time that Python's calendar lacks becomes a text, such as 'infinity' and '10000-01-01T00:00:00'.
     """
     column = _stored(column)
     kind = column.type
@@ -56,11 +57,11 @@ def values_of(column: pa.Array) -> list[Any]:
 
 
 def plain_column(column: pa.Array) -> pa.Array:
-    """The column without dictionary, and of texts in any form as Arrow's plain strings.
+    """Return the column without dictionary encoding, and all kinds of texts as Arrow's plain strings.
 
     Raises
     ------
-    pa.ArrowException: bytes are no UTF-8, or are more than 32 bits can address.
+    pa.ArrowException: bytes are not UTF-8, or exceed 32-bit offsets.
     """
     column = _stored(column)
     if pa.types.is_dictionary(column.type):
@@ -71,18 +72,18 @@ def plain_column(column: pa.Array) -> pa.Array:
 
 
 def is_any_text(kind: pa.DataType) -> bool:
-    """Whether values of this type are texts, or bytes that may be such."""
+    """Return whether values of this type are texts, or bytes that may be texts."""
     return _is_any((*_TEXTS, *_BYTES), kind)
 
 
 def is_moment(kind: pa.DataType) -> bool:
-    """Whether values of this type say a day, with or without a time of day."""
+    """Return whether values of this type are dates or timestamps."""
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
 @lru_cache
 def known_zone(zone: str | None) -> bool:
-    """Whether a zone is known here; without one, times are UTC."""
+    """Return whether this machine knows a time zone; None stands for UTC."""
     try:
         return zone is None or pa.lib.string_to_tzinfo(zone) is not None
     except (pa.ArrowException, ValueError, KeyError, OSError):
@@ -90,9 +91,9 @@ def known_zone(zone: str | None) -> bool:
 
 
 def microseconds_of(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
-    """Microseconds since 1970 (UTC) of moments, which of them are known, and the numbers of odd ones.
+    """Return microseconds since 1970 (UTC) of times, which times are known, and the numbers of odd times.
 
-    Odd is what Python's calendar lacks; `odd_moment` says it. Nanoseconds are cut off.
+    Odd times are outside Python's calendar; `odd_moment` gives their text. Nanoseconds are cut off.
     """
     numbers, known, unit = _counted(column)
     margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may push it out
@@ -103,7 +104,7 @@ def microseconds_of(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
 
 
 def odd_moment(column: pa.Array, index: int) -> str:
-    """A moment that Python's calendar lacks, as a text."""
+    """Return a time outside Python's calendar as a text."""
     number = int(column[index].cast(pa.int64() if _bits(column.type) == 64 else pa.int32()).as_py())
     if abs(number) in (2**31 - 1, 2**63 - 1):
         return "infinity" if number > 0 else "-infinity"
@@ -116,7 +117,7 @@ def _is_any(kinds: tuple[Callable[[pa.DataType], bool], ...], kind: pa.DataType)
 
 
 def _stored(column: pa.Array) -> pa.Array:
-    """The column of an extension type as what it is stored as; ids as texts, and truth values as such."""
+    """Return an extension type's column as it is stored; UUIDs become texts, 8-bit truth values booleans."""
     if isinstance(column, pa.ExtensionArray):
         name = column.type.extension_name
         if name == "arrow.uuid":
@@ -171,7 +172,7 @@ def _moment_values(column: pa.Array) -> list[Any]:
 
 
 def _clock_values(column: pa.Array) -> list[Any]:
-    """Times of day; DuckDB's 24:00 and what no day has is a text."""
+    """Return times of day; 24:00 and later times become texts."""
     numbers, known, unit = _counted(column)
     inside = _inside(numbers, unit, 0, _DAY - 1) & known
     values = _microsecond_values(numbers, inside, unit, pa.time64("us"))
@@ -192,14 +193,14 @@ def _duration_values(column: pa.Array) -> list[Any]:
 
 
 def _microsecond_values(numbers: Numbers, inside: Mask, unit: str, kind: pa.DataType) -> list[Any]:
-    """The numbers of a unit as values of a type that counts microseconds; None outside."""
+    """Return numbers of a unit as values of a type in microseconds; None for numbers outside the bounds."""
     shown = _as_microseconds(np.where(inside, numbers, 0), unit)
     values: list[Any] = pa.array(shown, mask=~inside).cast(kind).to_pylist()
     return values
 
 
 def _counted(column: pa.Array) -> tuple[Numbers, Mask, str]:
-    """The numbers that Arrow stores for times, which of them are times, and their unit."""
+    """Return the numbers that Arrow stores for times, which numbers are known, and their unit."""
     whole = column.cast(pa.int64() if _bits(column.type) == 64 else pa.int32()).cast(pa.int64())
     known = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False), bool)
     numbers = np.asarray(whole.fill_null(0).to_numpy(zero_copy_only=False), np.int64)
@@ -213,7 +214,7 @@ def _bits(kind: pa.DataType) -> int:
 
 
 def _inside(numbers: Numbers, unit: str, first: int, last: int) -> Mask:
-    """Whether numbers of a unit are within bounds in seconds, the last second included."""
+    """Return whether numbers of a unit are within bounds in seconds, including the last second."""
     seconds = numbers // _PER_SECOND[unit]
     return np.asarray((seconds >= first) & (seconds <= last))
 
@@ -241,7 +242,7 @@ def _list_values(column: pa.Array) -> list[Any]:
 
 
 def _map_values(column: pa.Array) -> list[Any]:
-    """Maps as objects; the last of equal keys counts."""
+    """Return maps as objects; the last of equal keys counts."""
     kind = column.type
     pair = pa.struct([pa.field("key", kind.key_type), pa.field("value", kind.item_type)])
     lists = _list_values(column.cast(pa.list_(pair)))

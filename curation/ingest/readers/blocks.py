@@ -1,10 +1,10 @@
-"""A CSV, TSV or Parquet by columns, a block at a time: some twenty times as fast as row by row.
+"""Blocks of a CSV, TSV or Parquet file by columns: some twenty times as fast as reading row by row.
 
-The reference is `records.Records`, which goes row by row and reports what is wrong with a file. A block of
-lines is read here by Arrow only if both must find the same cells in it: each line has an end of its own, none
-is blank, and quotes surround whole cells and occur nowhere else. Any other block goes through Python's
-reader, and on to where a quoted cell ends that began in it. What makes the reference complain or replace
-characters raises NeedsRowReader: the caller then starts again with the reference, which has the sentences.
+The reference is `records.Records`, which reads row by row and reports problems. Arrow reads a block of lines
+only if
+both must find the same cells: each line has its own end, no line is blank, and quotes surround whole cells
+and occur nowhere else. Python's reader reads all other blocks. A problem or a replaced character raises
+NeedsRowReader; the caller then reads the file again with the reference, which reports the problem.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BLOCK = 1 << 25
 _ROWS = 1 << 18  # of Parquet that are a block
 _CONTROL_BLANKS = b"\x0b\x0c\x1c\x1d\x1e\x1f"
 _WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-"""Both: where `str.split` splits, besides at spaces, tabs and line ends."""
+"""Characters at which `str.split` splits, besides spaces, tabs and line ends; so are `_CONTROL_BLANKS`."""
 _BLANKS = re.compile(rb"  +")
 _QUOTED_FORMULA = re.compile(rb"'[=+\-@\t\r]")
 _MAX_BYTES = 1 << 31  # bytes that Arrow's offsets reach
@@ -49,9 +49,9 @@ class NeedsRowReader(Exception):  # noqa: N818 — no error of a person's: a way
 
 
 class Block(NamedTuple):
-    """Some rows: the line on which each begins, from 1, shape (R,), and the wanted columns.
+    """Rows of a table: the line on which each row begins, from 1, shape (R,), and the wanted columns.
 
-    Columns of a text file are texts; columns of Parquet have its types.
+    Columns of a text file are texts; columns of Parquet keep their types.
     """
 
     lines: NDArray[np.int64]
@@ -59,17 +59,17 @@ class Block(NamedTuple):
 
 
 def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence[str]) -> Iterator[Block]:
-    """The rows of a table; blank lines are left out, but in a table of one column they are ''.
+    """Yield the rows of a table; blank lines are left out, except in a table of one column, where they are
+    ''.
 
     Parameters
     ----------
-    layout: its columns are all of the file's, whether a header names them or not. In the format 'csv' quotes
-        surround cells, in 'tsv' they are letters. In 'trec' any blanks separate cells, and "#" begins a
-        comment.
+    layout: it names all columns of the file. In the format 'csv' quotes surround cells, and in 'tsv' quotes
+        are characters. In 'trec' any white space separates cells, and "#" begins a comment.
 
     Raises
     ------
-    NeedsRowReader: only the reference can read this file, or say what is wrong with it; at any block.
+    NeedsRowReader: only the reference can read this file or report its problem; at any block.
     """
     if codecs.lookup(layout.encoding).name not in _ENCODINGS or not layout.columns:
         raise NeedsRowReader
@@ -81,11 +81,11 @@ def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence
 
 
 def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
-    """The rows of a Parquet file, with columns of any type; texts of any form are plain ones.
+    """Yield the rows of a Parquet file, with columns of any type; all kinds of texts become plain strings.
 
     Raises
     ------
-    NeedsRowReader: it cannot be read, or several columns have one name.
+    NeedsRowReader: the file cannot be read, or several columns have one name.
     """
     try:
         row = 1
@@ -98,7 +98,7 @@ def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
 
 
 class _TableReader:
-    """One table being read: where it is, and how a line with quotes must look to be regular."""
+    """Reader of one table, with the current line and the pattern of regular lines."""
 
     def __init__(self, layout: FileLayout, delimiter: str, wanted: Sequence[str], data: IO[bytes]) -> None:
         self._delimiter, self._wanted, self._data = delimiter, wanted, data
@@ -122,7 +122,7 @@ class _TableReader:
             yield self._block(self._whole_rows(raw))
 
     def _whole_rows(self, raw: bytes) -> bytes:
-        """Read on to the end of a line, and of a quoted cell, as far as the number of quotes shows it."""
+        """Read on to a line end outside of quoted cells, as far as the number of quotes shows it."""
         parts = [raw] if raw.endswith(b"\n") else [raw, self._rest_of_line()]
         quotes = sum(part.count(b'"') for part in parts) if self._quoted else 0
         more = 0
@@ -151,7 +151,7 @@ class _TableReader:
         self._line += 1
 
     def _text(self, raw: bytes) -> bytes:
-        """The bytes as UTF-8."""
+        """Return the bytes as UTF-8."""
         if b"\0" in raw:
             raise NeedsRowReader
         if raw.isascii():
@@ -177,7 +177,7 @@ class _TableReader:
         return block or self._by_row(raw)
 
     def _by_single_space(self, raw: bytes) -> Block:
-        """The rows of lines whose cells are made one space apart; line numbers stay as they are."""
+        """Return the rows of lines after white space between cells became one space; line numbers stay."""
         lines = raw.count(b"\n")
         plain = _single_spaced(raw)
         block = self._by_column(plain) if self._is_regular(plain) else None
@@ -207,7 +207,7 @@ class _TableReader:
         return True
 
     def _by_column(self, raw: bytes) -> Block | None:
-        """The rows as Arrow reads them, or None if it does not see a row in each line."""
+        """Return the rows as Arrow reads them; None if Arrow does not find one row in each line."""
         names = [str(number) for number in range(len(self._names))]
         chosen = {name: names[self._names.index(name)] for name in self._wanted}
         try:
@@ -268,11 +268,11 @@ class _TableReader:
 
 
 def _single_spaced(raw: bytes) -> bytes:
-    """The lines with one space between cells and none around them, without blank ones at the end.
+    """Return the lines with one space between cells, and without blank lines at the end.
 
     Raises
     ------
-    NeedsRowReader: there is a comment, or a blank that is neither a space nor a tab.
+    NeedsRowReader: there is a comment, or white space other than spaces and tabs.
     """
     if raw.startswith(b"#") or b"\n#" in raw or any(blank in raw for blank in _CONTROL_BLANKS):
         raise NeedsRowReader

@@ -1,6 +1,6 @@
-"""The bounds of what is read: lines, texts, JSON, gzip and zip archives.
+"""Bounds of files: lines, texts, JSON, gzip and zip archives.
 
-A small file can unpack to more than the machine has.
+A small file can unpack to more than the memory of the machine.
 """
 
 from __future__ import annotations
@@ -16,38 +16,44 @@ from typing import IO, Any
 from curation.ingest.readers.problems import Problems
 
 MAX_LINE_LENGTH = 64_000_000
-"""Bytes of one line, and characters of one cell of a table."""
+"""Limit of a line in bytes, and of a table's cell in characters."""
 MAX_RECORD_LENGTH = 16_000_000
-"""Characters of a document, topic or record. Taken apart into its words, it needs thirty times the memory."""
+"""Limit of a document, topic or record in characters; its words need thirty times the memory."""
 MAX_BLANK = 8_000_000
-"""Bytes of blank lines in a row."""
+"""Limit of consecutive blank lines in bytes."""
 MAX_NESTING = 100
-"""Lists and objects in one another."""
+"""Limit of nested lists and objects."""
 MAX_VALUES = 1_000_000
-"""Lists and objects of a JSON text. The smallest one needs thirty times the memory of its characters."""
+"""Limit of the lists and objects in a JSON text; an empty list needs thirty times the memory of its
+characters.
+"""
 MAX_UNPACKED, MAX_TIMES = 64_000_000, 40
-"""Bytes that any gzip or zip may unpack to, and how many times its own size a larger one. Logs and runs
-unpack to 5 to 25 times theirs, and lines of a run take 27 times theirs in memory."""
+"""Limits of a packed file: bytes that any file may unpack to, and multiple of its size for larger files. Logs
+and runs unpack to 5 to 25 times their size, and lines of a run take 27 times their size in memory."""
 OF_PARQUET = 3
-"""Bounds of Parquet are so many times larger: it stores a value once, however often it is meant."""
+"""Factor by which limits of Parquet are larger, because Parquet stores repeated values once."""
 MAX_PARTS = 10_000
-"""Files in a zip archive."""
+"""Limit of the files in a zip archive."""
 _BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Python unpacks others by whole blocks, however much is in them."""
+"""Compression methods that Python unpacks in bounded steps."""
 _READ = 1 << 20
 
 
 class OutOfBoundsError(Exception):
-    """The file is not one that can be meant; the message is a part of a sentence."""
+    """A file exceeds a bound; the message is a clause about it."""
 
 
 def bounded(binary: IO[bytes]) -> io.BufferedReader:
-    """A stream of the same bytes that raises `OutOfBoundsError` where a line or a blank part is too long."""
+    """Return a stream of the same bytes that raises `OutOfBoundsError` at a line or blank part that is too
+    long.
+    """
     return io.BufferedReader(_Bounded(binary), _READ)
 
 
 class BoundedText:
-    """A text that grows by parts up to a bound. A million short parts need no more memory than a long one."""
+    """A text that grows by parts up to a limit. A million short parts need no more memory than one
+    long part.
+    """
 
     def __init__(self, problems: Problems, what: str, most: int, way_out: str) -> None:
         self._problems, self._what, self._most, self._way_out = problems, what, most, way_out
@@ -55,11 +61,11 @@ class BoundedText:
         self._size = 0
 
     def add(self, part: str) -> None:
-        """Put a part at the end.
+        """Add a part at the end.
 
         Raises
         ------
-        InputError: the text has more than the characters that it may have; `what` names it.
+        InputError: the text exceeds its limit; `what` names the text.
         """
         self._size += len(part)
         if self._size > self._most:
@@ -69,7 +75,7 @@ class BoundedText:
         self._text.write(part)
 
     def whole(self) -> str:
-        """All that was added."""
+        """Return the whole text."""
         return self._text.getvalue()
 
 
@@ -80,7 +86,7 @@ def record_text(problems: Problems, what: str) -> BoundedText:
 
 
 class BoundedGzip(gzip.GzipFile):
-    """A gzip file that raises `OutOfBoundsError` where it unpacks to more than can be meant."""
+    """A gzip file that raises `OutOfBoundsError` when it unpacks to more than its limit."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
@@ -94,13 +100,13 @@ class BoundedGzip(gzip.GzipFile):
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip archive within bounds; read each part by `read_part`, which holds it to the size that it says.
+    """Open a zip archive within bounds, for the duration of the context; read its parts with `read_part`.
 
     Raises
     ------
-    OutOfBoundsError: it has too many parts, or says that they unpack to more than can be meant.
-    BadZipFile: it is no zip archive, has two parts of one name, or one that is packed otherwise than by
-        deflate.
+    OutOfBoundsError: the archive has too many parts, or their stated sizes exceed the limit.
+    BadZipFile: the file is no zip archive, has two parts of one name, or a part packed by another method
+        than deflate.
     """
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
@@ -115,18 +121,18 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
-    """The content of a part: never more than it says that it has, where `ZipFile.read` unpacks 2 GB first."""
+    """Return the content of a part up to its stated size; `ZipFile.read` would unpack 2 GB first."""
     with archive.open(part) as file:
         return file.read(part.file_size)
 
 
 def most_unpacked(path: Path, times: int = 1) -> int:
-    """Bytes that a packed file of this size may unpack to; or so many times as many."""
+    """Return the number of bytes that a packed file may unpack to, multiplied by `times`."""
     return times * max(MAX_UNPACKED, MAX_TIMES * path.stat().st_size)
 
 
 def refuse_beyond(most: int, unpacked: int) -> None:
-    """Raise `OutOfBoundsError` where more is unpacked than that."""
+    """Raise `OutOfBoundsError` if more bytes than the limit were unpacked."""
     if unpacked > most:
         raise OutOfBoundsError(f"unpacks to more than {most // 10**6:,} MB")
 
@@ -160,7 +166,7 @@ class _Bounded(io.RawIOBase):
 
 
 def too_deep(text: str, value: object) -> bool:
-    """Whether what was read from a JSON text has more than `MAX_NESTING` lists and objects in one another."""
+    """Return whether a value of a JSON text has more than `MAX_NESTING` nested lists and objects."""
     if text.count("[") + text.count("{") <= MAX_NESTING:
         return False
     level, depth = [value], 0
@@ -173,6 +179,6 @@ def too_deep(text: str, value: object) -> bool:
 
 
 def _inside(value: object) -> list[object]:
-    """The lists and objects right inside of one."""
+    """Return the lists and objects directly inside a value."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [item for item in inner if isinstance(item, dict | list)]

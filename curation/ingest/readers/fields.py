@@ -1,11 +1,11 @@
-"""The fields of each kind of file: what people call them, and the columns in which files usually have them.
+"""Fields of each kind of file: their labels, and the usual names of their columns.
 
-A record here is one kind of file. Its values are columns of one file: None is the usual column, if the file
-has it, and '' says that the file has no such column. From the record come what an import reads
-(`Records.resolve`), the options of its command, and what the app asks for a file.
+A record class here is one kind of file. Its values are columns of one file: None is the usual column, if the
+file has it, and '' says that the file has no such column. Imports (`Records.resolve`), the options of
+commands and the forms of the app come from these classes.
 
-A column is known by its usual names; case and signs do not matter. What a file cannot be read without
-may be in an object, such as `question` in an object `inputs`.
+A column is found by its usual names; case and punctuation do not matter. A needed field may be inside an
+object, such as `question` in an object `inputs`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ GOLD = (
     *("ideal", "gold", "expected"),
 )
 SYSTEM_ANSWERS = ("answer", "response", "output_answer")
-"""Beside a column of `GOLD` a system said them. Else they are references, unless there are contexts."""
+"""Columns with answers of a system, if there is a column of `GOLD` or of contexts; otherwise with
+references.
+"""
 
 
 class FileField(NamedTuple):
@@ -34,13 +36,17 @@ class FileField(NamedTuple):
 
     Attributes
     ----------
-    label: what people call it.
-    usual: columns by which an import finds it, the first that a file has; `seen` are others that files have.
-    needed: what the file cannot be read without, as "the documents' ids"; '' where it can.
-    lacking: what to do with a file that has no such column.
-    rare: few files have it. objects: its cells may be objects. ids: its cells are ids (`values.id_text`).
-    leads: the object that has it has the other fields, too. Where none does, the first needed one leads.
-    name: the attribute of the record.
+    label: name of the field for people.
+    usual: usual names of its column; the first that a file has is used. seen: names that a preview proposes,
+    too.
+    needed: noun for a needed field, such as "the documents' ids"; '' for an optional field.
+    lacking: clause that says what to do with a file without such a column.
+    several: whether it takes several columns. rare: whether few files have it. objects: whether cells may be
+    objects.
+    ids: whether cells are ids (`values.id_text`).
+    leads: whether the object with this field has the other fields, too; by default the first needed field
+    leads.
+    name: attribute of the record class.
     """
 
     label: str
@@ -57,28 +63,30 @@ class FileField(NamedTuple):
 
     @property
     def option(self) -> str:
-        """What the command line calls it."""
+        """Return the option of the command line."""
         return f"--map {self.name}"
 
 
 def column(*about: Any, **more: Any) -> Any:
-    """An attribute of a record that is a column, None without one; takes what `FileField` does."""
+    """Return an attribute of a record class for a column, None by default; arguments are those of
+    `FileField`.
+    """
     file_field = FileField(*about, **more)
     return field(default=() if file_field.several else None, metadata={"column": file_field})
 
 
 def file_fields(record: Any) -> tuple[FileField, ...]:
-    """The fields of a kind of file, in order; attributes that are no columns are left out."""
+    """Return the fields of a kind of file in order, without attributes that are no columns."""
     parts = [part for part in fields(record) if "column" in part.metadata]
     return tuple(part.metadata["column"]._replace(name=part.name) for part in parts)
 
 
 def columns_by_field(pairs: Iterable[str], known: Sequence[FileField]) -> dict[str, Any]:
-    """Field → the column that somebody gives for it with `field=column`, or a tuple of several columns.
+    """Return field → column, or a tuple of columns, from pairs such as `field=column`.
 
     Raises
     ------
-    InputError: a field that is not `known`, two columns of a field that takes one, or a text without `=`.
+    InputError: a field is not `known`, a field that takes one column has two, or a pair has no `=`.
     """
     fields_of, columns, problems = {field.name: field for field in known}, dict[str, Any](), []
     for name, equals, column in (pair.partition("=") for pair in pairs):
@@ -96,14 +104,15 @@ def columns_by_field(pairs: Iterable[str], known: Sequence[FileField]) -> dict[s
 
 
 def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
-    """The column that holds a field: the first usual name that one has, exactly or apart from case and signs.
+    """Return the column of a field: the first of its usual names that a column has, exactly or apart from
+    case and punctuation.
 
-    What a file needs may be in an object, such as `question` in `inputs`, if only one object has it.
+    A needed field may be inside an object, such as `question` in `inputs`, if only one object has it.
 
     Parameters
     ----------
-    inside: the path of the object that has what leads, as `leading_object` finds it. Other fields are looked
-        for in it first, and then in the objects around it.
+    inside: path of the object with the leading field (`leading_object`). Other fields are looked for in this
+        object first, and then in the objects around it.
     """
     outside = _column_in(field.usual, columns, "", bool(inside))
     within, path = None, inside
@@ -121,13 +130,13 @@ def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> st
 def leading_object(
     fields: Sequence[FileField], columns: Sequence[str], asked: Mapping[str, str | None] = {}
 ) -> str:
-    """The path of the object that has the queries, or the texts of a corpus; '' if no object is around them.
+    """Return the path of the object that has the leading field; '' if the record itself has it.
 
-    Elasticsearch and OpenSearch write records as `_source`, next to names of their own such as `_id`.
+    Elasticsearch and OpenSearch write records as `_source`, next to their own names such as `_id`.
 
     Parameters
     ----------
-    asked: name of a field → the column that somebody gives for it, or '' for none.
+    asked: name of a field → column that a person gives for it, or '' for no column.
     """
     leading = next((field for field in fields if field.leads), None)
     leading = leading or next((field for field in fields if field.needed), None)
@@ -143,9 +152,10 @@ def leading_object(
 
 
 def _column_in(usual: Iterable[str], columns: Sequence[str], place: str, is_around: bool) -> str | None:
-    """The column with a usual name in the object at a path, which may be around the one that leads.
+    """Return the column with a usual name in the object at a path.
 
-    There, names that begin with "_" are the engine's own, as `_score`, and only taken as they are.
+    is_around: whether the object is around the leading object. There, names that begin with "_" belong to the
+        engine, and match only exactly.
     """
     before = f"{place}." if place else ""
     here = {column[len(before) :]: column for column in columns if column.startswith(before)}
@@ -155,13 +165,13 @@ def _column_in(usual: Iterable[str], columns: Sequence[str], place: str, is_arou
 
 
 def like(names: Iterable[str], columns: Sequence[str]) -> str | None:
-    """The column with the first of the names that any column has, apart from case and signs."""
+    """Return the column with the first of the names that any column has, apart from case and punctuation."""
     bare = {_bare(name): name for name in reversed(columns)}
     return next((bare[_bare(name)] for name in names if _bare(name) in bare), None)
 
 
 def _inner(usual: Iterable[str], columns: Sequence[str]) -> str | None:
-    """The column whose last part is a usual name; None if two columns have the first such name."""
+    """Return the column whose last part is a usual name; None if two columns have the first such name."""
     parts = [(_bare(column.rpartition(".")[2]), column) for column in columns if "." in column]
     for name in map(_bare, usual):
         if matching := [column for part, column in parts if part == name]:
@@ -175,32 +185,34 @@ def _bare(name: str) -> str:
 
 @dataclass(frozen=True)
 class FileColumns:
-    """What all kinds share; `columns` are all columns of the file that was read."""
+    """Base class of the kinds of files; `columns` are all columns of the file that was read."""
 
     columns: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
     reads_nothing_else: ClassVar[bool] = False
-    """Whether a file's other columns are neither kept nor looked at."""
+    """Whether an import ignores a file's other columns."""
 
     @property
     def used(self) -> dict[str, str]:
-        """Field → the column that was read for it, or several with commas."""
+        """Return field → column that was read for it, or several columns with commas."""
         texts = {name: ", ".join(filter(None, columns)) for name, columns in self._given.items()}
         return {name: text for name, text in texts.items() if text}
 
     def named(self, but: Collection[str]) -> dict[str, str | None]:
-        """Field → the column that somebody names for it, the first of several; '' for the fields of `but`."""
+        """Return field → column that a person names for it, the first of several; '' for the fields
+        of `but`.
+        """
         return {
             name: "" if name in but else next(iter(columns), None) for name, columns in self._given.items()
         }
 
     @property
     def unused(self) -> list[str]:
-        """The columns that were not read."""
+        """Return the columns that were not read."""
         return [column for column in self.columns if column not in self._read]
 
     @property
     def _given(self) -> dict[str, Sequence[str | None]]:
-        """Field → the columns that are named for it, or (None,)."""
+        """Return field → columns that are named for it, or (None,)."""
         given = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
         return {
             name: columns if isinstance(columns, tuple | list) else (columns,)
@@ -233,12 +245,13 @@ _ANSWERED = FileField(
 
 @dataclass(frozen=True)
 class CorpusFields(FileColumns):
-    """Columns of documents; several of `body` are joined by line ends. All others are metadata.
+    """Columns of documents; several columns of `body` are joined by line ends. All other columns are
+    metadata.
 
     Attributes
     ----------
-    titles_only: whether no column may be the text; documents are judged by their title alone then.
-    inside: the path of the object whose values are the document's; '' where the record itself has them.
+    titles_only: whether documents without a text are accepted, to be judged by their title.
+    inside: path of the object with the document's values; '' if the record itself has them.
     """
 
     id: str | None = column(
@@ -276,8 +289,8 @@ class TrafficFields(FileColumns):
 
     Attributes
     ----------
-    metadata: further columns that are kept.
-    date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026; None refuses to guess.
+    metadata: further columns that are stored.
+    date_order: 'mdy' or 'dmy' for numeric dates such as 03/04/2026; with None such dates are unreadable.
     """
 
     reads_nothing_else = True
@@ -302,11 +315,11 @@ class TrafficFields(FileColumns):
 
 @dataclass(frozen=True)
 class QueryFields(FileColumns):
-    """Columns of queries to be judged. Without an id the query gets the one of its text.
+    """Columns of queries to be judged. A query without an id gets an id made from its text.
 
     Attributes
     ----------
-    inside: the path of the object whose values are the query's; '' where the record itself has them.
+    inside: path of the object with the query's values; '' if the record itself has them.
     """
 
     id: str | None = column("Id", ("_id", "id", "query_id", "qid", "query-id"), ids=True)
@@ -350,7 +363,9 @@ class ChunkFields(RunFields):
 
     @property
     def of_chunks(self) -> dict[str, str]:
-        """The fields of chunks that the file has → their columns; places by offsets spare the text."""
+        """Return the fields of chunks that the file has → their columns; with offsets, the text is not
+        needed.
+        """
         names = ["start", "end"] if self.start and self.end else ["text"] * bool(self.text)
         columns = {name: getattr(self, name) for name in [*names, "content_hash"]}
         return {name: column for name, column in columns.items() if column and names}
@@ -362,12 +377,13 @@ class JudgmentFields(FileColumns):
 
     Attributes
     ----------
-    query_text: a second column with the query's text, where `query` holds ids.
-    annotator_columns: the wide form: column → annotator. It has no annotator or grade column then.
-    annotator_map: name in the file → the annotator that it means; itself where it is another person than one
-        whose name looks the same.
-    annotator_name: who gave all grades, where the file does not say. grade_given: the grade of all of them.
-    date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026.
+    query_text: second column with the query's text, if `query` has ids.
+    annotator_columns: column → annotator, for the wide form without annotator and grade columns.
+    annotator_map: name in the file → annotator. A name that maps to itself is a new person, whose name
+        only looks like a known name.
+    annotator_name: annotator of all grades, for files without annotators. grade_given: grade of all
+    judgments.
+    date_order: 'mdy' or 'dmy', for numeric dates such as 03/04/2026.
     """
 
     query: str | None = column(*_QUERY)
@@ -424,7 +440,7 @@ class ReferenceFields(FileColumns):
 
 @dataclass(frozen=True)
 class NuggetFields(FileColumns):
-    """Columns of nuggets: a row for each, or for each query with a list of objects."""
+    """Columns of nuggets: a row for each nugget, or a row for each query with a list of objects."""
 
     query: str | None = column(*_ANSWERED)
     nugget: str | None = column("Nuggets", ("nuggets", "nugget", "nugget_text", "text"), "the nuggets")

@@ -40,15 +40,15 @@ _SEPARATOR = re.compile(r'\s*"?sep=([^"\r\n])"?\s*', re.IGNORECASE)
 Row = tuple[int, dict[str, Any]]
 _DELIMITERS = ",;\t|"
 _CASE = ("query", "docid", "rating")
-"""Header of a case of Quepid, where a query that nobody rated is a line of one cell."""
+"""Header of a case of Quepid, in which a query without ratings is a line of one cell."""
 
 
 class FileLayout(NamedTuple):
-    """How a file is to be read; what is None is found out.
+    """Format, encoding and columns of a file; a format of None is found from the file.
 
     Attributes
     ----------
-    columns: names of the columns of a table whose file does not name them (`header` False).
+    columns: names of the columns of a table without a header (`header` False).
     """
 
     format: str | None = None
@@ -58,11 +58,11 @@ class FileLayout(NamedTuple):
 
 
 def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
-    """The format of a file out of `FORMATS`: the one asked for, else by its name, else by its beginning.
+    """Return the format of a file: the requested format, or the format by the file's name or beginning.
 
     Raises
     ------
-    InputError: there is no such format, or the file shows none.
+    InputError: the requested format is unknown, or the file shows no format.
     """
     if layout.format is not None:
         if layout.format not in FORMATS:
@@ -78,12 +78,12 @@ def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
 
 
 def suffix_of(path: Path) -> str:
-    """How a file's name ends, in small letters, without .gz."""
+    """Return the ending of a file's name in small letters, without .gz."""
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
-    """Refuse names of columns where the format takes none, and a layout that lacks them."""
+    """Refuse names of columns for a format without such names, and a table without a header and names."""
     if format in ("csv", "tsv"):
         if layout.columns is None and not layout.header:
             problems.stop("--no-header needs the columns' names", "Give them as --columns time,query.")
@@ -96,7 +96,7 @@ def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
 
 
 def separator_of(line: str) -> str:
-    """The delimiter that Excel's line `sep=;` names; '' of any other line."""
+    """Return the delimiter that Excel's line `sep=;` names; '' for other lines."""
     match = _SEPARATOR.fullmatch(line)
     return match[1] if match else ""
 
@@ -128,7 +128,7 @@ def _format_of_content(path: Path, layout: FileLayout) -> str | None:
 
 
 def _even(counts: Iterable[int]) -> bool:
-    """Whether each line has the same number of delimiters, and at least one."""
+    """Return whether all lines have the same number of delimiters, which is not 0."""
     numbers = set(counts)
     return len(numbers) == 1 and numbers != {0}
 
@@ -139,7 +139,7 @@ def _is_qrel(line: str) -> bool:
 
 
 def beir_file(path: Path, name: str) -> Path:
-    """The file `name` (or `name`.gz) of a BEIR folder; any other path as it is."""
+    """Return the file `name` (or `name`.gz) of a BEIR folder; return other paths as they are."""
     if not path.is_dir():
         return path
     for candidate in (path / name, path / f"{name}.gz"):
@@ -153,7 +153,7 @@ csv.field_size_limit(MAX_LINE_LENGTH)  # a document may be larger than the 128 K
 
 
 class TextTable:
-    """The rows of a CSV or TSV.
+    """Rows of a CSV or TSV file.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class TextTable:
 
 
 def qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
-    """The lines of TREC's qrels; empty ones and comments are passed over."""
+    """Yield the lines of TREC's qrels, without blank lines and comments."""
     for number, line in enumerate(lines, 1):
         cells = line.split()
         if not cells or cells[0].startswith("#"):
@@ -213,7 +213,7 @@ def qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
 
 
 def refuse_names_twice(names: Iterable[str], problems: Problems) -> None:
-    """Stop with a sentence where two columns have one name."""
+    """Refuse a file with two columns of one name."""
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         problem = f"the header names {', '.join(map(repr, twice))} more than once"
@@ -221,7 +221,7 @@ def refuse_names_twice(names: Iterable[str], problems: Problems) -> None:
 
 
 def _up_to_text(lines: Iterator[str]) -> list[str]:
-    """The lines up to the first that is not blank."""
+    """Return the lines up to the first line that is not blank."""
     begin: list[str] = []
     for line in lines:
         begin.append(line)
@@ -231,7 +231,7 @@ def _up_to_text(lines: Iterator[str]) -> list[str]:
 
 
 def _delimiter(first: str, columns: Sequence[str] | None) -> str:
-    """The delimiter of a CSV: the one that gives as many cells as columns, or that its header holds."""
+    """Return the delimiter of a CSV: it gives as many cells as columns, or its header has it."""
     for delimiter in _DELIMITERS:
         if columns is not None and len(next(csv.reader([first], delimiter=delimiter), [])) == len(columns):
             return delimiter
@@ -241,7 +241,9 @@ def _delimiter(first: str, columns: Sequence[str] | None) -> str:
 
 
 def _numbered(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV reader with the line on which each begins; rows that cannot be read are problems."""
+    """Yield the rows of a CSV reader with the line on which each begins; rows that cannot be read are
+    problems.
+    """
     line = 0
     while True:
         try:

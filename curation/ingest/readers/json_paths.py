@@ -1,7 +1,6 @@
-"""Paths to what is within the values of a record.
+"""Paths to values inside the objects of a record.
 
-A path such as "inputs.question" leads through objects, and through texts of tables that are JSON objects
-themselves.
+A path such as "inputs.question" leads through objects, and through cells of tables that are JSON objects.
 """
 
 from __future__ import annotations
@@ -12,15 +11,17 @@ from contextlib import suppress
 from typing import Any
 
 _MAX_OPENED_VALUES = 30
-"""Values of an object that is opened: one with more has names of its own, such as documents."""
+"""Limit of the values of an opened object: a larger object has ids as names, such as ids of documents."""
 _WRAPPERS = ("_source", "fields", "doc", "event")
-"""Objects that are opened whatever they have: each is a record as another tool wraps it."""
+"""Names of objects that are always opened, because other tools wrap records in them."""
 _OF_A_HIT = ("sort", "highlight", "fields", "inner_hits", "matched_queries")
-"""What Elasticsearch and OpenSearch write next to `_source`, apart from names that begin with "_"."""
+"""Names that Elasticsearch and OpenSearch write next to `_source`, apart from names that begin with "_"."""
 
 
 def object_of(value: Any) -> dict[str, Any] | None:
-    """The object that a value is, or that a text of a table says; SQuAD's list of texts is no object."""
+    """Return a value as an object, from an object or its JSON; None for others, and for SQuAD's lists of
+    texts.
+    """
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
@@ -33,7 +34,7 @@ def _opened(name: str, value: Any) -> dict[str, Any] | None:
 
 
 def has_objects(value: Any) -> bool:
-    """Whether a value is an object or a list of such, or a text that says so: no query is one."""
+    """Return whether a value is an object or a list of objects, or JSON of these."""
     if isinstance(value, str):
         return object_of(value) is not None or (value.startswith("[{") and value.endswith("}]"))
     items = value if isinstance(value, list) else [value]
@@ -41,13 +42,13 @@ def has_objects(value: Any) -> bool:
 
 
 def hold_objects(values: Iterable[Any]) -> bool:
-    """Whether values are objects alone, where they are something."""
+    """Return whether all values are objects, without empty values."""
     filled = [value for value in values if value not in (None, "", {})]
     return bool(filled) and all(object_of(value) is not None for value in filled)
 
 
 def inner_columns(fields: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    """The paths of what is within the objects of a record."""
+    """Yield the paths of the values inside the objects of a record."""
     for name, value in fields.items():
         inside = _opened(name, value)
         if inside is not None and (len(inside) <= _MAX_OPENED_VALUES or name in _WRAPPERS):
@@ -57,9 +58,9 @@ def inner_columns(fields: Mapping[str, Any], before: str = "") -> Iterator[str]:
 
 
 def value_at(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
-    """What is at a path, as one value; () where there is nothing. A name may have dots itself.
+    """Return the value at a path as a tuple of one; () without a value. A name may have dots.
 
-    Elasticsearch writes a list of one value for each of its `fields`: that is the value.
+    Elasticsearch writes a list of one value for each of its `fields`; the item of the list is returned.
     """
     if path in fields:
         return (fields[path],)
@@ -73,10 +74,10 @@ def value_at(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
 
 
 def rest_of(fields: Mapping[str, Any], used: Collection[str | None], place: str) -> dict[str, Any]:
-    """What a record has besides the columns that are used.
+    """Return the values of a record without the used columns.
 
-    Where the record is wrapped in the object at `place`, that is what the object has, and what is next to it;
-    names next to it that begin with "_" are an engine's own.
+    For a record inside the object at `place`, these are the values of the object and next to it, without the
+    engine's names, which begin with "_".
     """
     if not place:
         return {name: value for name, value in fields.items() if name not in used}

@@ -1,8 +1,7 @@
-"""Records of JSON: of lines with an object each, or of one text.
+"""Records of JSON: lines with an object each, or one JSON text.
 
-One text holds a list of records, an object with such a list under a usual key (`data`, `examples`, …) or its
-only one, an object of columns, or one record. JSON is read within bounds; a problem names what cannot be
-read, and its line.
+One text has a list of records, an object with such a list under a usual key (`data`, `examples`, …) or its
+only key, an object of columns, or one record. JSON is read within bounds; a problem has its line.
 """
 
 from __future__ import annotations
@@ -22,25 +21,25 @@ from curation.ingest.readers.tool_records import tool_format_of
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]|-?\d++', re.DOTALL)
 _NEAR = 20
 MAX_JSON_LENGTH = 64_000_000
-"""Characters of one JSON text, which is read as a whole."""
+"""Limit of one JSON text in characters, because it is read as a whole."""
 _LIST_KEYS = (
     *("data", "examples", "records", "items", "rows", "samples", "goldens", "queries", "requests"),
     *("querySetQueries", "judgmentRatings", "query_doc_pairs"),
 )
-"""What tools call a list of records, where its object says more."""
+"""Names of a list of records in tools' files with further names."""
 _LINES = "Make lines of it first: jq -c '.[]' FILE"
 Row = tuple[int, dict[str, Any]]
 _decoder = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
 
 
 class UnreadJSONError(Exception):
-    """A text is no JSON that can be meant.
+    """A text is no valid JSON, or exceeds a bound.
 
     Attributes
     ----------
-    line: the line of the text on which that shows, from 1.
-    found: what is wrong, as a part of a sentence.
-    is_broken: whether it is no JSON at all.
+    line: line of the problem, from 1.
+    found: clause about the problem.
+    is_broken: whether the text is no JSON.
     """
 
     def __init__(self, line: int, found: str, is_broken: bool = False) -> None:
@@ -49,12 +48,12 @@ class UnreadJSONError(Exception):
 
 
 def read_json(text: str, decode: Callable[[str], Any] = json.loads) -> Any:
-    """What a JSON text says.
+    """Return the value of a JSON text.
 
     Raises
     ------
-    UnreadJSONError: it is broken, nested too deeply, or has too many lists and objects, or a number that is
-        too long to be read.
+    UnreadJSONError: the text is broken, nested too deeply, or has too many lists and objects or a number with
+        too many digits.
     """
     _refuse_many(text)
     try:
@@ -107,11 +106,11 @@ def _line(text: str, at: int) -> int:
 def json_rows(
     lines: Iterable[str], problems: Problems, clean: Callable[[Any], Any] = lambda value: value
 ) -> Iterator[Row]:
-    """The number and the value of each record: of its line, or of its entry in the one text.
+    """Yield each record with the number of its line, or of its entry in one text.
 
     Parameters
     ----------
-    clean: makes a value of one whose text has escapes.
+    clean: function for values with escapes, which replaces characters that no database can store.
     """
     numbered = enumerate(lines, 1)
     filled = ((number, line.strip()) for number, line in numbered if line.strip())
@@ -142,7 +141,7 @@ def json_rows(
 
 
 def records_in(value: dict[str, Any]) -> list[Any]:
-    """The records of an object: of the list in it, or of its columns; else the object itself."""
+    """Return the records of an object: from its list or its columns, or the object itself."""
     if tool_format_of(value) is not None:
         return [value]
     if (hits := hits_of(value)) is not None:
@@ -161,7 +160,7 @@ def records_in(value: dict[str, Any]) -> list[Any]:
 
 
 def hits_of(value: dict[str, Any]) -> list[Any] | None:
-    """The hits of a response of Elasticsearch or OpenSearch, or of several in one; None for other objects."""
+    """Return the hits in one or several responses of Elasticsearch or OpenSearch; None for other objects."""
     inner = value.get("rawResponse", value)
     responses = inner.get("responses", [inner]) if isinstance(inner, dict) else []
     if not isinstance(responses, list) or not responses:
@@ -181,12 +180,12 @@ def _holds_objects(value: Any) -> bool:
 
 
 def _begins_a_text(line: str) -> bool:
-    """Whether a first line is one of a text: of a list, or of an object that goes on."""
+    """Return whether a first line begins one JSON text: a list, or an object over several lines."""
     return line.startswith("[") or (line.startswith("{") and line.endswith(("{", "[", ",", ":")))
 
 
 def whole_text(lines: Iterable[str], problems: Problems) -> Any:
-    """What all lines together say as one JSON text; stops where they say nothing."""
+    """Return the value of all lines as one JSON text; refuse broken JSON."""
     text = BoundedText(problems, "the file is one JSON text, which", MAX_JSON_LENGTH, _LINES)
     for line in lines:
         text.add(line)

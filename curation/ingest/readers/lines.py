@@ -1,7 +1,7 @@
-"""The text lines of a file, packed or not, and what becomes of characters that no database keeps.
+"""Text lines of a file, packed or not, and the replacement of characters that no database can store.
 
-Decoding is Python's own, with undecodable bytes smuggled through as surrogates: one pass in C finds the
-line and the byte of each, where decoding line by line would be ten times slower.
+Python decodes a file, and passes undecodable bytes on as surrogates. So one pass in C finds the line and the
+byte of each; decoding line by line would be ten times slower.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from curation.ingest.readers.problems import Problems
 REPLACEMENT = "\ufffd"
 NUL, SURROGATE, BYTES, ZONE = "NUL character", "lone surrogate", "value of no text", "unknown time zone"
 REPLACED_BY = {NUL: "U+FFFD", SURROGATE: "U+FFFD", BYTES: "nothing", ZONE: "UTC"}
-"""How the kinds of what is replaced in a file begin, and what takes the place."""
+"""Beginning of a kind of replaced value → its replacement."""
 DIGITS = "id of more than 15 digits"
-"""Counted with what is replaced: the spreadsheet may have done so, which keeps 15 digits of a number."""
+"""Kind of values that are counted, because a spreadsheet keeps only 15 digits of a number."""
 _SMUGGLED = re.compile("[\udc80-\udcff]")
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 _PACKED = {
@@ -44,17 +44,17 @@ _NO_TABLE = {
     b"\xff\xd8\xff": ("a picture", _AS_CSV),
     b"\xd0\xcf\x11\xe0": ("a spreadsheet or a document of an office program", _AS_CSV),
 }
-"""How files begin that people give in place of a table, in small letters → what they are, and what to do."""
+"""Beginning of a file that is no table, in small letters → its kind, and advice."""
 _GZIP = b"\x1f\x8b"
 _BLANK = b" \t\r\n\v\f"
 _BLANK_READ = 1 << 20
 _AGAIN = "Export or fetch the file again."
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
-"""The byte order marks of UTF-16, as another encoding passes them on: no line of such a file can be read."""
+"""Byte order marks of UTF-16, as the decoder passes them on for other encodings."""
 
 
 def clean(text: str, replaced: Counter[str]) -> str:
-    """The text with NUL characters and lone surrogates, which no database keeps, as U+FFFD; counted."""
+    """Replace and count NUL characters and lone surrogates, because no database can store them."""
     if _UNPRINTABLE.search(text) is None:
         return text
     for sign in _UNPRINTABLE.findall(text):
@@ -63,7 +63,7 @@ def clean(text: str, replaced: Counter[str]) -> str:
 
 
 def cleaned_value(value: Any, replaced: Counter[str]) -> Any:
-    """A value of a record as `clean` makes its texts; bytes within one are nothing."""
+    """Return a record's value with cleaned texts; bytes inside lists and objects become None."""
     if isinstance(value, str):
         return clean(value, replaced)
     if isinstance(value, dict):
@@ -79,7 +79,7 @@ def _inner(value: Any, replaced: Counter[str]) -> Any:
 
 
 def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
-    """Stop with a sentence at a column whose name the encoding cannot read: nobody could choose it."""
+    """Refuse a column whose name the encoding cannot read, because nobody could choose it."""
     for number, name in enumerate(names, 1):
         if _SMUGGLED.search(name):
             problems.check()  # a short file was read to its end, and its bytes are noted
@@ -90,7 +90,7 @@ def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: 
 
 
 def refuse_unreadable(path: Path, problems: Problems) -> None:
-    """Stop with a sentence at what is no file, is empty or blank, or is packed in a way that is not read."""
+    """Refuse a path that is no file, and a file that is empty, blank, or packed in an unknown way."""
     if path.is_dir():
         problems.stop("is a folder; expected a file")
     if not path.exists():
@@ -117,7 +117,9 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
 
 
 def _refuse_blank(path: Path, problems: Problems) -> None:
-    """Stop with a sentence at a file of blank lines; one of too many, or with damaged gzip, is read on."""
+    """Refuse a file with only blank lines; other readers report too many blank lines and damaged
+    gzip data.
+    """
     with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), unpacked(path) as file:
         part = file.read(64)
         in_utf_16 = part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -133,11 +135,11 @@ def _refuse_blank(path: Path, problems: Problems) -> None:
 def text_lines(
     path: Path, encoding: str, problems: Problems, replaced: Counter[str], newline: str | None = None
 ) -> Iterator[str]:
-    """The lines of a text file, gzip or plain, with their ends; `newline` is as for `io.TextIOWrapper`.
+    """Yield the lines of a text file, gzip or plain, with line ends; `newline` is as in `io.TextIOWrapper`.
 
     Raises
     ------
-    InputError: at once for an unknown encoding and for damaged gzip data.
+    InputError: the encoding is unknown, or the gzip data is damaged.
     """
     number, bad_lines, first_bad = 0, 0, ""
     try:
@@ -179,7 +181,7 @@ def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
 
 
 def unpacked(path: Path) -> IO[bytes]:
-    """The bytes of a file, which may be packed with gzip; within bounds."""
+    """Open a file, and unpack gzip within bounds."""
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
     return cast(IO[bytes], BoundedGzip(path) if packed else path.open("rb"))
@@ -192,7 +194,7 @@ def _bad_byte(number: int, line: str, position: int) -> str:
 
 
 def encoding_of(path: Path) -> str | None:
-    """The encoding that a file's first bytes mark, if it is not UTF-8."""
+    """Return 'utf-16' if a file's first bytes are its byte order mark; else None."""
     with suppress(OSError), path.open("rb") as file:
         return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
     return None

@@ -1,6 +1,6 @@
-"""The rows of a Parquet file, within bounds, as records; and which of its columns can be read at all.
+"""Rows of a Parquet file as records, within bounds, and the columns that cannot be read.
 
-Only the columns that are asked for are read, so that one that nobody uses may be of any type, or damaged.
+Only used columns are read, so that an unused column may have any type or be damaged.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from curation.ingest.readers.lines import ZONE, cleaned_value
 from curation.ingest.readers.problems import Problems
 
 READ_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, RuntimeError)
-"""What Arrow raises where a file is damaged, or has what Arrow does not read."""
+"""Errors that Arrow raises for a damaged file, or for a feature that Arrow does not support."""
 MAX_ROWS = 2_000
 _OF_A_VALUE = 50
-"""Bytes that a value takes besides its own: a kilobyte can repeat one a hundred million times."""
+"""Bytes that count for each value besides its size: a kilobyte can repeat a value a hundred million times."""
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
-    """The file, to be read with its checksums, and times as 96 bits in microseconds.
+    """Open a Parquet file with checks of its checksums, and with 96-bit times in microseconds.
 
-    In nanoseconds, Arrow's default, years before 1678 and after 2261 would come out as others.
+    Arrow's default, nanoseconds, would change years before 1678 and after 2261.
     """
     return pq.ParquetFile(path, coerce_int96_timestamp_unit="us", page_checksum_verification=True)
 
@@ -38,15 +38,15 @@ def open_parquet(path: Path) -> pq.ParquetFile:
 def parquet_batches(
     path: Path, most_rows: int, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a Parquet file, so many at a time, or fewer where one value may be large.
+    """Yield the rows of a Parquet file in batches of `most_rows` rows, or fewer if values may be large.
 
     Parameters
     ----------
-    columns: those to read, each by its name; None reads all.
+    columns: names of the columns to read; None reads all columns.
 
     Raises
     ------
-    OutOfBoundsError: it unpacks to more than can be meant.
+    OutOfBoundsError: the file unpacks to more than the limit.
     """
     most = most_unpacked(path, OF_PARQUET)
     with open_parquet(path) as file:
@@ -65,11 +65,11 @@ def parquet_batches(
 def parquet_rows(
     path: Path, columns: Sequence[str] | None = None, most_rows: int = MAX_ROWS
 ) -> Iterator[dict[str, Any]]:
-    """The rows as values by name; see `values_of`.
+    """Yield the rows as values by name; see `values_of`.
 
     Raises
     ------
-    OutOfBoundsError: it unpacks to more than can be meant. `READ_ERRORS`: it cannot be read.
+    OutOfBoundsError: the file unpacks to more than the limit. `READ_ERRORS`: the file cannot be read.
     """
     for batch in parquet_batches(path, most_rows, columns):
         values = map(values_of, batch.columns)
@@ -78,13 +78,13 @@ def parquet_rows(
 
 
 def column_names(path: Path) -> list[str]:
-    """The names of the columns."""
+    """Return the names of the columns."""
     with open_parquet(path) as file:
         return list(file.schema_arrow.names)
 
 
 def unread_columns(path: Path, rows: int) -> dict[str, str]:
-    """The columns whose first rows, so many, cannot be read → what Arrow says of them."""
+    """Return the columns whose first rows cannot be read → Arrow's error."""
     if not _why_unread(path, None, rows):
         return {}
     names = column_names(path)
@@ -92,7 +92,7 @@ def unread_columns(path: Path, rows: int) -> dict[str, str]:
 
 
 def unknown_zones(path: Path) -> dict[str, str]:
-    """The columns of times in a zone that nobody knows → the zone; they are read as UTC."""
+    """Return the columns of times with an unknown zone → the zone; these times are read as UTC."""
     with open_parquet(path) as file:
         fields = list(file.schema_arrow)
     zoned = {field.name: field.type.tz for field in fields if pa.types.is_timestamp(field.type)}
@@ -100,7 +100,7 @@ def unknown_zones(path: Path) -> dict[str, str]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of Arrow says, on one line."""
+    """Return the first line of an error of Arrow."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
@@ -115,7 +115,7 @@ def _why_unread(path: Path, columns: Sequence[str] | None, rows: int) -> str:
 
 
 def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
-    """Bytes of a row, at most, where lists are of one length: a value is stored once for all that have it."""
+    """Return the largest size of a row in bytes, for lists of equal length."""
     described = file.metadata.row_group(group)
     leaves = (file.schema.column(number) for number in range(described.num_columns))
     lists = [
@@ -130,7 +130,7 @@ def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
 
 
 def _size(column: pa.Array) -> int:
-    """Bytes of the values of a column, each as often as it is meant."""
+    """Return the bytes of a column's values; each repetition of a value counts."""
     kind = column.type
     if pa.types.is_map(kind):
         return _size(column.keys) + _size(column.items) + _OF_A_VALUE * len(column)
@@ -146,14 +146,14 @@ def _size(column: pa.Array) -> int:
 
 
 class ParquetTable:
-    """One Parquet file; `damaged` is column → why it cannot be read, known after `first_rows`."""
+    """A Parquet file; `damaged` maps unreadable columns to Arrow's error, after `first_rows`."""
 
     def __init__(self, path: Path, problems: Problems, replaced: Counter[str]) -> None:
         self._path, self._problems, self._replaced = path, problems, replaced
         self.damaged: dict[str, str] = {}
 
     def first_rows(self, number: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The first rows, of all columns that can be read; the others are noted."""
+        """Return the first rows of all readable columns; note other columns in `damaged`."""
         try:
             names = column_names(self._path)
             refuse_names_twice(names, self._problems)
@@ -165,7 +165,7 @@ class ParquetTable:
         return self._rows([name for name in names if name not in self.damaged], number)
 
     def all_rows(self, wanted: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
-        """All rows, of the columns that are used; None is all."""
+        """Return all rows of the used columns; None stands for all columns."""
         if wanted is None and self.damaged:
             self.refuse_damaged([*self.damaged])
         self._replaced.clear()
@@ -173,12 +173,12 @@ class ParquetTable:
         return self._rows(wanted, MAX_ROWS)
 
     def refuse_damaged(self, names: Sequence[str]) -> NoReturn:
-        """Stop with a sentence: somebody reads these columns."""
+        """Refuse the file, because damaged columns are used."""
         problem = "; ".join(f"the column {name!r} cannot be read: {self.damaged[name]}" for name in names)
         self._problems.stop(problem, "Export the file again, without this column if nothing needs it.")
 
     def note_zones(self, used: Collection[str] | None) -> None:
-        """Count the time zones that nobody knows, of these columns or all."""
+        """Count the unknown time zones of these columns; None stands for all columns."""
         for name, zone in unknown_zones(self._path).items():
             if used is None or name in used:
                 self._replaced[f"{ZONE} {zone!r} of {name!r}"] = 1

@@ -1,4 +1,4 @@
-"""What is wrong with one file: all problems are told at once, each with its line and what to do."""
+"""Problems of a file, which are raised together, with their lines and with what to do."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import NoReturn
 from curation.core.errors import InputError
 
 _UNDECODED = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
-"""A byte that the encoding cannot read: the surrogate that `lines` passes on, which no page can draw, or the
-escape that `repr` writes for it, which nobody understands."""
+"""Pattern of an undecodable byte: the surrogate that `lines` passes on, or its escape by `repr`."""
 
 MAX_EXCERPT_LENGTH = 60
 
@@ -22,11 +21,11 @@ def quoted_excerpt(text: str) -> str:
 
 
 class Problems:
-    """What is wrong with one file, in the order in which it was met.
+    """Problems of one file, in the order in which they were found.
 
     Attributes
     ----------
-    unit: what a record's number counts: 'line', or 'row' in a file without lines.
+    unit: noun for a record's number: 'line', or 'row' in a file without lines.
     """
 
     LIMIT = 20  # a file with more is not the file that was meant: reading it on helps nobody
@@ -38,11 +37,11 @@ class Problems:
         self._ways_out: dict[str, None] = {}
 
     def add(self, number: int, problem: str, way_out: str = "") -> None:
-        """Note a problem of record `number`; the ways out of all problems are shown once, at the end.
+        """Note a problem of record `number`, with advice in `way_out`.
 
         Raises
         ------
-        InputError: this was the last one that is worth noting.
+        InputError: the number of problems reached `LIMIT`.
         """
         self.add_general(f"{self.unit} {number}: {problem}", way_out)
         if len(self._sentences) >= self.LIMIT:
@@ -56,17 +55,17 @@ class Problems:
             self._ways_out[way_out] = None
 
     def hint(self, sentence: str) -> None:
-        """Add this sentence to the ways out, if there are problems."""
+        """Add a sentence to the advice, if there are problems."""
         if self._sentences:
             self._ways_out[sentence] = None
 
     def stop(self, problem: str, way_out: str = "") -> NoReturn:
-        """Raise an InputError with this problem and all noted before: there is no reading on."""
+        """Raise an InputError with this problem and all earlier problems."""
         self.add_general(problem, way_out)
         raise self._error()
 
     def check(self) -> None:
-        """Raise an InputError if there were any problems."""
+        """Raise an InputError with all problems, if there are any."""
         if self._sentences:
             raise self._error()
 

@@ -1,12 +1,12 @@
-"""Records: the lines of JSON, rows of tables and lines of qrels that the other modules take in.
+"""Records of a file: lines of JSON, rows of tables, lines of qrels.
 
-`Records` is one file being read. It knows the file's columns before the first record, so that a missing
-column is reported at once. It notes every problem of the file while it goes, and so may who iterates; the end
-of the iteration raises all of them together. A problem of one record never stops the reading.
+`Records` reads one file. It knows the file's columns before the first record, so that a missing column is
+reported at once. It notes each problem of the file, and its user may note further problems; the end of the
+iteration raises all problems together. A problem of one record does not stop the reading.
 
 Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
-columns), and formats of old tools: 'trec' (documents or topics), 'smart'. They are found from
-the file's name or else from its beginning. Text may be gzipped. A column of an object is named by a path.
+columns), and formats of old tools: 'trec' (documents or topics), 'smart'. The file's
+name or beginning shows the format. Text may be gzipped. A path names a value inside an object.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ if TYPE_CHECKING:
     from curation.ingest.readers.parquet import ParquetTable
 
 Fields = TypeVar("Fields", bound=FileColumns)
-"""A record of `fields`: the columns of one kind of file."""
-OFFSETS = "Where they are places of chunks, name them with --map start=COLUMN and --map end=COLUMN."
+"""A class of `fields`: columns of one kind of file."""
+OFFSETS = "If they are places of chunks, name them with --map start=COLUMN and --map end=COLUMN."
 IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column as text, and enter these ids again."
 CLASSIC_ROWS = {"trec": trec_rows, "smart": smart_rows}
-"""Format → the function that gives (line, fields) for each record of its lines, and notes problems."""
+"""Format → function that yields (line, fields) for each record, and notes problems."""
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
 _TICK = 1_000
 _EXACT_DIGITS = 15  # of a number in a spreadsheet
 _NESTED = ("jsonl", "parquet")  # formats whose values may be objects
 _QUERY_TEXTS = ("--map text", "--map query", "--map query_text")
-"""What these name is never JSON, even within a text."""
+"""Options for columns of queries' texts, which are never JSON."""
 
 
 class Record(NamedTuple):
-    """One record: the line (in Parquet, the row) where it begins, from 1, and its values by name.
+    """A record: the line (in Parquet, the row) on which it begins, from 1, and its values by name.
 
     Values of CSV, TSV and qrels are texts; values of JSON and Parquet have their types.
     """
@@ -71,24 +71,23 @@ class Record(NamedTuple):
 
 
 class Records:
-    """The records of one file. Iterate once; the end raises an InputError if there were problems.
+    """Reader of a file's records. Iterate once; the end raises an InputError if there were problems.
 
     Attributes
     ----------
-    columns: the names of the fields, of the first hundred records in JSON; of objects, the paths of what is
-        within them.
-    problems: add what is wrong with a record while iterating.
+    columns: names of the columns, in JSON of the first hundred records; paths of the values inside objects.
+    problems: problems of the file, to which the caller may add.
     replaced: characters that became U+FFFD, by kind.
-    source: the file's name without its folder (a BEIR folder's name is kept: all its files are named alike).
+    source: the file's name without its folder, but with the name of a BEIR folder.
 
     Parameters
     ----------
-    judged: take records that hold several judgments apart (`ingest.readers.tool_records`): True for these,
-        False for what they are about.
+    judged: how to read records with several judgments (`ingest.readers.tool_records`): True yields each
+        judgment, False yields the query or pair once; None does not divide records.
 
     Raises
     ------
-    InputError: the file cannot be read, is empty, its format is unknown, or its header is not usable.
+    InputError: the file cannot be read, is empty, has an unknown format, or has an unusable header.
     """
 
     def __init__(
@@ -142,31 +141,31 @@ class Records:
 
     @property
     def unit(self) -> str:
-        """What a record's number counts: 'line' or 'row'."""
+        """Return the noun for a record's number: 'line', 'row' or 'entry'."""
         return self.problems.unit
 
     @property
     def replaced(self) -> dict[str, int]:
-        """Characters that became U+FFFD so far, by kind."""
+        """Return the number of replaced characters so far, by kind."""
         return dict(+self._replaced)
 
     def field(self, option: str, asked: str | None, usual: Sequence[str] = ()) -> str | None:
-        """The column that `option` asks for, else the first usual one that the file has, else None.
+        """Return the column that `option` asks for, or the first usual column of the file, or None.
 
-        An empty name asks for none, whatever the file has.
+        An empty name asks for no column.
         """
         return self._column(option, asked, FileField("", tuple(usual)))
 
     def need(
         self, option: str, asked: str | None, usual: Sequence[str], what: str, ids: bool = False
     ) -> str | None:
-        """Like `field`, for what no record can do without; a file without it is a problem."""
+        """Return the column as `field` does; a file without the column is refused."""
         field = FileField("", tuple(usual), what, ids=ids)
         self._inside = self._inside or leading_object([field], self.columns, {"": asked})
         return self._column(option, asked, field)
 
     def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
-        """The columns that the file has for the fields of its kind, without the fields of `but`."""
+        """Return the file's columns for the fields of its kind, without the fields of `but`."""
         used: dict[str, Any] = dict.fromkeys(but)
         self._inside = leading_object(file_fields(type(asked)), self.columns, asked.named(but))
         for field in file_fields(type(asked)):
@@ -212,7 +211,7 @@ class Records:
         return column
 
     def _refuse_objects(self, option: str, name: str | None) -> None:
-        """Refuse a column of objects where a text is expected: now, or where the first one is met."""
+        """Refuse a column of objects for a field with texts, now or at the first object."""
         if name in self._objects:
             inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
             self.refuse_columns(
@@ -222,7 +221,7 @@ class Records:
             self._texts[name] = option
 
     def unread(self, used: Collection[str]) -> str:
-        """The sentence that names the columns which are not among the used ones; '' without one."""
+        """Return the sentence about unused columns; '' without unused columns."""
         values = {name: [text_of(record.fields.get(name)) for record in self._first] for name in self.columns}
         unread = [name for name in values if name not in used]
         whole = [name for name in unread if None not in map(whole_number, values[name])]
@@ -230,7 +229,7 @@ class Records:
         return f"columns that are not read: {join_words(unread, 10)}.{places}" if unread else ""
 
     def longest_text(self, but: Collection[str] = ()) -> str | None:
-        """The column whose first values are the longest, if they are as long as a text."""
+        """Return the column with the longest first values, if these are as long as a text."""
         lengths = {
             name: sum(len(text_of(record.fields.get(name))) for record in self._first) / len(self._first)
             for name in self._names
@@ -240,23 +239,24 @@ class Records:
         return name if lengths.get(name, 0) >= _A_TEXT else None
 
     def refuse_columns(self, problem: str) -> None:
-        """Note that the file's columns are not enough to read it; raised when the iteration begins."""
+        """Note a problem of the file's columns, which the beginning of the iteration raises."""
         noun = "fields" if self.format == "jsonl" else "columns"
         there = f"The file has the {noun} {join_words([*map(repr, self.columns)], 20)}."
         self.problems.add_general(problem, there)
         self._general = True
 
     def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
-        """Raise: the records were read, and each of them was left out."""
+        """Refuse a file whose records were all left out."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         self.problems.stop(f"no {what} could be taken from it: {reasons}")
 
     def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
-        """The rows by columns.
+        """Return the rows in blocks of columns.
 
         Raises
         ------
-        NeedsRowReader: it is no table, or iterating says what is wrong with it; at once, or at any block.
+        NeedsRowReader: the file is no table, or only iterating can report its problem; at once, or at any
+        block.
         """
         from curation.ingest.readers.blocks import (  # brings Arrow and numpy: slow to import
             NeedsRowReader,
@@ -274,7 +274,7 @@ class Records:
         return read_blocks(self._path, layout, self._text_table.delimiter, wanted)
 
     def report_progress(self, done: int, total: int = 0) -> None:
-        """Report how many records were read, and how many there are if that is known."""
+        """Report the number of records that were read, and the total if it is known."""
         self._progress(f"reading {self._path.name}", done, total)
 
     def __iter__(self) -> Iterator[Record]:
@@ -322,7 +322,7 @@ class Records:
                 self.problems.add(record.line, f"{name!r} is {kind}; expected a text", way_out)
 
     def _read_ids(self, record: Record) -> None:
-        """Make texts of the record's ids; note what is not fit to be one."""
+        """Convert the record's ids to texts, and note unfit values."""
         for name in self._ids & record.fields.keys():
             value = record.fields[name]
             if isinstance(value, str | None | list | dict):
@@ -370,7 +370,7 @@ class Records:
         return starmap(Record, self._text_table)
 
     def _note_bytes(self, record: Record) -> None:
-        """Take bytes that are no text as nothing, and refuse them in a column that is used."""
+        """Replace bytes that are no text by None, and refuse them in a used column."""
         for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
             record.fields[name] = None
             if name in self._read:
@@ -382,6 +382,6 @@ class Records:
 
 
 def _is_the_grade(records: Iterable[Record], name: str) -> bool:
-    """Whether a column has the values of the grade: a tool names the question that has the grades."""
+    """Return whether a column has the same values as `grade`, because a tool's question has the grades."""
     values = [record.fields for record in records if name in record.fields]
     return name != "grade" and all(row.get("grade") is row[name] for row in values)

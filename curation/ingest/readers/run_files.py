@@ -1,11 +1,11 @@
-"""Run files: the lines of a ranked list, in the formats that systems write.
+"""Run files: lines of ranked lists, in the formats of systems.
 
-'trec'          six columns: query, Q0, document, rank, score, tag; the tag may hold spaces
+'trec'          six columns: query, Q0, document, rank, score, tag; the tag may have spaces
 'tsv', 'csv', 'jsonl', 'ranx-parquet', 'xlsx'
-                fields by name: query, document, a rank or a score or both, places or texts of chunks
+                columns: query, document, rank or score or both, places or texts of chunks
 'ranx-json'     one JSON object {query: {document: score}}
 
-What the lines mean, and which of them a project takes, is decided in `ingest.importers.run_import`.
+`ingest.importers.run_import` decides which lines a project stores.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ _SUFFIXES = {
 _ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines say --format jsonl."
 _HEADER = "For a file without a header say --no-header --columns query,document,rank,score."
 _RECORDS = re.compile(r'\s*(\[|\{\s*"[^"]*"\s*:\s*\[\s*(\{|$))')
-"""How the first line of JSON begins that holds a list of places, not ranx's object."""
+"""Pattern of a first line of JSON with a list of places, which is not ranx's object."""
 _TICK = 10_000
 
 
 class RunRow(NamedTuple):
-    """One line as the file has it; rank and score are as written, numbers or not.
+    """A line of a run as written in the file; rank and score may be no numbers.
 
     Attributes
     ----------
-    line: line, row or entry, from 1; `RunFile.problems.unit` says which.
-    query: an id or a text.
-    chunk: the values of `RunFile.chunk_columns`, as texts.
+    line: number of the line, row or entry (`RunFile.problems.unit`), from 1.
+    query: id or text.
+    chunk: values of `RunFile.chunk_columns`, as texts.
     """
 
     line: int
@@ -71,17 +71,17 @@ class RunRow(NamedTuple):
 
 
 class RunFile:
-    """One run file. Iterate once; the end raises an InputError if there were problems.
+    """Reader of a run file. Iterate once; the end raises an InputError if there were problems.
 
     Attributes
     ----------
-    fields: the names in use; a table has a rank or a score or both, TREC's lines both, ranx JSON scores.
-    unread: a sentence on columns that have no meaning here.
-    problems: add what is wrong with a row while iterating.
+    fields: used columns; a table has ranks or scores or both, TREC's lines have both, ranx JSON has scores.
+    unread: sentence about unused columns.
+    problems: problems of the file, to which the caller may add.
 
     Raises
     ------
-    InputError: the file cannot be read, its format is not known, or its columns are not enough.
+    InputError: the file cannot be read, its format is unknown, or a needed column is missing.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class RunFile:
 
     @property
     def chunk_columns(self) -> dict[str, str]:
-        """The fields that say which part of its document a place is → their columns."""
+        """Return the fields that state a chunk → their columns."""
         return self.fields.of_chunks if isinstance(self.fields, ChunkFields) else {}
 
     def __iter__(self) -> Iterator[RunRow]:
@@ -123,14 +123,16 @@ class RunFile:
         self.problems.check()
 
     def columns(self) -> RunColumns | None:
-        """All rows at once, as iterating finds them; None if only that can read the file.
+        """Return all rows as columns; None if only iterating can read the file.
 
-        Nothing is noted, and iterating is still possible.
+        No problem is noted, and iterating is still possible.
         """
         return self._kept or self._columns()
 
     def keep_columns(self) -> bool:
-        """Keep all rows, so that `columns` parses the file no more; whether they can be had at once."""
+        """Keep all rows as columns, so that `columns` does not parse the file again; return whether this is
+        possible.
+        """
         self._kept = self._columns()
         return self._kept is not None
 
@@ -242,7 +244,7 @@ class RunFile:
 
 
 class _JsonPairs(list[tuple[str, Any]]):
-    """A JSON object with repeated names: a dict would hide the second."""
+    """A JSON object as pairs, because a dict would hide repeated names."""
 
 
 _pairs_decoder = json.JSONDecoder(object_pairs_hook=_JsonPairs)

@@ -1,7 +1,7 @@
-"""The rows of a spreadsheet: of its only visible sheet with any, below a first row of names.
+"""Rows of a spreadsheet's only visible sheet with rows, below a first row of names.
 
-Calamine lays out all cells from the first to the last, so a cell at XFD1048576 needs 550 GB, and a process
-that cannot have them is ended. It is handed a copy of the parts that are XML, with cells within bounds.
+Calamine allocates all cells from the first to the last, so that a cell at XFD1048576 needs 550 GB and ends
+the process. Calamine gets a copy of the XML parts, after a check that their cells are within bounds.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
 MAX_CELLS = 5_000_000
-"""Cells of a sheet, those without a value included, and texts of a file: 450 MB and 15 seconds."""
+"""Limit of a sheet's cells, including empty cells, and of a file's texts: 450 MB and 15 seconds."""
 _PLACE = re.compile(r"([A-Za-z]{0,3})([0-9]{1,7})")
 _ROWS, _COLUMNS = 1_048_576, 16_384
 _AS_CSV = "save the table as CSV"
-_ONE_SHEET = "Save the one that is meant as CSV, or remove the others."
+_ONE_SHEET = "Save one sheet as CSV, or remove the other sheets."
 _SHOW = "Show the sheet in the spreadsheet, or save it as CSV."
 _NAMES_FIRST = "Name each column in the first row, and delete what is above the names."
 _UNMERGE = "Give each row its own value: unmerge the cells, and fill them in."
@@ -39,7 +39,7 @@ Rows = Iterator[tuple[int, Cells]]
 
 
 class BrokenSheetError(Exception):
-    """The file is damaged; the message is a part of a sentence."""
+    """The file is damaged; the message is a clause about it."""
 
 
 _DAMAGE = (
@@ -49,12 +49,12 @@ _DAMAGE = (
 
 
 def checked_copy(path: Path) -> io.BytesIO:
-    """The parts of a spreadsheet that are XML, as a zip.
+    """Return the XML parts of a spreadsheet as a zip archive.
 
     Raises
     ------
-    OutOfBoundsError: it unpacks to too much, or its cells are too far apart. BrokenSheetError, BadZipFile,
-        and what else `zipfile` raises: it is damaged.
+    OutOfBoundsError: the file unpacks to too much, or its cells are too far apart.
+    BrokenSheetError, BadZipFile, and other errors of `zipfile`: the file is damaged.
     """
     copy = io.BytesIO()
     with open_zip(path) as archive, zipfile.ZipFile(copy, "w") as whole:
@@ -68,7 +68,7 @@ def checked_copy(path: Path) -> io.BytesIO:
 
 
 class _SheetPart:
-    """One part being looked through: where its cells are, as calamine counts rows and columns."""
+    """Check of one part: it counts rows and columns as calamine does."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -79,7 +79,7 @@ class _SheetPart:
         self._left = _COLUMNS
 
     def check(self, content: bytes) -> None:
-        """Raise what is wrong with the part."""
+        """Raise the problem of the part."""
         parser = expat.ParserCreate("UTF-8")
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.StartDoctypeDeclHandler = self._refuse_doctype
@@ -115,7 +115,7 @@ class _SheetPart:
         raise BrokenSheetError(f"{self._name} has a DOCTYPE, which no spreadsheet has")
 
     def _place(self, text: str) -> tuple[int, int]:
-        """Row and column from 0 of a place such as B7; the place of a row has the column -1."""
+        """Return row and column, from 0, of a place such as B7; the column of a row's place is -1."""
         cell = _PLACE.fullmatch(text)
         row, column = (int(cell[2]), _number(cell[1])) if cell else (0, 0)
         if not 1 <= row <= _ROWS or column > _COLUMNS:
@@ -123,7 +123,7 @@ class _SheetPart:
         return row - 1, column - 1
 
     def _count(self) -> None:
-        """Count the cell, which may have a value; rows are laid out from the first of the sheet on."""
+        """Count a cell, and the cells of the rectangle that calamine allocates from the first row on."""
         row, column = self._cell
         self._cells += 1
         self._height = max(self._height, row + 1)
@@ -136,7 +136,7 @@ class _SheetPart:
 
 
 def _number(letters: str) -> int:
-    """The number of a column from 1, as A is; 0 without letters."""
+    """Return the number of a column: 1 for A; 0 without letters."""
     number = 0
     for letter in letters.upper():
         number = number * 26 + ord(letter) - ord("A") + 1
@@ -144,12 +144,12 @@ def _number(letters: str) -> int:
 
 
 def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The number of each row and its values by name; formulas have the values that they had when saved.
+    """Yield the number of each row and its values by name; formulas have their saved values.
 
     Raises
     ------
-    InputError: calamine is not installed; the file is damaged, is larger than can be meant, or has no visible
-        sheet with rows, or several, or cells merged over rows.
+    InputError: calamine is not installed; the file is damaged or too large, has no visible sheet with rows or
+        several, or has cells merged over rows.
     """
     try:
         from python_calamine import CalamineError, CalamineWorkbook
@@ -172,7 +172,7 @@ def _refuse(error: BaseException, problems: Problems) -> None:
 
 
 def _only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
-    """The filled rows of the only visible sheet with any; hidden ones are no tables."""
+    """Return the filled rows of the only visible sheet with rows; hidden sheets are ignored."""
     from python_calamine import SheetVisibleEnum
 
     sheets = {sheet.name: book.get_sheet_by_name(sheet.name) for sheet in book.sheets_metadata}
@@ -198,7 +198,7 @@ def _only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
 
 
 def _filled(sheet: CalamineSheet) -> Rows:
-    """The number of each row with values, from 1, and its values by column, from 0."""
+    """Yield the number of each row with values, from 1, and its values by column, from 0."""
     left = (sheet.start or (0, 0))[1]
     for number, row in enumerate(sheet.iter_rows(), 1):
         cells = {column: _value(cell) for column, cell in enumerate(row, left) if cell != ""}
@@ -207,7 +207,7 @@ def _filled(sheet: CalamineSheet) -> Rows:
 
 
 def _value(cell: Any) -> Any:
-    """A whole number as such, where calamine has doubles; a day as the moment at which it begins."""
+    """Return a whole double as an integer, and a day as the time at which it begins."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
         return int(cell)
     is_day = isinstance(cell, date) and not isinstance(cell, datetime)

@@ -1,12 +1,11 @@
-"""Times as logs write them, as UTC, and the times of one imported file.
+"""Times of logs and of imported files, read as UTC.
 
-Each form is known by its own shape, so that one file may mix them. A time that has no such shape is
-unknown: it is never guessed. `parse_time` is the definition. A log has millions of times, nearly all
-different and of one form: `parse_times` has Arrow read the usual forms of a whole column together, and each
-distinct other text is left to `parse_time`.
+The shape of a time shows its form, so that a file may mix forms. A time of another shape is unknown and never
+guessed. `parse_time` is the definition. A log has millions of times, nearly all different and of one form:
+`parse_times` has Arrow read the usual forms of a whole column, and `parse_time` read each distinct other text.
 
-Numeric dates such as 03/04/2026 are read month or day first, as somebody says for a whole file. What could
-not be read in a file is counted.
+Numeric dates such as 03/04/2026 are read month or day first, as a person states for a whole file. Unreadable
+times of a file are counted.
 """
 
 from __future__ import annotations
@@ -43,16 +42,16 @@ _FORMS: tuple[tuple[str, str, str | None], ...] = (
     (rf"(?:19|20)\d\d{_COMPACT}", "%Y%m%d%H%M%S", None),
     (rf"\d\d{_COMPACT}", "%y%m%d%H%M%S", None),
 )
-"""Usual forms, how Arrow reads each (a unit, ISO 8601, a format of `strptime`), and the zone that it says."""
+"""Usual forms: pattern, reading by Arrow (a unit, ISO 8601, a format of `strptime`), and zone."""
 MONTH_FIRST, DAY_FIRST = "mdy", "dmy"
 DATE_ORDERS = (MONTH_FIRST, DAY_FIRST)
-ASK_FOR_ORDER = "Say which comes first: --date-order mdy (month, as in the US) or dmy (day)."
+ASK_FOR_ORDER = "Say whether month or day comes first: --date-order mdy (month, as in the US) or dmy (day)."
 _CLOCK = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
     r"(?: ?(?P<half>[ap])\.?m\.?(?![a-z]))?"
 )
 _HOURS = {"Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
-"""Abbreviation of one zone alone → hours that it is ahead of UTC."""
+"""Abbreviation of only one zone → hours ahead of UTC."""
 _ZONE = (
     rf"(?: ?(?P<zone>(?:UTC|GMT)?[+-]\d{{2}}:?\d{{2}}|{'|'.join(_HOURS)}))?"
     r"(?: ?\[?(?P<area>[A-Z]\w+(?:/[\w+-]+)+)\]?)?(?: \([^()]*\))?"
@@ -72,19 +71,21 @@ _WRITTEN = [
         rf"{_YEAR}(?P<sign>[-/.])(?P<month>\d{{1,2}})(?P=sign){_DAY_OF_MONTH}{_AFTER_DATE}",
     )
 ]
-"""Dates with the name of a month, as in Apache's logs, e-mail, `date` and spreadsheets, or the year first."""
+"""Patterns of dates with a month's name, as in Apache's logs, e-mail, `date` and spreadsheets, or
+year first.
+"""
 MAX_TIME_LENGTH = 100
 UNREADABLE_TIME = "unreadable time"
 NO_TIME = "Write times as 2026-03-31 14:05, or leave them out with --map time=."
 
 
 def parse_time(value: Any) -> datetime | None:
-    """The time in UTC without a zone, or None if it cannot be read.
+    """Return the time in UTC without a zone, or None if the value cannot be read.
 
-    Read are ISO 8601 with or without zone (without: UTC), `YYYY-MM-DD HH:MM:SS`, seconds, milliseconds and
+    Forms are ISO 8601 with or without zone (without: UTC), `YYYY-MM-DD HH:MM:SS`, seconds, milliseconds and
     microseconds since 1970 by their number of digits, yymmddhhmmss, yyyymmdd, yyyymmddhhmmss, dates with
-    the name of a month, and times that the file holds as such. Two-digit years are as in
-    POSIX: 69-99 are 19xx.
+    the name of a month, and values that are times. Two-digit years are as in POSIX:
+    69-99 are 19xx.
     """
     if isinstance(value, str):
         return _from_text(value.strip())
@@ -98,7 +99,7 @@ def parse_time(value: Any) -> datetime | None:
 
 
 def microseconds(time: datetime) -> int:
-    """Microseconds since 1970 of a time that `parse_time` gave."""
+    """Return microseconds since 1970 of a time by `parse_time`."""
     return (time - EPOCH) // _MICROSECOND
 
 
@@ -124,7 +125,7 @@ def _written_time(text: str) -> datetime | None:
 
 
 def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
-    """The time in UTC of a match with year, clock and zone; None if the calendar has no such time."""
+    """Return the time in UTC of a match with year, clock and zone; None if the calendar has no such time."""
     hour, half = int(match["hour"] or 0), match["half"]
     if half and not 1 <= hour <= 12:
         return None
@@ -141,7 +142,7 @@ def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
 
 
 def _zone(text: str, area: str) -> tzinfo:
-    """The zone of a time; of an offset and a name the offset counts, and without both it is UTC."""
+    """Return the zone of a time; an offset counts before a name, and without both the zone is UTC."""
     if area and not text:
         return ZoneInfo(area)
     if text.upper() in _HOURS:
@@ -168,7 +169,7 @@ def _from_digits(whole: str, fraction: str) -> datetime | None:
 
 
 def utc_time(time: datetime) -> datetime | None:
-    """A time in UTC, without a zone; None if its zone pushes it out of the calendar."""
+    """Return a time in UTC without a zone; None if the time in UTC is outside the calendar."""
     if time.tzinfo is None:
         return time
     try:
@@ -178,9 +179,9 @@ def utc_time(time: datetime) -> datetime | None:
 
 
 def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
-    """Microseconds since 1970 as of `parse_time`, shape (N,), UNREAD where it gives None or the text is ''.
+    """Return microseconds since 1970 as by `parse_time`, shape (N,), or UNREAD; and the unread texts.
 
-    Also returned are the numbers of the texts that are not '' and could not be read, ascending.
+    The second value has the numbers of texts that are not '' and could not be read, ascending.
     """
     times, left = np.full(len(texts), UNREAD), np.arange(len(texts))
     for pattern, iso, zone in _FORMS if len(texts) else ():
@@ -197,7 +198,7 @@ def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
 
 
 def _of_form(texts: pa.StringArray, pattern: str, iso: str, zone: str | None) -> Numbers:
-    """The times of texts that have one form."""
+    """Return the times of texts of one form."""
     if iso.isdecimal():
         return ints_of(texts.cast(pa.int64())) * int(iso)
     if iso.startswith("%"):
@@ -208,18 +209,18 @@ def _of_form(texts: pa.StringArray, pattern: str, iso: str, zone: str | None) ->
 
 
 def check_date_order(order: str | None) -> None:
-    """Refuse an order that there is not."""
+    """Refuse an unknown order of dates."""
     if order not in (None, *DATE_ORDERS):
         raise InputError(f"--date-order {order!r}: expected {' or '.join(DATE_ORDERS)}")
 
 
 def is_numeric_date(value: Any) -> bool:
-    """Whether a cell is a numeric date, with or without a time of day."""
+    """Return whether a cell is a numeric date, with or without a time of day."""
     return isinstance(value, str) and _NUMERIC_DATE.fullmatch(value.strip()) is not None
 
 
 def numeric_date(text: str, order: str) -> datetime | None:
-    """The time that a numeric date says in this order; None if the calendar has no such time."""
+    """Return the time of a numeric date in this order; None if the calendar has no such time."""
     match = _NUMERIC_DATE.fullmatch(text.strip())
     if match is None:
         return None
@@ -228,12 +229,12 @@ def numeric_date(text: str, order: str) -> datetime | None:
 
 
 def not_in_order(value: str, order: str) -> str:
-    """What is wrong with a numeric date that has no reading in this order."""
+    """Return the problem of a numeric date that cannot be read in this order."""
     return f"the time {value!r} is no date with the {'month' if order == MONTH_FIRST else 'day'} first"
 
 
 class ImportedTimes:
-    """Reads the times of one file; `unread` is what could not be read → how often.
+    """Reader of a file's times; `unread` counts unreadable times.
 
     Raises
     ------
@@ -248,11 +249,11 @@ class ImportedTimes:
 
     @property
     def no_time(self) -> bool:
-        """Whether there were times, and none could be read."""
+        """Return whether the file has times, and no time could be read."""
         return bool(self.unread) and not self._has_read
 
     def time(self, value: Any, problem: Callable[[str, str], None]) -> datetime | None:
-        """The time of a cell in UTC; `problem` gets a numeric date that cannot be distinguished."""
+        """Return the time of a cell in UTC; `problem` is called for an ambiguous numeric date."""
         if value is None or value == "":
             return None
         if not is_numeric_date(value):

@@ -1,9 +1,9 @@
-"""Records in which annotation and relevance tools write several judgments.
+"""Records with several judgments, as annotation and relevance tools write them.
 
 The tools are Quepid with its cases and books, `_rank_eval` of Elasticsearch and OpenSearch, the Search
-Relevance Workbench, Label Studio, Argilla and Prodigy. Such a record is taken apart, a judgment a record; a
-format is known by its keys. A reader of queries takes what the judgments share. A judgment without a grade is
-left out: a skipped task, a query that nobody rated.
+Relevance Workbench, Label Studio, Argilla and Prodigy. Such a record is divided into one record for each
+judgment; its keys show the format. Readers of queries get the values that the judgments share. Judgments
+without a grade, such as skipped tasks, are left out.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ from typing import Any
 Fields = dict[str, Any]
 Keys = Mapping[str, type | tuple[type, ...]]
 Parts = Iterator[tuple[Fields, Fields]]
-"""Base and judgment of each; a judgment is empty where the base has none."""
+"""Shared values and judgment; the judgment is empty if there is none."""
 _QUERY_PARAMETERS = ("query_string", "query_text", "query", "user_query", "q", "text")
 _GRADING = ("rating", "choices", "number")
 _Answer = tuple[Any, str, Any, Any]
-"""Who, question, value, and what became of it: submitted, or a draft or discarded, which are no answers."""
+"""Person, question, value, and status; drafts and discarded values are no answers."""
 _RATINGS = (dict, list)
 _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
 
 
 def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
-    """The records within one: with their judgments, or only what these are about, each once.
+    """Yield the records inside a record: each judgment with its shared values, or distinct shared values
+    only.
 
     Raises
     ------
-    UnlikeFormatError: a record has the keys of a format, and does not follow it.
+    UnlikeFormatError: a record has the keys of a format, but a different structure.
     """
     tool_format = tool_format_of(fields)
     try:
@@ -45,11 +46,11 @@ def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
 
 
 class UnlikeFormatError(Exception):
-    """The message is the name of the tool."""
+    """A record has the keys of a tool's format, but a different structure; the message names the tool."""
 
 
 def tool_format_of(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
-    """The tool that wrote a record, and what takes the record apart; None if no such tool wrote it."""
+    """Return the tool that wrote a record, and the function that divides it; None for other records."""
     for name, keys, parts in _TOOL_FORMATS:
         is_known = keys(fields) if callable(keys) else all(_is_of(fields.get(key), keys[key]) for key in keys)
         if is_known:
@@ -58,7 +59,7 @@ def tool_format_of(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | No
 
 
 def _is_of(value: Any, kind: type | tuple[type, ...]) -> bool:
-    """Whether a value is of a kind; a list has objects alone."""
+    """Return whether a value has a type; a list may have only objects."""
     return isinstance(value, kind) and (
         not isinstance(value, list) or all(isinstance(item, dict) for item in value)
     )
@@ -69,7 +70,7 @@ def _without(fields: Fields, *names: str) -> Fields:
 
 
 def _rated(fields: Fields) -> Parts:
-    """`ratings`: document → grade, or a list of documents with a `rating` each."""
+    """Divide a record whose `ratings` map documents to grades, or list documents with a `rating`."""
     base, ratings = _without(fields, "ratings"), fields["ratings"]
     if "id" in base and base.keys() & {"request", "params", "template_id"}:
         base["query_id"] = base.pop("id")
@@ -84,7 +85,9 @@ def _rated(fields: Fields) -> Parts:
 
 
 def _parameter(params: Fields) -> Any:
-    """The query among the parameters of a template: by a usual name, or the only one."""
+    """Return the query among the parameters of a template: the parameter of a usual name, or the only
+    parameter.
+    """
     only = list(params.values()) if len(params) == 1 else [None]
     return next((params[name] for name in _QUERY_PARAMETERS if name in params), only[0])
 
@@ -120,12 +123,12 @@ def _result(result: Fields) -> Any:
 
 
 def _said(values: Mapping[str, Any], graded: Sequence[str]) -> Fields:
-    """Each question's answer. If exactly one question holds grades, its answer is stored as `grade`, too."""
+    """Return each question's answer. If exactly one question has grades, its answer is `grade`, too."""
     return {**values, "grade": values[graded[0]]} if len(graded) == 1 else dict(values)
 
 
 def _argilla(fields: Fields) -> Parts:
-    """`responses`: question → a list of `value` and `user_id`."""
+    """Divide a record whose `responses` map questions to lists of `value` and `user_id`."""
     base = {**(fields.get("metadata") or {}), **fields["fields"]}
     yield from _of_people(
         base,
@@ -138,7 +141,7 @@ def _argilla(fields: Fields) -> Parts:
 
 
 def _questions(fields: Fields) -> list[str]:
-    """The questions of a flattened record of Argilla: each has lists of values and of users."""
+    """Return the questions of a flattened record of Argilla, which have lists of values and users."""
     return [
         name.removesuffix(_RESPONSES)
         for name in fields
@@ -147,7 +150,7 @@ def _questions(fields: Fields) -> list[str]:
 
 
 def _flat_argilla(fields: Fields) -> Parts:
-    """Fields and metadata side by side, and a question's answers as lists: of values, users and status."""
+    """Divide a flattened record of Argilla, with lists of values, users and status for each question."""
     questions = _questions(fields)
     parts = tuple(f"{question}." for question in questions)
     base = {name: value for name, value in fields.items() if not name.startswith(parts)}
@@ -162,7 +165,7 @@ def _flat_argilla(fields: Fields) -> Parts:
 
 
 def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
-    """The answers of each person as one judgment."""
+    """Yield one judgment for each person, with the answers to all questions."""
     by_person: dict[Any, Fields] = {}
     for who, question, value, status in answers:
         submitted = status is None or str(status).rpartition(".")[2].casefold() in ("submitted", "completed")
@@ -172,7 +175,7 @@ def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
 
 
 def _prodigy(fields: Fields) -> Parts:
-    """A choice is `accept`, a list; else `label` is what `answer` accepts, which stays for the reader."""
+    """Yield Prodigy's choice: the list `accept`, or `label`; `answer` stays for the reader of marks."""
     chosen = fields.get("accept", fields.get("label"))
     who = fields.get("_annotator_id") or fields.get("_session_id")
     judgment = {"annotator": who, "submitted_at": fields.get("_timestamp")}
@@ -192,5 +195,6 @@ _TOOL_FORMATS: tuple[tuple[str, Keys | Callable[[Fields], Any], Callable[[Fields
     ("Prodigy", {"answer": str, "_task_hash": int}, _prodigy),
     ("Prodigy", {"answer": str, "_annotator_id": str}, _prodigy),
 )
-"""The tool; keys of its records and kinds of their values, or a function that knows them; and the function
-that takes a record apart."""
+"""Tool; keys of its records and their types, or a function that recognizes its records; and the function that
+divides a record.
+"""

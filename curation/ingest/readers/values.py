@@ -1,7 +1,6 @@
-"""Values of records as text, ids and JSON; and the options that map one text to another.
+"""Values of records as texts, ids and JSON, and options that map one text to another.
 
-A map is `100=3,10=2,x=cannot-tell`. A part that holds a comma is quoted as in CSV:
-`"good, with ads=2",bad=0`.
+A map is `100=3,10=2,x=cannot-tell`. A part with a comma is quoted as in CSV: `"good, with ads=2",bad=0`.
 """
 
 from __future__ import annotations
@@ -19,24 +18,24 @@ from curation.core.errors import InputError, refuse_problems
 from curation.core.text import canonical_json
 
 EXACT = 2**53
-"""Whole numbers below this one are all kept apart by the numbers of JSON, sheets and Parquet's doubles."""
+"""Bound below which doubles (in JSON, sheets and Parquet) represent all whole numbers."""
 _MAX_NUMBER = 10**18  # what the database's 64 bits hold; a text like 1e999999999 is never written out
 
 
 CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
 UNGRADED = -1
-"""What a map gives for a cell that holds no grade; no guide has this grade."""
+"""Value of a map for a cell without a grade; no guide has this grade."""
 _WORDS: Mapping[str, int | None] = dict.fromkeys(CANNOT_TELL) | dict.fromkeys(
     ("no grade", "no_grade", "no-grade"), UNGRADED
 )
 _NO_VALUE = frozenset(
     "nan -nan null (null) none nil na n/a n.a. <na> nat #n/a #na #nv \\n - -- – — . #n/a n/a".split(" ")
 )
-"""How tools write that a cell holds nothing, in small letters: pandas, R, SQL, Excel, Stata and people."""
+"""Words for an empty cell, in small letters, in pandas, R, SQL, Excel, Stata and by people."""
 
 
 def text_of(value: Any) -> str:
-    """A field's value as text: lists have an item a line, objects are JSON, what is missing is ''."""
+    """Return a value as text: a list with one item per line, an object as JSON, a missing value as ''."""
     if isinstance(value, str):
         return value
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -51,15 +50,15 @@ def text_of(value: Any) -> str:
 
 
 class UnfitIdError(Exception):
-    """A value has lost how the id was written; the message says what the value is."""
+    """A value does not show how the id was written; the message describes the value."""
 
 
 def id_text(value: Any) -> str:
-    """The text of an id; whole numbers are integers, however they are stored.
+    """Return an id as text; whole numbers are written as integers.
 
     Raises
     ------
-    UnfitIdError: a truth value, a date or time, a fraction, or a number too large to be exact.
+    UnfitIdError: the value is a truth value, a date or time, a fraction, or a number too large to be exact.
     """
     if isinstance(value, bool):
         raise UnfitIdError("a truth value")
@@ -76,7 +75,7 @@ def id_text(value: Any) -> str:
 
 
 def metadata_json(fields: Mapping[str, Any]) -> str:
-    """Fields as canonical JSON; dates are ISO texts, and what JSON cannot say (NaN, infinity) is null."""
+    """Return values as canonical JSON; dates become ISO texts, and NaN and infinity null."""
     try:
         text = canonical_json(fields)
     except TypeError:
@@ -99,7 +98,7 @@ def _plain(value: Any) -> Any:
 
 
 def whole_number(text: str) -> int | None:
-    """The whole number that a text says, or None if it says none between -10¹⁸ and 10¹⁸."""
+    """Return a text as a whole number between -10¹⁸ and 10¹⁸; None for other texts."""
     try:
         number = Decimal(text.strip())
     except InvalidOperation:
@@ -114,11 +113,11 @@ def whole_number(text: str) -> int | None:
 
 
 def parse_grade_map(text: str) -> dict[str, int | None]:
-    """The grades of another scale and what they are on the guide's: `100=3,10=2,x=cannot-tell,y=no-grade`.
+    """Parse a map from a file's grades to the guide's grades: `100=3,10=2,x=cannot-tell,y=no-grade`.
 
     Raises
     ------
-    InputError: a part is not of that form, or one grade is mapped twice.
+    InputError: a part has a different form, or a grade is mapped twice.
     """
     mapped: dict[str, int | None] = {}
     problems = []
@@ -141,21 +140,21 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
 
 
 def grade_word(grade: int | None) -> str:
-    """How a map writes what it gives."""
+    """Return a grade as a map writes it."""
     return "no-grade" if grade == UNGRADED else "cannot-tell" if grade is None else str(grade)
 
 
 def is_no_value(text: str) -> bool:
-    """Whether a cell says that it holds nothing: '', NaN, NULL, None, n/a, a dash."""
+    """Return whether a cell is empty or says so: '', NaN, NULL, None, n/a, a dash."""
     return not text or text.casefold() in _NO_VALUE
 
 
 def parse_annotator_map(text: str) -> dict[str, str]:
-    """Names in the file and the annotators that they mean: `ann lee=Ann Lee`.
+    """Parse a map from names in a file to annotators: `ann lee=Ann Lee`.
 
     Raises
     ------
-    InputError: a part is not of that form, or one name is mapped twice.
+    InputError: a part has a different form, or a name is mapped twice.
     """
     mapped: dict[str, str] = {}
     problems = []
@@ -169,20 +168,20 @@ def parse_annotator_map(text: str) -> dict[str, str]:
 
 
 def parse_annotator_columns(text: str) -> dict[str, str]:
-    """Columns of the wide form and whose they are: `a,b=ada` is {'a': 'a', 'b': 'ada'}."""
+    """Parse columns of the wide form and their annotators: `a,b=ada` is {'a': 'a', 'b': 'ada'}."""
     pairs = (part.strip().partition("=") for part in _parts(text) if part.strip())
     return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
 
 
 def map_to_write(pairs: Mapping[str, str]) -> str:
-    """A map as an option takes it, quoted for a shell."""
+    """Return a map as the value of an option, quoted for a shell."""
     written = io.StringIO()
     csv.writer(written, lineterminator="").writerow(f"{left}={right}" for left, right in pairs.items())
     return shlex.quote(written.getvalue())
 
 
 def grade_key(text: str) -> str:
-    """What makes two written grades one: 100, 100.0 and 100.000 are."""
+    """Return a written grade in a form that is the same for 100, 100.0 and 100.000."""
     text = text.strip().casefold()
     whole = whole_number(text)
     if whole is not None:
@@ -194,7 +193,7 @@ def grade_key(text: str) -> str:
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
-    """Each part, and what is left and right of its last equals sign."""
+    """Yield each part, with the texts left and right of its last equals sign."""
     for part in map(str.strip, _parts(text)):
         left, _, right = part.rpartition("=")
         yield part, left.strip(), right.strip()

@@ -1,18 +1,19 @@
-"""What a log holds besides people's queries: over-long pastes, turned pages, robots. And personal data.
+"""Cleaning of a log: rows with over-long texts, turned pages and robots' sessions are set aside, and personal
+data is replaced.
 
-Nothing is thrown away in silence: each row that is set aside has a reason, and each reason its count.
+Each row that is set aside has a reason, and each reason its count.
 
-Turned pages. Many logs repeat a query for each page of its results. In a session, a query that follows the
-same query within half an hour is that query still; it counts once. (Half an hour without a query is the usual
-end of a session.) A row that counts several queries (a count above 1) is never a repeat.
+Turned pages. Many logs repeat a query for each page of its results. In a session, a query that
+follows the same query within half an hour is a turned page and counts once. (Half an hour without a query is
+the usual end of a session.) A row with a count above 1 is never a repeat.
 
 Robots. A session that asks more than twenty queries within a minute, or more than two hundred different ones
-on a day, is not a person's; all of its rows are set aside. Pages are turned first, so that a person who turns
-them fast is no robot. Where many people share one session id (a proxy, a shop's own server), raise the
-bounds or switch the rule off.
+on a day, is a robot's; all rows of the session are set aside. Turned pages are set aside first, so that a
+person who turns pages fast is no robot. Where many people share one session id (a proxy, a shop's own
+server), raise the bounds or switch the rule off.
 
-Both need a session and a time; rows without them are taken as they are. Work is done by column, each distinct
-text once. Silverstein et al. (1999), Analysis of a very large web search engine query log.
+Both rules need a session and a time; rows without them stay. The module works on columns, and on each
+distinct text once. Silverstein et al. (1999), Analysis of a very large web search engine query log.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from curation.ingest.importers.personal_data import MAX_PLAIN_LENGTH, redact
 
 POLICIES = ("replace", "drop")
 KEPT, EMPTY, LONG, BARE, DROPPED = range(5)
-"""Verdicts on a text: it is kept, or why it is not."""
+"""Verdicts on a text: kept, or set aside for a reason."""
 
 Codes = NDArray[np.int32]
 
@@ -46,16 +47,16 @@ _WORD = rf"[!-')-9;-?A-Z\\-~]{{1,{MAX_PLAIN_LENGTH}}}"  # visible ASCII characte
 _PLAIN = f"^{_WORD}(?: {_WORD})*$"
 
 MAX_PASTE_FACTOR = 16
-"""How many times the longest query a text may have that is searched for personal data."""
+"""Limit of a text that is searched for personal data, in multiples of the longest query."""
 
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Bounds of what is taken for a person's query; 0 switches a rule off.
+    """Rules for rows that are no query by a person; 0 switches a rule off.
 
     Raises
     ------
-    InputError: there is no such policy for personal data.
+    InputError: the policy for personal data is unknown.
     """
 
     words: int = option(
@@ -91,7 +92,7 @@ class CleaningRules:
     personal_data: str = option(
         "replace",
         "Personal data",
-        "What becomes of it. replace: placeholders such as [email]; drop: no row with it.",
+        "How personal data is handled. replace: by placeholders such as [email]; drop: leave its rows out.",
         choices=POLICIES,
     )
     known_rows: bool = option(
@@ -105,7 +106,7 @@ class CleaningRules:
 
     @property
     def reasons(self) -> dict[int, str]:
-        """Why a text is set aside, by its verdict."""
+        """Return the reasons for setting a text aside, by verdict."""
         return {
             EMPTY: "empty query",
             LONG: f"over-long query (more than {self.words} words or {self.characters} characters)",
@@ -119,12 +120,12 @@ class CleaningRules:
 
     @property
     def without_sessions(self) -> CleaningRules:
-        """The rules that look at one row alone."""
+        """Return the rules without those about sessions."""
         return replace(self, repeat_minutes=0, queries_a_minute=0, queries_a_day=0)
 
     @property
     def of_sessions(self) -> tuple[str, str]:
-        """Why a row is set aside for other rows of its session."""
+        """Return the reasons for setting a row of a session aside."""
         return self.repeat, self.robot
 
     @property
@@ -136,14 +137,14 @@ class CleaningRules:
 
 
 class Texts(NamedTuple):
-    """Distinct texts, cleaned; all by their number.
+    """Cleaned distinct texts of a log, by the number of the text.
 
     Attributes
     ----------
-    texts, normalised: without personal data; '' where the verdict is not to keep it.
-    queries: the number of its normalised query, -1 where it is not kept, shape (T,).
-    verdicts: 0 to keep it, else why not, shape (T,).
-    personal: kind → numbers of the texts in which it was found.
+    texts, normalised: without personal data; '' for a text that is set aside.
+    queries: number of the text's normalized query, -1 for a text that is set aside, shape (T,).
+    verdicts: KEPT, or the reason for setting the text aside, shape (T,).
+    personal: kind of personal data → numbers of the texts that have it.
     """
 
     texts: pa.StringArray
@@ -154,7 +155,7 @@ class Texts(NamedTuple):
 
 
 def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
-    """Redact and normalise each text, and judge whether it can be a query."""
+    """Redact and normalize each text, and give it a verdict."""
     personal: dict[str, list[int]] = {}
     verdicts = np.zeros(len(texts), np.int8)
     columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
@@ -195,7 +196,9 @@ def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
 
 
 def _cleaned(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:
-    """A text without personal data, its normalised form, the verdict, and what was found."""
+    """Return a text without personal data, its normalized form, its verdict, and the kinds of
+    personal data.
+    """
     # What no placeholder could make short enough is not searched: a paste of megabytes costs nothing.
     if rules.characters and len(raw) > MAX_PASTE_FACTOR * rules.characters:
         return ("", "", LONG, ())
@@ -219,11 +222,13 @@ def _verdict(normalised: str, rules: CleaningRules) -> int:
 def clean_rows(
     rows: Codes, sessions: Codes, times: Ints, counts: Ints, texts: Texts, rules: CleaningRules
 ) -> tuple[Mask, dict[str, int]]:
-    """Which rows of a log to keep, and how many are left out for each reason.
+    """Return which rows of a log are kept, and the number of rows set aside for each reason.
 
-    `rows` are the numbers of the rows' texts; all of shape (R,), and a session of -1 is unknown.
+    Rows are set aside by their text, then as turned pages, then as robots' sessions.
 
-    Rows are set aside by their text, then as turned pages, then as sessions of robots.
+    Parameters
+    ----------
+    rows: number of each row's text; all arrays have shape (R,), and the session -1 is unknown.
     """
     verdicts = texts.verdicts[rows]
     keep: Mask = verdicts == KEPT
@@ -241,10 +246,11 @@ def clean_rows(
 def session_verdicts(
     sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules
 ) -> NDArray[np.int8]:
-    """Which rows of sessions to keep: 0, or the place from 1 in `CleaningRules.of_sessions`.
+    """Return 0 for each row of sessions that is kept, or the reason's place from 1 in
+    `CleaningRules.of_sessions`.
 
-    The rows are ordered by session and time; all of shape (A,). `queries` are numbers of normalised queries,
-    and `single` says whether a row counts one query.
+    The rows are sorted by session and time; all arrays have shape (A,). `queries` are numbers of normalized
+    queries, and `single` says whether a row counts one query.
     """
     turned = repeats(sessions, times, queries, single, rules)
     verdicts = turned.astype(np.int8)
@@ -254,11 +260,11 @@ def session_verdicts(
 
 
 def count_personal(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]]) -> dict[str, int]:
-    """Kind → rows in which it was found, be it in several columns.
+    """Return the number of rows with each kind of personal data in any of several columns.
 
     Parameters
     ----------
-    columns: each row's number of a text, -1 for none, and kind → numbers of the texts that hold it.
+    columns: number of each row's text, or -1, and kind of personal data → numbers of the texts that have it.
     """
     rows_with: dict[str, Mask] = {}
     for codes, kinds in columns:
@@ -269,7 +275,7 @@ def count_personal(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]])
 
 
 def repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules) -> Mask:
-    """Rows that repeat the query before them in their session, within the minutes that rules allow."""
+    """Return the rows that repeat the query before them in their session, within the minutes of the rule."""
     repeated = np.zeros(len(times), bool)
     if rules.repeat_minutes and len(repeated):
         repeated[1:] = (
@@ -280,7 +286,7 @@ def repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: C
 
 
 def robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRules) -> Mask:
-    """Rows of the sessions that ask faster, or more, than a person does."""
+    """Return the rows of sessions with more queries in a minute or a day than the rules allow."""
     suspects: list[Codes] = []
     fast = rules.queries_a_minute
     if fast and len(times) > fast:
@@ -293,7 +299,9 @@ def robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRules) -
 
 
 def _busy(sessions: Codes, days: Ints, queries: Codes, most: int) -> Codes:
-    """Sessions with more than `most` different queries on one day; rows come by session and day."""
+    """Return the sessions with more than `most` different queries on one day; rows are sorted by session and
+    day.
+    """
     starts = np.flatnonzero(np.r_[True, (np.diff(sessions) != 0) | (np.diff(days) != 0)])
     lengths = np.diff(np.r_[starts, len(sessions)])
     busy = [

@@ -1,7 +1,7 @@
-"""Rows of a new log that an earlier log of the project has.
+"""Known rows of a new log: rows that an earlier log of the project already has.
 
-A row with the same session, time, segment, text and count is known, as often as one earlier log has it. A log
-whose rows cannot be known one by one is refused if an earlier log is a part of it.
+A row is known if an earlier log has the same session, time, segment, text and count, as often as that log has
+it. If rows cannot be compared one by one, a log that contains an earlier log is refused.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SELECT a.import_id, a.line FROM added a JOIN held h ON a.text = h.text AND a.cou
     AND a.segment IS NOT DISTINCT FROM h.segment
 WHERE a.place <= h.times
 """
-"""The rows of a log, `$log` being its imports in order, that an earlier one has."""
+"""SQL for the rows of a log that an earlier log has; `$log` are the imports of the log, in order."""
 MIN_COMPARED = 10
 SAME_LOG = 0.95
-"""A log is an earlier one that has grown if it has this share of its different rows, of 10 or more."""
+"""Share of an earlier log's different rows (10 or more) above which a new log is that log, grown."""
 _GROWN_LOG = """
 WITH added AS (
     SELECT session, time, segment, text, list(DISTINCT count) AS counts
@@ -54,9 +54,9 @@ ORDER BY count(*) DESC, import_id LIMIT 1
 
 
 def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
-    """Refuse a log that an earlier one is a part of, where rows cannot be known one by one.
+    """Refuse a log that contains an earlier log whose rows cannot be compared one by one.
 
-    Such rows have neither session nor time, or a count that has changed since.
+    Such rows have neither session nor time, or a changed count.
     """
     values = {"log": imports, "least": MIN_COMPARED, "share": SAME_LOG}
     rows = cursor.execute(_GROWN_LOG, values).fetchall()

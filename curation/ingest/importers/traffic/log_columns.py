@@ -1,8 +1,8 @@
-"""A traffic log by columns: each distinct text once, and a few numbers a row.
+"""Columns of a traffic log: each distinct text once, and a few numbers for each row.
 
 A plain CSV, TSV or Parquet is read in blocks (`ingest.readers.blocks`), some twenty times as fast as row by
-row. The rows of any other file, or of one that blocks cannot read as they are, are made blocks of texts. Of
-each block each distinct text is looked at once, and all times at the same time.
+row. Rows of other files are collected to blocks of texts. In each block, each distinct text is processed
+once, and all times together.
 """
 
 from __future__ import annotations
@@ -40,40 +40,40 @@ from curation.ingest.readers.times import (
 from curation.ingest.readers.values import text_of, whole_number
 
 LARGEST_COUNT = 10**12
-"""The largest count of a row; a million such rows still sum to a number of 64 bits."""
+"""Limit of a row's count; a million such rows still sum to a 64-bit number."""
 _SLICE = 100_000
 _COUNTS = "Correct these counts, or leave their rows out of the file."
 NONE = -1
-"""The number of no text."""
+"""Number of a row without a text."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Distinct texts, shape (T,), and each row's number among them, shape (R,), or -1 without a text."""
+    """Distinct texts, shape (T,), and the number of each row's text, shape (R,), or -1 without a text."""
 
     texts: pa.StringArray
     rows: NDArray[np.int32]
 
     def __iter__(self) -> Iterator[str]:
-        """The texts, a slice of them in memory at a time."""
+        """Yield the texts, with one slice of texts in memory."""
         for start in range(0, len(self.texts), _SLICE):
             yield from self.texts.slice(start, _SLICE).to_pylist()
 
     def column(self, keep: Mask, stored: pa.Array) -> pa.DictionaryArray:
-        """What is stored for each text, by the rows to keep."""
+        """Return the stored form of each kept row's text as a column."""
         codes = self.rows[keep]
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), stored)
 
 
 class Log(NamedTuple):
-    """The rows with a query, in the order of the file; all arrays of shape (R,).
+    """Rows of a log that have a query, in the order of the file; all arrays have shape (R,).
 
     Attributes
     ----------
-    metadata: the further fields that have a value, as JSON objects.
+    metadata: further fields with a value, as JSON objects.
     times: microseconds since 1970, UTC, or UNKNOWN_TIME.
-    empty: rows without a query.
-    unreadable_time: the first time that could not be read, and its line.
+    empty: number of rows without a query.
+    unreadable_time: first time that could not be read, with its line.
     """
 
     texts: Terms
@@ -88,18 +88,18 @@ class Log(NamedTuple):
 
     @property
     def traffic(self) -> int:
-        """The sum of the counts."""
+        """Return the sum of the counts."""
         parts = range(0, len(self.counts), 1_000_000)
         return sum(int(self.counts[start : start + 1_000_000].sum()) for start in parts)
 
 
 def read_log(records: Records, fields: TrafficFields) -> Log:
-    """The columns of a log.
+    """Return the columns of a log.
 
     Raises
     ------
-    InputError: the file cannot be read, has counts that are not whole numbers from 1 to LARGEST_COUNT, or
-        numeric dates that the stated order does not allow.
+    InputError: the file cannot be read, a count is not a whole number from 1 to LARGEST_COUNT, or a numeric
+        date does not fit the stated order.
     """
     try:
         return by_block(records, fields)
@@ -108,11 +108,11 @@ def read_log(records: Records, fields: TrafficFields) -> Log:
 
 
 def by_block(records: Records, fields: TrafficFields) -> Log:
-    """The log as blocks of the file have it.
+    """Read the log in blocks.
 
     Raises
     ------
-    NeedsRowReader: its rows have to be read one by one, or say what is wrong with it.
+    NeedsRowReader: the rows have to be read one by one, or the file has a problem.
     """
     parts, done = _LogParts(fields, records.unit, None), 0
     try:
@@ -129,7 +129,7 @@ def by_block(records: Records, fields: TrafficFields) -> Log:
 
 
 def by_row(records: Records, fields: TrafficFields) -> Log:
-    """The log as the file's rows have it, one by one; see `read_log` for the errors."""
+    """Read the log row by row; see `read_log` for the errors."""
     parts = _LogParts(fields, records.unit, records.problems)
     for block in _blocks_of_rows(records, _columns(fields)):
         parts.add(block)
@@ -138,7 +138,7 @@ def by_row(records: Records, fields: TrafficFields) -> Log:
 
 
 def known_count(text: str) -> int | None:
-    """A count that can be taken, or None."""
+    """Return the count that a text says; None if it is invalid."""
     number = whole_number(text)
     return number if number is not None and 1 <= number <= LARGEST_COUNT else None
 
@@ -149,7 +149,7 @@ def _columns(fields: TrafficFields) -> list[str]:
 
 
 def plain_block(block: Block, fields: TrafficFields) -> Block:
-    """A block with its columns as texts, but for times that are times."""
+    """Return a block with columns of texts; a column of times stays."""
     columns = {
         name: column if name == fields.time and is_moment(column.type) else plain_texts(column)
         for name, column in block.columns.items()
@@ -182,11 +182,11 @@ def _strings(texts: list[str]) -> pa.StringArray:
 
 
 class _LogParts:
-    """The blocks taken so far: the parts of each column. `empty` and `unreadable_time` are as in `Log`.
+    """Parts of each column from the blocks that were read.
 
     Parameters
     ----------
-    problems: of the file; None if rows say what is wrong, and not blocks.
+    problems: problems of the file; None if a problem means that rows have to be read one by one.
     """
 
     def __init__(self, fields: TrafficFields, unit: str, problems: Problems | None) -> None:
@@ -196,7 +196,7 @@ class _LogParts:
         self._unreadable_time: str | None = None
 
     def add(self, block: Block) -> None:
-        """Take the rows of a block that have a query."""
+        """Add the rows of a block that have a query."""
         texts = block.columns[self._fields.query or ""].dictionary_encode()
         is_blank = blank(texts)
         if is_blank.any():
@@ -214,7 +214,7 @@ class _LogParts:
                 column.append(part)
 
     def log(self) -> Log:
-        """All rows; nothing is held here afterwards."""
+        """Return all rows, and release their memory here."""
         texts, segments, sessions, metadata = map(_united, self._columns[:4])
         lines, times, counts = map(_joined, self._columns[4:])
         numbers = (lines, times, counts, self._empty, self._unreadable_time)
@@ -252,7 +252,7 @@ class _LogParts:
         return np.where(times == UNREAD, UNKNOWN_TIME, times)
 
     def _moments(self, column: pa.Array, block: Block) -> Ints:
-        """Times of Parquet, as `times.parse_time` gives them."""
+        """Return times of Parquet, as `times.parse_time` gives them."""
         times, known, odd = microseconds_of(column)
         for row in odd:
             time = parse_time(text := odd_moment(column, row))
@@ -267,7 +267,7 @@ class _LogParts:
             self._unreadable_time = f"{text[:60]!r} on {self._unit} {line}"
 
     def _take_numeric_dates(self, times: Ints, unread: Ints, block: Block, order: str) -> Ints:
-        """Fill in the times of numeric dates; returns the numbers of what is still unread."""
+        """Fill in the times of numeric dates; return the row numbers that are still unread."""
         dates = block.columns[self._fields.time or ""].take(pa.array(unread)).dictionary_encode()
         known = dates.dictionary.to_pylist()
         numeric = np.array([is_numeric_date(text) for text in known], bool)
@@ -283,7 +283,7 @@ class _LogParts:
 
 
 def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """The same blocks, each read while the one before it is taken."""
+    """Yield the same blocks; a thread reads the next block while the caller uses a block."""
     with ThreadPoolExecutor(1) as reader:
         following = reader.submit(next, blocks, None)
         while (block := following.result()) is not None:
@@ -292,7 +292,7 @@ def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def _united(parts: list[pa.DictionaryArray]) -> Terms:
-    """One numbering for the texts of all blocks; the parts are let go of."""
+    """Number the texts of all blocks together, and release the parts."""
     if not parts:
         return Terms(pa.array([], pa.string()), np.empty(0, np.int32))
     chunks = pa.chunked_array(parts).unify_dictionaries().chunks
@@ -332,7 +332,7 @@ def stripped(block: Block, name: str | None) -> pa.DictionaryArray:
 
 
 def combined(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
-    """Each row's further fields as JSON, a combination written once; null where none has a value."""
+    """Return each row's further fields as JSON, each combination once; null for a row without values."""
     if not names:
         return stripped(block, None)
     columns = [stripped(block, name) for name in names]
@@ -350,6 +350,6 @@ def combined(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
 
 
 def _json(names: tuple[str, ...], values: list[str]) -> str:
-    """The fields with a value as a JSON object; '' where none has one."""
+    """Return the fields with a value as a JSON object; '' if no field has a value."""
     known = {name: bare for name, value in zip(names, values, strict=True) if (bare := value.strip())}
     return canonical_json(known) if known else ""

@@ -1,13 +1,12 @@
-"""A log of several files in a folder: each file is read once, and all are one log.
+"""A log of several files in a folder: each file is read once, and all files are one log.
 
-A file is known by its content, whatever its name: where a log rotates, names go on to other content.
+A file is known by its content, because rotated logs change their names.
 
-Each reading is an import of its own, for a sample that was drawn before it knows nothing of its rows.
-Sessions go on from file to file: a page that was turned, and a robot's session, are seen in all rows of the
-log. So the rows that they leave out are kept in a table of their own (`traffic_set_aside`), and so are those
-that another log has. With each new file the rules are applied again to the sessions that it goes on with, and
-rows move where they belong. What the project has then is what one file with all lines, in the order of
-reading, would give.
+Each reading is one import, because samples that were drawn before it do not have its rows. Sessions go on
+from file to file, so turned pages and robots' sessions are found in all rows of the log. Rows that are set
+aside for their session, or because another log has them, stay in the table `traffic_set_aside`. After each
+new file the rules are applied again to the sessions of that file, and rows move between the tables. The
+result is the same as for one file with all lines in the order of reading.
 """
 
 from __future__ import annotations
@@ -51,7 +50,9 @@ from curation.ingest.readers.times import check_date_order
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, reading_arrow
 
 _MANY = 5_000_000
-"""Rows of a reading whose sessions are looked at in parts, by the first digit of their hash."""
+"""Number of rows of a reading above which its sessions are processed in parts, by the first digit of their
+hash.
+"""
 _KNOWN_BEFORE = """
 SELECT import_id, line, '' AS reason FROM traffic_set_aside
 WHERE reason = $known AND list_contains($log, import_id)
@@ -80,7 +81,7 @@ _MOVES = (
 
 
 class LogFile(NamedTuple):
-    """A file as it was read, or is to be."""
+    """A file of a log, which was read or is to be read."""
 
     name: str
     size: int
@@ -96,13 +97,13 @@ def import_log_folder(
     rules: CleaningRules | None = None,
     author: str = COMMAND_LINE,
 ) -> TrafficImport:
-    """Take the new files of a log into the project, cleaned by `rules`.
+    """Import the new files of a log, cleaned by `rules`.
 
     Raises
     ------
-    InputError: there are no files; one that was read has changed (see `_new_files`); one cannot be read, as
-        `import_traffic` says, or has other fields than the others. Nothing is imported then.
-    RefusedError: as `import_traffic` says; or another process imported the log meanwhile.
+    InputError: there are no files, a known file has changed (see `_new_files`), or a file cannot be read or
+        has different fields. Nothing is imported.
+    RefusedError: see `import_traffic`; or another process imported the log meanwhile.
     """
     asked, layout, rules = fields or TrafficFields(), layout or FileLayout(), rules or CleaningRules()
     check_date_order(asked.date_order)
@@ -148,13 +149,13 @@ def import_log_folder(
 
 
 def _read_files(cursor: Cursor, log_id: str) -> dict[LogFile, str]:
-    """The files of a log that were imported, in order, each with its import."""
+    """Return the imported files of a log in order, each with the id of its import."""
     sql = "SELECT name, size, version, import_id FROM traffic_files WHERE log_id = ? ORDER BY reading, name"
     return {LogFile(*row[:3]): row[3] for row in cursor.execute(sql, [log_id]).fetchall()}
 
 
 def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
-    """The fields by which a log was read; None before its first import."""
+    """Return the columns that earlier files of a log had for its fields; None before the first import."""
     sql = "SELECT any_value(fields) FROM traffic_files WHERE log_id = ?"
     [(written,)] = cursor.execute(sql, [log_id]).fetchall()
     fields = json.loads(written) if written else None
@@ -162,11 +163,11 @@ def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
 
 
 def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple[list[LogFile], FilesRead]:
-    """The files whose content was not read yet, and the counts of all.
+    """Return the files with new content, and the counts of all files.
 
     Raises
     ------
-    InputError: one that was read is another now, and what it was is not there under another name.
+    InputError: a known file has changed, and no file has its former content.
     """
     before = {file.version: file.name for file in reversed([*known])}
     read_before, names, there = {(file.name, file.version) for file in known}, dict(before), set[str]()
@@ -198,7 +199,7 @@ def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple
 
 
 def _version(path: Path, known: Container[str]) -> str:
-    """Return the SHA-256 of a file; where a known file was gzipped since, the one before."""
+    """Return the SHA-256 of a file; for a known file that was gzipped since, the SHA-256 before."""
     version = checksum_of(path)
     if version not in known and path.suffix == ".gz":
         failures = OSError, EOFError, zlib.error, OutOfBoundsError
@@ -209,7 +210,7 @@ def _version(path: Path, known: Container[str]) -> str:
 
 
 def _fields_of(records: Records, asked: TrafficFields, used: TrafficFields | None) -> TrafficFields:
-    """The fields of the next file, which are the same as in the files before it."""
+    """Return the columns of the next file; refuse columns that differ from earlier files."""
     fields = resolved_fields(records, asked)
     if used is not None and _columns(fields) != _columns(used):
         _refuse_other_fields(records, fields, used)
@@ -246,7 +247,9 @@ def _refuse_other_fields(
 
 
 def _apply_rules(cursor: Cursor, imports: list[str], rules: CleaningRules) -> None:
-    """Set rows of a log aside, or bring them back, as all of its rows say; the last import is the new one."""
+    """Set rows of a log aside, or bring rows back, by all rows of the log; the last import is the
+    new import.
+    """
     touched = {imports[-1]}
     given = {"log": imports, "known": KNOWN}
     touched |= _move(cursor, cursor.sql(_KNOWN_BEFORE, params=given).to_arrow_table())
@@ -263,14 +266,14 @@ def _apply_rules(cursor: Cursor, imports: list[str], rules: CleaningRules) -> No
 
 
 def _parts(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]:
-    """Bounds of the hashes of sessions, by which no part has too many rows."""
+    """Yield bounds of session hashes that divide the rows into parts."""
     [(rows,)] = cursor.execute("SELECT count(*) FROM traffic WHERE import_id = ?", [import_id]).fetchall()
     bounds = [*"0123456789abcdefg"] if rows > _MANY else ["0", "g"]
     yield from pairwise(bounds)
 
 
 def _changed(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
-    """Rows of sessions of the new import whose reason is another now: import_id, line, reason."""
+    """Return the rows of the new import's sessions whose reason has changed: import_id, line, reason."""
     given = {"log": imports, "new": imports[-1], "low": low, "high": high}
     rows = cursor.sql(_SESSIONS, params=given).to_arrow_table()
     sessions, queries = (
@@ -289,7 +292,7 @@ def _changed(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str,
 
 
 def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
-    """Bring rows to where their reason says, '' being the traffic; returns the imports that have them."""
+    """Move rows to the table of their reason ('' is the traffic); return the ids of their imports."""
     if not rows.num_rows:
         return set()
     with reading_arrow(cursor, moved_rows=rows):
@@ -299,7 +302,7 @@ def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
 
 
 def _count(cursor: Cursor, import_id: str, moved: set[str]) -> None:
-    """Store how many rows an import has, and has left out for the reasons by which rows move."""
+    """Store the number of an import's rows, and of rows set aside for the reasons by which rows move."""
     [(left_out,)] = cursor.execute(
         "SELECT left_out FROM traffic_imports WHERE import_id = ?", [import_id]
     ).fetchall()

@@ -1,4 +1,4 @@
-"""The logs of a project: a list, and how one is taken out again."""
+"""Logs of a project: their list, and the deletion of a log."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ GROUP BY coalesce(f.log_id, i.import_id) ORDER BY min(i.imported_at), 1
 
 
 class StoredLog(NamedTuple):
-    """A log in the project.
+    """A log of the project.
 
     Attributes
     ----------
-    rows: those that were taken; `traffic` is the sum of their counts.
-    import_id: of its first import, where it is one of several files.
+    rows: number of imported rows. traffic: sum of their counts.
+    import_id: id of the log's first import.
     first, last: the earliest and the latest time, UTC; None without times.
-    samples: samples that were drawn while the project had it.
-    known: rows that were left out because an earlier log had them.
-    imported_at, read_at: when it was first imported, and when its last files were.
+    samples: number of samples that were drawn while the project had the log.
+    known: number of rows that were left out because an earlier log had them.
+    imported_at, read_at: time of the first import, and of the last import.
     """
 
     import_id: str
@@ -54,21 +54,21 @@ class StoredLog(NamedTuple):
 
 
 def stored_logs(cursor: Cursor) -> list[StoredLog]:
-    """The logs of the project, oldest first."""
+    """Return the logs of the project, oldest first."""
     return [StoredLog(*row) for row in cursor.execute(_LOGS, {"known": KNOWN}).fetchall()]
 
 
 def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_LINE) -> StoredLog:
-    """Delete a log and its rows. Samples that were drawn from it keep their queries and probabilities.
+    """Delete a log and its rows. Samples that were drawn from the log keep their queries and probabilities.
 
     Parameters
     ----------
-    log: the import's id, or the beginning of it.
+    log: id of the log's import, or the beginning of the id.
 
     Raises
     ------
-    NotFoundError: no log's id, or more than one, begins so; or the project does not know the author.
-    RefusedError: the author is no lead, or a later log left out rows as known.
+    NotFoundError: no id, or more than one id, begins so; or the project does not know the author.
+    RefusedError: the author is not a lead, or a later log left out rows as known.
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")

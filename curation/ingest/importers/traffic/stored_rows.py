@@ -1,8 +1,8 @@
-"""Rows of a log as they are stored: sessions hashed, counts summed, and a line of the import's audit trail.
+"""Stored rows of a log: hashed sessions, summed counts, and the event of the import.
 
 A session's id is stored as the first 16 hex digits of its HMAC-SHA256. The key is a secret of the project,
-made when a log first has sessions: the same session stays the same through all logs, nobody without the key
-can find out whose it is by hashing guesses, and no release or export holds key or hash.
+made for the first log with sessions. So a session has the same hash in all logs, and nobody without the key
+can find its owner by hashing guesses. No release or export has the key or a hash.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ SETTING = "session_key"
 
 LARGEST_TRAFFIC = 10**18
 
-"""Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
+"""Limit of the sum of all counts, so that each sum fits 64 bits."""
 
 
 def session_key(cursor: Cursor) -> str:
-    """The project's key; a fresh one, to be stored by `keep_session_key`, if it has none yet."""
+    """Return the project's key of sessions; or a new key, which `keep_session_key` has to store."""
     return get_setting(cursor, SETTING) or secrets.token_hex(32)
 
 
 def keep_session_key(cursor: Cursor, key: str) -> None:
-    """Store the key with which sessions were hashed.
+    """Store the key of sessions.
 
     Raises
     ------
-    RefusedError: meanwhile the project got another one.
+    RefusedError: the project got a different key meanwhile.
     """
     stored_key = get_setting(cursor, SETTING)
     if stored_key is None:
@@ -57,9 +57,9 @@ def keep_session_key(cursor: Cursor, key: str) -> None:
 
 
 def keyed(sessions: Iterable[str], key: str) -> Iterator[str]:
-    """What is stored of each session's id; 16 hex digits.
+    """Yield the stored form of each session's id: 16 hex digits.
 
-    HMAC as RFC 2104 has it: the key's two hash states are made once and copied, at half the time of
+    This is HMAC (RFC 2104) with the key's two hash states made once and copied, which takes half the time of
     `hmac.digest`. A key has 32 bytes, fewer than a block.
     """
     block = bytes.fromhex(key).ljust(64, b"\0")
@@ -76,8 +76,8 @@ def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: Lo
 
     Raises
     ------
-    RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`; or meanwhile the project got
-        another key of sessions.
+    RefusedError: the counts of all logs would exceed `LARGEST_TRAFFIC`, or the project got a different key
+        of sessions meanwhile.
     """
     traffic = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
     total = int(traffic) + counts.traffic
@@ -94,7 +94,7 @@ def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: Lo
 def store_import(
     cursor: Cursor, import_id: str, source: str, rows: int, counts: LogCounts, author: str
 ) -> None:
-    """Store what an import took and left out, with a line in the audit trail."""
+    """Store the counts of an import, and record it in the audit trail."""
     values = [import_id, source, rows, canonical_json(counts.left_out), utc_now()]
     cursor.execute("INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)", values)
     kinds = sorted(counts.personal.items())
@@ -104,15 +104,15 @@ def store_import(
 
 
 class LogCounts(NamedTuple):
-    """What was counted in reading and cleaning a log.
+    """Counts of reading and cleaning a log.
 
     Attributes
     ----------
-    lines: of the file, up to the last one with a query.
-    traffic: the sum of the counts of all rows.
-    sessions: distinct ones.
-    personal: kind → rows with personal data; `left_out` and `replaced` are as in `TrafficImport`.
-    unreadable_times: the first time that could not be read, if there is one.
+    lines: number of lines of the file, up to the last line with a query.
+    traffic: sum of the counts of all rows.
+    sessions: number of distinct sessions.
+    personal: kind of personal data → number of rows; `left_out` and `replaced` are as in `TrafficImport`.
+    unreadable_times: first time that could not be read, if any.
     """
 
     lines: int
@@ -124,12 +124,12 @@ class LogCounts(NamedTuple):
     unreadable_times: tuple[str, ...]
 
     def plus(self, other: LogCounts) -> LogCounts:
-        """The counts of both."""
+        """Return the sums of both counts."""
         return LogCounts(*map(operator.add, self, other))
 
     @property
     def of_reading(self) -> dict[str, Any]:
-        """The attributes of a `TrafficImport` that the project does not keep."""
+        """Return the attributes of a `TrafficImport` that are not stored."""
         return {"unreadable_time": next(iter(self.unreadable_times), None), "replaced": dict(self.replaced)}
 
 

@@ -1,9 +1,9 @@
-"""Traffic: raw logged queries are read, cleaned and stored, with time, segment, session and count.
+"""Import of traffic: logged queries are read, cleaned and stored, with time, segment, session and count.
 
-A log may have tens of millions of rows, so it is held by columns: each distinct text is cleaned and kept
-once, a row is a few numbers. It is cleaned before any of it reaches the database (`traffic.cleaning`), and
-of a session only a keyed hash is stored. An import is known by the file's content and how its fields were
-understood and cleaned; a second import of the same changes nothing.
+A log may have tens of millions of rows, so it is processed by columns: each distinct text is cleaned and
+stored once, and a row is a few numbers. The log is cleaned before any row reaches the database
+(`traffic.cleaning`), and only a keyed hash of each session is stored. The id of an import is a hash of the
+file's content, fields and rules; a second import with the same id changes nothing.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ _DELETE_KNOWN = f"DELETE FROM traffic WHERE (import_id, line) IN ({KNOWN_ROWS})"
 _METADATA = "--map metadata"
 _SESSIONS = next(field.usual for field in file_fields(TrafficFields) if field.name == "session")
 _NEWER_FIELDS = ("metadata", "date_order")
-"""They are in an import's id only where they are used: older imports keep theirs."""
+"""Fields that are part of an import's id only if they are used, so that older imports keep their ids."""
 _COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
 DATE_ORDER = "Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy."
 
 
 class FilesRead(NamedTuple):
-    """How many files of a log were read now, how many before, and how many of the latter are not there now.
+    """Numbers of a log's files: read now, known from before, and known but gone.
 
-    same: the name of a file whose content was read already → the name that it was read by.
+    same: name of a file whose content is known → name under which it was read.
     """
 
     read: int
@@ -76,20 +76,19 @@ class FilesRead(NamedTuple):
 
 @dataclass(frozen=True)
 class TrafficImport:
-    """A log in the project.
+    """Result of an import of traffic.
 
     Attributes
     ----------
-    is_new: False if the project held the same import already; nothing was changed then.
-    rows: rows of the log that were taken; `traffic` is the sum of their counts.
-    queries: distinct normalised queries.
+    is_new: False if the project already had the same import, so that nothing changed.
+    rows: number of imported rows. traffic: sum of their counts.
+    queries: number of distinct normalized queries.
     first, last: the earliest and the latest time, UTC.
-    unknown_times: rows without a time that could be read; `unreadable_time` is one of those in the file.
-    same_source: other imports from a file of this name, whose rows count as well.
-    personal: kind of personal data → rows in which it was found, in the query, the segment or a further
-        field, whether replaced or left out.
+    unknown_times: number of rows without a readable time. unreadable_time: example of such a time.
+    same_source: number of other imports of files of this name, whose rows count, too.
+    personal: kind of personal data → number of rows with it in query, segment or a further field.
     left_out: reason → number of rows.
-    files: of a log of several files.
+    files: numbers of files, for a log of several files.
     """
 
     import_id: str
@@ -112,7 +111,7 @@ class TrafficImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """What the import did, in figures and sentences."""
+        """Return the outcome of the import."""
         sentence = (
             "Imported the log." if self.is_new else "Nothing changed: the project has this log already."
         )
@@ -164,15 +163,15 @@ def import_traffic(
     rules: CleaningRules | None = None,
     author: str = COMMAND_LINE,
 ) -> TrafficImport:
-    """Take a log of queries into the project, cleaned by `rules`.
+    """Import a log of queries, cleaned by `rules`.
 
     Raises
     ------
-    InputError: the file cannot be read, has no column of queries, counts that are not whole numbers from 1
-        to `LARGEST_COUNT`, dates that the stated order does not allow, or nothing that is left after
-        cleaning; an unknown order; or ids of people or sessions were asked for as a further field.
-    RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`; or the log is an earlier one
-        that has grown, and its rows cannot be known one by one.
+    InputError: the file cannot be read, has no column of queries, a count that is not a whole number from 1
+        to `LARGEST_COUNT`, a date that does not fit the stated order, or no row after cleaning; the order is
+        unknown; or a further field has ids of people or sessions.
+    RefusedError: the counts of all logs would exceed `LARGEST_TRAFFIC`; or the log contains an earlier log
+        whose rows cannot be compared one by one.
     """
     rules = rules or CleaningRules()
     check_date_order(fields.date_order if fields else None)
@@ -245,7 +244,7 @@ def _store(
 
 
 def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
-    """An import as the project holds it."""
+    """Return the result of a stored import."""
     row = cursor.execute(
         """
         SELECT count(*), coalesce(sum(count), 0)::BIGINT, count(DISTINCT normalised), count(DISTINCT session),
@@ -271,11 +270,11 @@ def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficF
 def clean_log(
     records: Records, fields: TrafficFields, import_id: str, rules: CleaningRules, key: str, after: int = 0
 ) -> tuple[pa.Table, LogCounts]:
-    """Read a log, whose lines come after so many others, and make the columns to store.
+    """Read and clean a log; return its columns and counts. Lines are numbered from `after` + 1.
 
     Raises
     ------
-    InputError: as `read_log` says; or it has times, and none can be read.
+    InputError: see `read_log`; or the log has times, and no time can be read.
     """
     log = read_log(records, fields)
     if log.unreadable_time and (log.times == UNKNOWN_TIME).all():
@@ -318,7 +317,7 @@ def clean_log(
 
 
 def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> tuple[pa.StringArray, dict[str, list[int]]]:
-    """What is stored for each text, and kind of personal data → numbers of those that held it."""
+    """Return the stored form of each text, and kind of personal data → numbers of the texts that have it."""
     personal: dict[str, list[int]] = {}
 
     def texts() -> Iterator[str]:
