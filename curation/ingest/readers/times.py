@@ -2,7 +2,7 @@
 
 The shape of a time shows its form, so that a file may mix forms. A time of another shape is unknown and never
 guessed. `parse_time` is the definition. A log has millions of times, nearly all different and of one form:
-`parse_times` has Arrow read the usual forms of a whole column, and `parse_time` read each distinct other text.
+`parse_times` has Arrow read the usual forms of a whole column, and calls `parse_time` for other texts.
 
 Numeric dates such as 03/04/2026 are read month or day first, as a person states for a whole file. Unreadable
 times of a file are counted.
