@@ -22,35 +22,30 @@ MINIMUM_REPEATS = 10
 NOT_PLANTED = "no blind duplicate was planted"
 NOT_JUDGED = "no blind duplicate judged twice yet"
 _REPEATS = """
-WITH began AS (
-    SELECT presentation_id, min(rowid) AS at FROM judgment_events
-    WHERE kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
-shown AS (
-    SELECT presentation_id, presentation_id AS showing, true AS repeated FROM presentations
-    WHERE duplicate_of IS NOT NULL
-    UNION ALL
-    SELECT presentation_id, duplicate_of, false FROM presentations WHERE duplicate_of IS NOT NULL),
+WITH shown AS (
+    SELECT a.presentation_id, a.position - f.position AS distance,
+           unnest([a.presentation_id, f.presentation_id]) AS showing,
+           unnest([f.presentation_id, a.presentation_id]) AS other
+    FROM presentations a JOIN presentations f ON f.presentation_id = a.duplicate_of),
+events AS MATERIALIZED (
+    SELECT s.*, e.kind, e.grade, e.rowid AS written
+    FROM shown s JOIN judgment_events e ON e.presentation_id = s.showing),
+began AS (
+    SELECT showing, min(written) AS at FROM events WHERE kind IN ('grade', 'cannot_tell') GROUP BY showing),
 answered AS (
-    SELECT s.presentation_id, s.repeated, arg_max({'kind': e.kind, 'grade': e.grade, 'at': e.submitted_at},
-               e.rowid) FILTER (other.at < own.at OR e.rowid < other.at) AS answer
-    FROM shown s
-    JOIN shown o ON o.presentation_id = s.presentation_id AND o.repeated <> s.repeated
-    JOIN began own ON own.presentation_id = s.showing
-    JOIN began other ON other.presentation_id = o.showing
-    JOIN judgment_events e ON e.presentation_id = s.showing
+    SELECT e.presentation_id, e.distance, e.showing,
+           arg_max({'kind': e.kind, 'grade': e.grade}, e.written)
+               FILTER (other.at < own.at OR e.written < other.at) AS answer
+    FROM events e JOIN began own USING (showing) JOIN began other ON other.showing = e.other
     GROUP BY ALL),
 twice AS (
-    SELECT a.presentation_id, a.position - f.position AS distance, one.answer AS one, two.answer AS two
-    FROM presentations a JOIN presentations f ON f.presentation_id = a.duplicate_of
-    JOIN answered one ON one.presentation_id = a.presentation_id AND NOT one.repeated
-    JOIN answered two ON two.presentation_id = a.presentation_id AND two.repeated),
+    SELECT presentation_id, any_value(distance) AS distance, bool_and(answer.kind = 'grade') AS graded,
+           bool_or(answer.kind = 'cannot_tell') AS cannot_tell, min(answer.grade) = max(answer.grade) AS alike
+    FROM answered GROUP BY presentation_id),
 of_query AS (
-    SELECT p.annotator, p.query_id,
-           count(p.duplicate_of) AS planted,
-           count(*) FILTER (one.kind = 'grade' AND two.kind = 'grade') AS graded,
-           count(*) FILTER (one.grade = two.grade) AS identical,
-           count(*) FILTER ('cannot_tell' IN (one.kind, two.kind)) AS cannot_tell,
-           sum(distance) FILTER (one.kind = 'grade' AND two.kind = 'grade') AS distance
+    SELECT p.annotator, p.query_id, count(p.duplicate_of) AS planted, count_if(graded) AS graded,
+           count_if(graded AND alike) AS identical, count_if(cannot_tell) AS cannot_tell,
+           sum(distance) FILTER (graded) AS distance
     FROM live_presentations p JOIN rounds r USING (round_id) LEFT JOIN twice USING (presentation_id)
     WHERE p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice'))
     GROUP BY ALL)
