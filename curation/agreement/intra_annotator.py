@@ -43,9 +43,9 @@ twice AS (
            bool_or(answer.kind = 'cannot_tell') AS cannot_tell, min(answer.grade) = max(answer.grade) AS alike
     FROM answered GROUP BY presentation_id),
 of_query AS (
-    SELECT p.annotator, p.query_id, count(p.duplicate_of) AS planted, count_if(graded) AS graded,
-           count_if(graded AND alike) AS identical, count_if(cannot_tell) AS cannot_tell,
-           sum(distance) FILTER (graded) AS distance
+    SELECT p.annotator, p.query_id, count(p.duplicate_of) AS planted,
+           count(*) FILTER (graded) AS graded, count(*) FILTER (graded AND alike) AS identical,
+           count(*) FILTER (cannot_tell) AS cannot_tell, sum(distance) FILTER (graded) AS distance
     FROM live_presentations p JOIN rounds r USING (round_id) LEFT JOIN twice USING (presentation_id)
     WHERE p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice'))
     GROUP BY ALL)
