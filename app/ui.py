@@ -13,12 +13,12 @@ from markupsafe import Markup
 from app.components.account import account
 from app.components.links import PageLink, page_link, query_link
 from app.components.widgets import drawing
+from curation.core.characters import isolated
 from curation.core.errors import CurationError
 from curation.core.operation import Result, tables_of
 from curation.core.reports.page import BarCell, GradeCell, QueryName, Section, Table, cell_text, is_figure
 from curation.core.similarity.text_blocks import TextBlock
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import isolated
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import NAMES, Element, Fact, Node
 from curation.operations.jobs.figures import DataState

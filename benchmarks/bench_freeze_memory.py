@@ -38,7 +38,7 @@ from curation.releases.freeze.freeze import freeze
 from curation.releases.requests import ExportRequest, FreezeRequest
 from curation.releases.verify import verify
 from curation.store import open_store
-from curation.core.text import canonical_json, to_json_value
+from curation.core.digests import canonical_json, to_json_value
 path, step = Path(sys.argv[1]), sys.argv[2]
 store, started = open_store(path), time.perf_counter()
 found = None

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.operations.project import init_project
 from curation.store import Store, append, utc_now
 

@@ -15,7 +15,7 @@ import random
 import sys
 import time
 
-from curation.core.text import normalise_query
+from curation.core.characters import normalise_query
 from curation.queries.tag_rules import RULES
 from tests.support import ROOT, hand_tagged
 

@@ -6,7 +6,8 @@ import random
 from pathlib import Path
 
 from app.signin.current_user import Sessions
-from curation.core.text import digest, normalise_query
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
 from curation.operations.project import init_project
 from curation.people.sign_ins import UNKNOWN, open_sign_in
 from curation.store import Store, append, get_setting, utc_now

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.evaluation.evaluate import submit as submit_runs
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines

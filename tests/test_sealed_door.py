@@ -30,9 +30,9 @@ from app.serve import routes
 from app.signin import current_user
 from app.views.releases.relabel import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
+from curation.core.characters import ISOLATES, printable
 from curation.core.reports import terminal
 from curation.core.reports.page import Section, Table
-from curation.core.text import ISOLATES, printable
 from curation.labeling.consensus import queue
 from curation.releases.export.formats import FORMATS
 from curation.releases.overview import show

@@ -18,7 +18,8 @@ from app.app_page import REVIEWERS, AppPage
 from app.components.links import QUERY, query_link
 from app.context import image_hosts, project_store
 from app.page_context import submit
-from curation.core.text import digest, percent, pluralize
+from curation.core.digests import digest
+from curation.core.text import percent, pluralize
 from curation.guides.guide import Guide
 from curation.ingest.filters import in_words
 from curation.ingest.importers.nuggets import lines_of, nuggets_of_lines, write_nuggets

@@ -25,9 +25,9 @@ from curation.agreement.intra_annotator import (
     pooled_consistency,
     read_repeats,
 )
+from curation.core.digests import canonical_json
 from curation.core.errors import refuse_problems
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import canonical_json
 from curation.guides.guide import current_guide
 from curation.labeling.judging import EVENT
 from curation.people.annotators import require_author

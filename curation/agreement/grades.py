@@ -21,9 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.statistics.arrays import Ints, Mask
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.labeling.judging import EVENT
 from curation.store import Cursor, all_settings, get_setting
 from curation.store.query_ranges import WITHIN, tables_by_range

@@ -14,9 +14,9 @@ from importlib import import_module
 from types import FrameType
 
 from curation.cli import program
+from curation.core.characters import printable
 from curation.core.errors import CurationError, InputError
 from curation.core.named_project import former_variables
-from curation.core.text import printable
 
 MODULES = {
     "project": ("init", "status", "backup", "restore", "doctor"),

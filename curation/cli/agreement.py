@@ -12,9 +12,9 @@ import typer
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, say, show, write_page
 from curation.cli.program import Page, Seed, actor, app, is_json, project_store, seal_reason
+from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
 from curation.core.reports.page import Table
-from curation.core.text import to_json_value
 
 if TYPE_CHECKING:
     from curation.agreement.report import AgreementReport

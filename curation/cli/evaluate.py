@@ -25,8 +25,8 @@ from curation.cli.file_options import map_option, mapped
 from curation.cli.options import given_flags, refuse_unused, with_options_of
 from curation.cli.output import emit, progress_bar, say, show, to_people, write_page
 from curation.cli.program import AnyRelease, actor, app, is_json, release_store, split_commas
+from curation.core.digests import to_json_value
 from curation.core.errors import CurationError, refuse_problems
-from curation.core.text import to_json_value
 from curation.evaluation.request import EvaluateRequest
 from curation.retrieval.engines import RATE
 

@@ -16,7 +16,8 @@ from curation.cli.file_options import DryRun, target
 from curation.cli.options import given_flags, option, refuse_unused, with_options_of
 from curation.cli.output import emit, progress_bar, say, say_dry_run, table, to_people
 from curation.cli.program import actor, command_group, project_store, stated_reason
-from curation.core.text import pluralize, to_json_value
+from curation.core.digests import to_json_value
+from curation.core.text import pluralize
 from curation.ingest.requests import (
     AnswersRequest,
     CollectionRequest,

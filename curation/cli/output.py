@@ -12,9 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curation.core.characters import printable
+from curation.core.digests import to_json_value
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.text import counted, printable, to_json_value
+from curation.core.text import counted
 
 if TYPE_CHECKING:
     from curation.core.operation import Operation, Result

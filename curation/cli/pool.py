@@ -11,7 +11,8 @@ import typer
 from curation.cli.options import given_flags, refuse_others, refuse_unused, with_options_of
 from curation.cli.output import NO_FORMULAS, carry_out, emit, left_out, progress_bar, say, show, to_people
 from curation.cli.program import Limit, actor, app, is_json, project_store, seal_reason
-from curation.core.text import pluralize, to_json_value
+from curation.core.digests import to_json_value
+from curation.core.text import pluralize
 from curation.negatives.requests import AuditRequest, HardNegativesRequest
 from curation.pooling.request import PoolRequest
 

@@ -21,8 +21,8 @@ from curation.cli.program import (
     seal_reason,
     stated_reason,
 )
+from curation.core.digests import to_json_value
 from curation.core.errors import InputError
-from curation.core.text import to_json_value
 from curation.labeling.requests import MoveRequest, PracticeRequest, RoundRequest
 
 rounds = command_group("round", "Open, follow, change and close rounds of labeling.")

@@ -16,7 +16,7 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
-from curation.core.text import printable
+from curation.core.characters import printable
 
 LOG = logging.getLogger("goldgrade")
 FORM = "GOLDGRADE_LOG"

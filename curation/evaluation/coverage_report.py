@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from curation.core.characters import isolated
 from curation.core.errors import RefusedError
 from curation.core.reports.page import QueryName, Section, Table, html_page
 from curation.core.reports.regions import RegionMark, region_graph, region_map
-from curation.core.text import isolated, percent, pluralize
+from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.stored_evaluations import submitted_texts
 from curation.queries.coverage.report import CoverageState, read_state

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import Any, NamedTuple
 
+from curation.core.digests import APART
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import APART
 from curation.evaluation.figures.aggregations import StrataSummary
 from curation.evaluation.figures.candidate_lists import HardNegativeEffect
 from curation.evaluation.figures.comparison import Comparison

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from curation.core.digests import canonical_json
 from curation.core.reports.charts import Mark
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import canonical_json
 from curation.evaluation.evaluable_release import evaluable_release
 from curation.evaluation.figures.comparison import Comparison, compare_systems
 from curation.evaluation.figures.ranks import LeaderboardRow, leaderboard

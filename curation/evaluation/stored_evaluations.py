@@ -6,8 +6,8 @@ import json
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from curation.core.digests import canonical_json, digest, to_json_value
 from curation.core.errors import NotFoundError
-from curation.core.text import canonical_json, digest, to_json_value
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
 from curation.people.annotators import EVALUATING, require_author, require_role

@@ -21,8 +21,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from curation.core.digests import canonical_json
 from curation.core.similarity.text_blocks import TextBlock, word_blocks
-from curation.core.text import canonical_json, pluralize
+from curation.core.text import pluralize
 from curation.guides.guide import Grade, Guide
 from curation.guides.guide_text import source_values
 from curation.store import Cursor

@@ -17,9 +17,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+from curation.core.digests import canonical_json
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.reports.page import Table
-from curation.core.text import canonical_json, pluralize
+from curation.core.text import pluralize
 from curation.store import Cursor, fetch, get_setting, put_setting, utc_now
 from curation.store.documents import count_fields
 

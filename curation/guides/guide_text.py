@@ -15,8 +15,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from curation.core import named_project
+from curation.core.digests import digest
 from curation.core.errors import InputError
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.guides.guide import EvidenceRule, Grade, Guide, PresentationTemplate
 
 MAX_BYTES = 2_000_000

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError
 from curation.core.reports.page import QueryName, Table
-from curation.core.text import MAX_NOTE_LENGTH, digest
+from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now

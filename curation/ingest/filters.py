@@ -15,8 +15,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from curation.core.digests import canonical_json, json_pointer
 from curation.core.errors import InputError, refuse_problems
-from curation.core.text import canonical_json, join_words, json_pointer
+from curation.core.text import join_words
 from curation.ingest.readers.json_paths import object_of
 from curation.ingest.readers.values import text_of
 from curation.store import Cursor, Store, get_setting

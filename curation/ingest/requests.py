@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
+from curation.core.digests import digest
 from curation.core.errors import InputError
 from curation.core.operation import Needs, Option, filled, flat, option
-from curation.core.text import digest
 from curation.ingest.importers.traffic.cleaning import CleaningRules
 from curation.ingest.readers.fields import (
     CorpusFields,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from curation.core.digests import canonical_json, digest
 from curation.core.errors import InputError, RefusedError, find_named
-from curation.core.text import canonical_json, digest
 from curation.store import Cursor, append_rows, fetch, record_event, utc_now
 
 _NAME = re.compile(r"[\w.+@-]+")

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, refuse_problems
 from curation.core.spans import Spans
-from curation.core.text import digest
 from curation.guides.guide import Guide
 from curation.ingest.importers.evidence_cells import WAY_OUT, in_text, located_evidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey

@@ -24,9 +24,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from curation.core.characters import alike, difference_of_form
+from curation.core.digests import digest
 from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import alike, difference_of_form, digest, pluralize
+from curation.core.text import pluralize
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.ingest.import_outcome import ImportOutcome, judgment_remarks
 from curation.ingest.importers.external_corpus import bring_texts

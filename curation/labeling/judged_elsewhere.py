@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.core.characters import quote_formula
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
-from curation.core.text import digest, quote_formula
 from curation.ingest.filters import NEED
 from curation.ingest.importers.queries import active_queries
 from curation.labeling.presentation.excerpts import LONGEST, best_passage

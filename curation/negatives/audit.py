@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from curation.core.digests import seeded
 from curation.core.errors import RefusedError
 from curation.core.operation import refuse_wrong
 from curation.core.progress import Progress, silent
@@ -33,7 +34,7 @@ from curation.core.reports.page import Table
 from curation.core.similarity.identical import StandIns
 from curation.core.similarity.shingles import near_duplicate, word_shingles
 from curation.core.statistics.allocation import allocate
-from curation.core.text import pluralize, seeded
+from curation.core.text import pluralize
 from curation.ingest.filters import NO_FILTERS, Filters, read_filters
 from curation.ingest.importers.queries import active_queries
 from curation.labeling.consensus.consensus import read_for_relevance

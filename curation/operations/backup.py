@@ -22,8 +22,9 @@ from typing import Any
 import duckdb
 
 from curation import __version__
+from curation.core.digests import canonical_json, file_digest
 from curation.core.errors import InputError, RefusedError, StoreError
-from curation.core.text import canonical_json, file_digest, pluralize
+from curation.core.text import pluralize
 from curation.store import (
     COMMAND_LINE,
     Cursor,

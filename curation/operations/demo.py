@@ -20,8 +20,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
 from curation.core.progress import Progress, silent
-from curation.core.text import digest, normalise_query
 from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines

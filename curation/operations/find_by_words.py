@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.core.text import normalise_query
+from curation.core.characters import normalise_query
 from curation.operations.query_facts import READERS
 from curation.people.annotators import require_role
 from curation.store import Annotator, Cursor

@@ -13,10 +13,10 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple, cast
 
+from curation.core.digests import to_json_value
 from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.core.operation import Operation, options_of, read_request, written
 from curation.core.progress import Progress, silent
-from curation.core.text import to_json_value
 from curation.evaluation.llm_judges.imported import JudgeImport, import_judge
 from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
 from curation.guides.guide_text import with_presentation

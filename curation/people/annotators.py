@@ -10,8 +10,8 @@ import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
 
+from curation.core.characters import alike, difference_of_form
 from curation.core.errors import NotFoundError, RefusedError, refuse_problems
-from curation.core.text import alike, difference_of_form
 from curation.people.sign_ins import hash_password, password_problems, write_password
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from curation.core.text import seeded
+from curation.core.digests import seeded
 from curation.pooling.contributions import Pair
 from curation.pooling.systems import CandidateSource
 

@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from curation.core.digests import digest
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.operation import Operation, out_of_bounds
 from curation.core.progress import Progress, silent
 from curation.core.similarity.identical import Identical, StandIns
-from curation.core.text import digest
 from curation.core.words import CUT, is_cut_otherwise
 from curation.ingest.filters import read_filters
 from curation.ingest.importers.external_corpus import bring_texts

@@ -28,10 +28,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress
 from curation.core.similarity.identical import Identical, StandIns
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.stored_runs import find_run, run_entries
 from curation.pooling.request import PoolRequest

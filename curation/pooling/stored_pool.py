@@ -10,8 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from curation.core.digests import canonical_json
 from curation.core.reports.page import Table
-from curation.core.text import canonical_json, pluralize
+from curation.core.text import pluralize
 from curation.pooling.contributions import Pair
 from curation.pooling.systems import CandidateSource, SystemReport
 from curation.store import Cursor, Store, append, record_event, utc_now

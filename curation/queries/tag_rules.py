@@ -6,8 +6,8 @@ texts.
     multi-intent   has two sentences, compares (`vs`), or begins with two kinds joined by "and"
     short, long    1 or 2 words; 6 and more (words as white space parts them, like strata by length)
 
-Texts are normalised ones (`curation.core.text.normalise_query`). What each tag means to a person, and how
-often the rules agree, is in docs/tags.md.
+Texts are normalised ones (`curation.core.characters.normalise_query`). What each tag means to a person, and
+how often the rules agree, is in docs/tags.md.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from curation.core.text import canonical_json, pluralize, to_json_value
+from curation.core.digests import canonical_json, to_json_value
+from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.rounds import RoundState, set_round
 from curation.relabeling.calendar import Quarter

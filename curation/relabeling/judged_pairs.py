@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from curation.core.text import APART
+from curation.core.digests import APART
 from curation.guides.difference import reworded_grades
 from curation.guides.guide import current_guide, guide_lines
 from curation.ingest.importers.queries import active_queries

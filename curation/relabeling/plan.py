@@ -24,11 +24,12 @@ from datetime import date
 
 import numpy as np
 
+from curation.core.digests import canonical_json, digest, seeded, to_json_value
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.operation import out_of_bounds
 from curation.core.progress import Progress, silent
 from curation.core.statistics.allocation import draw_proportional
-from curation.core.text import canonical_json, digest, pluralize, seeded, to_json_value
+from curation.core.text import pluralize
 from curation.people.annotators import require_author
 from curation.queries.sampling.designs import BANDS, Labels, Stratum, band_of, draw_stratified
 from curation.relabeling.calendar import NOT_PLANNED, OPEN, PLANNED, UNFINISHED, Quarter, QuarterWork

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
 from curation.core.reports.page import NumberCell, QueryName, Table
-from curation.core.text import counted, percent, pluralize, to_json_value
+from curation.core.text import counted, percent, pluralize
 from curation.relabeling.calendar import NOT_PLANNED, UNFINISHED
 from curation.relabeling.judged_pairs import GONE, WEIGHTS, JudgedPair
 from curation.relabeling.plan import RelabelingPlan

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from curation.core.digests import APART
 from curation.core.errors import NotFoundError
-from curation.core.text import APART
 from curation.people.seal_access import SEALED, sealed_queries
 from curation.store import Cursor, Store, fetch
 from curation.store.documents import title_last_shown

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from curation.core.characters import normalise_query
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.progress import Progress
-from curation.core.text import normalise_query, pluralize
+from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.measures import (
     Clusters,

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.agreement.intra_annotator import IntraAgreement, pooled_consistency
+from curation.core.digests import canonical_json, digest
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import canonical_json, digest
 from curation.people.seal_access import sealed_parts
 from curation.releases.coverage import released_coverage
 from curation.releases.seal import open_sealed

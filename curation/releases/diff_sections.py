@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from curation.core.characters import isolated
 from curation.core.reports.page import QueryName, Section, Table
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import isolated, pluralize
+from curation.core.text import pluralize
 from curation.releases.diff import UNEXPLAINED, Diff, Rows
 from curation.releases.gate_override import gate_override_sentences, with_gate_override
 

@@ -30,8 +30,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
+from curation.core.digests import canonical_json
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.core.text import canonical_json
 from curation.releases.release_id import release_id_of
 from curation.releases.release_rows import ReleaseRow
 from curation.store import Document

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from curation.core.text import canonical_json
+from curation.core.digests import canonical_json
 
 
 def release_id_of(sums: Mapping[str, str]) -> str:

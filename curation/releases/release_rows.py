@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from curation.core.digests import canonical_json
 from curation.core.errors import InputError, NotFoundError
-from curation.core.text import canonical_json
 from curation.store import Cursor, Document, Store, fetch
 from curation.store.documents import StoredDocuments
 from curation.store.release_parts import PartText, batched, read_part

@@ -21,8 +21,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.people.annotators import require_author
 from curation.people.seal_access import TEST, Unsealing, sealed_parts, write_opening
 from curation.releases.verify import FrozenRelease, load_release

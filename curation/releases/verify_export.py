@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from curation.core.digests import file_digest
 from curation.core.errors import InputError
-from curation.core.text import file_digest, pluralize
+from curation.core.text import pluralize
 from curation.releases.packed import MANIFEST, read_manifest
 from curation.releases.verify import MAX_PROBLEMS, altered_sentences
 

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from curation.core.digests import digest
 from curation.core.progress import Progress, silent
-from curation.core.text import digest
 from curation.core.words import words
 from curation.retrieval.index import CHUNK, CorpusIndex, count_grams, merge, stored_index
 from curation.retrieval.postings import K1, Postings, search_for

@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
-from curation.core.text import digest
 from curation.retrieval.embedding_model import (
     Kind,
     ModelSource,

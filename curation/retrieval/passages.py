@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from curation.core.digests import digest
 from curation.core.progress import Progress, silent
 from curation.core.spans import Span
-from curation.core.text import digest
 from curation.retrieval.embedding_model import ModelSource, find_model, model_file
 from curation.retrieval.embeddings import open_model
 from curation.store import Document, Store, reading_arrow

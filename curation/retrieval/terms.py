@@ -40,7 +40,7 @@ _ASKS = re.compile(
 
 
 def is_question(text: str) -> bool:
-    """Whether a query, as `curation.core.text.normalise_query` gives it, is put as a question."""
+    """Whether a query, as `curation.core.characters.normalise_query` gives it, is put as a question."""
     return _ASKS.search(text) is not None
 
 

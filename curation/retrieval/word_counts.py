@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.core.words import CUT
 from curation.retrieval.terms import STOP_WORDS, indexed_terms, stemmed
 

@@ -29,8 +29,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.digests import digest
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 
 STARTS = 32
 MAX_GROUPS_OF_ALL_STARTS = 5_000

@@ -20,9 +20,11 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
+from curation.core.characters import isolated
+from curation.core.digests import digest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.reports.page import QueryName, Section, Table, html_page
-from curation.core.text import digest, isolated, pluralize
+from curation.core.text import pluralize
 from curation.people.seal_access import closed_access
 from curation.splits.assignment import ALL, Distance, PartShare, distances, shares
 from curation.splits.certify import NEAR_DUPLICATE, SHARED_DOCUMENT, ClosestPair, Crossing, Findings, TieCheck

@@ -14,8 +14,9 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from curation.core.characters import normalise_query
 from curation.core.errors import RefusedError, refuse_problems
-from curation.core.text import normalise_query, percent, pluralize
+from curation.core.text import percent, pluralize
 from curation.splits.assignment import ALL, Levels, PartShare, members_of
 from curation.splits.certificate import without_sealed
 from curation.splits.certify import Crossing

@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from curation.core.digests import canonical_json, digest
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, digest, left_out_sentences, pluralize
+from curation.core.text import left_out_sentences, pluralize
 from curation.core.words import CUT, is_cut_otherwise
 from curation.guides.guide import current_guide
 from curation.ingest.importers.queries import active_queries

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
@@ -55,7 +56,6 @@ from curation.core.similarity.shingles import (
     reworded_shingles,
     word_shingles,
 )
-from curation.core.text import json_pointer
 from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.embeddings import embed
 from curation.retrieval.unread_texts import MULTILINGUAL, unread_texts

@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from curation.core.characters import alike, normalise_query
+from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError
-from curation.core.text import alike, json_pointer, normalise_query
 from curation.store.database import Store
 from curation.store.project_file import Cursor
 from curation.store.rows import Document, fetch, reading_arrow

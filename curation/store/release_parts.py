@@ -17,7 +17,7 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from curation.core.text import canonical_json
+from curation.core.digests import canonical_json
 from curation.store.project_file import Cursor
 
 if TYPE_CHECKING:

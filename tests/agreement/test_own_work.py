@@ -10,8 +10,8 @@ import pytest
 
 from curation.agreement.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.own_work import BLOCK, REVIEWER, WAITING, MyDifferences, my_differences, my_work
+from curation.core.digests import digest
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import digest
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.consensus.votes import MAJORITY
 from curation.labeling.judging import Submission

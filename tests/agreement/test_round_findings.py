@@ -16,8 +16,8 @@ from curation.agreement.grades import grades_of
 from curation.agreement.inter_annotator import inter_agreement
 from curation.agreement.report import agreement_findings, agreement_report, near_chance, verdict_of
 from curation.agreement.round_findings import round_quality
+from curation.core.digests import digest
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import digest
 from curation.labeling.judging import Submission
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit

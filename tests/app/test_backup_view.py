@@ -15,7 +15,7 @@ from app.front.guard import Guard
 from app.monitoring import minutely
 from app.serve import routes
 from app.signin import current_user
-from curation.core.text import file_digest
+from curation.core.digests import file_digest
 from curation.operations.backup import restore
 from curation.operations.backup_schedule import BackupSchedule, read_schedule, set_schedule, start_due
 from curation.operations.jobs import jobs_of

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.views.queries import coverage
-from curation.core.text import isolated
+from curation.core.characters import isolated
 from curation.queries.coverage.report import find_gaps, read_state
 from curation.queries.coverage.writing.coverage_queries import coverage_queries
 from curation.queries.coverage.writing.tasks import open_tasks

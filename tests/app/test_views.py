@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from app import ui
 from app.grading import CONSISTENCY
+from curation.core.characters import normalise_query
 from curation.core.errors import NotFoundError
-from curation.core.text import normalise_query
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.imported import add_judgments

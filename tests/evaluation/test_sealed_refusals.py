@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from curation.core.digests import digest
 from curation.core.errors import CurationError
-from curation.core.text import digest
 from curation.evaluation.evaluate import submit
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest

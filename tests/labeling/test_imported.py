@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
-from curation.core.text import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission

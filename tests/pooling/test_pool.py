@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
+from curation.core.digests import digest
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.similarity.identical import Identical, StandIns
-from curation.core.text import digest
 from curation.pooling.pool import build_pool, embedding_forecast
 from curation.pooling.random_negatives import REACH, draw_negatives, negative_order
 from curation.pooling.request import PoolRequest

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from curation.core.digests import canonical_json, to_json_value
 from curation.core.errors import NotFoundError
 from curation.core.statistics.intervals import wilson
-from curation.core.text import canonical_json, to_json_value
 from curation.guides.guide_text import parse_guide, read_guide
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.readers.fields import JudgmentFields

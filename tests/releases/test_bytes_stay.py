@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from curation.core.text import canonical_json, digest
+from curation.core.digests import canonical_json, digest
 from curation.releases.export.formats import FORMATS
 from curation.releases.release_id import rounded
 from curation.store import Store

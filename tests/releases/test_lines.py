@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curation.core.text import ListDigest, canonical_json, digest
+from curation.core.digests import ListDigest, canonical_json, digest
 from curation.releases.pair_codes import PairCodes, documents_of, number_in
 from curation.store import release_parts
 from curation.store.release_parts import DAMAGED, PartText, pack, sorted_lines, unpack

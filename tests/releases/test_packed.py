@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import goldgrade
+from curation.core.digests import to_json_value
 from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
-from curation.core.text import to_json_value
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.retrieval import DEFAULT_MODEL, Bm25, Dense, Hit, Hybrid, passages
 from curation.retrieval.embeddings import embed
 from curation.retrieval.passages import Cutter, cut, cut_documents, find_cutter, passage_text

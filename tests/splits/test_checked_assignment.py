@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from curation.agreement.gate import Demand, set_demand
+from curation.core.characters import normalise_query
 from curation.core.errors import InputError, RefusedError
-from curation.core.text import normalise_query
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments

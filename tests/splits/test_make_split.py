@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
-from curation.core.text import digest, normalise_query
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.readers.fields import CorpusFields

@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from curation.core.characters import normalise_query
 from curation.core.errors import StoreVersionError
-from curation.core.text import normalise_query
 from curation.store import migrations
 from curation.store.database import Store
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curation.core.text import digest, normalise_query
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from curation.core.digests import digest
 from curation.core.operation import DEFAULT_MODEL
-from curation.core.text import digest
 from curation.queries.coverage.entities import find_entities
 from curation.queries.coverage.report import find_coverage
 from curation.queries.requests import CoverageRequest

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.queries.coverage.report import find_coverage

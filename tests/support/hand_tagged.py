@@ -16,8 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
 from curation.core.statistics.intervals import wilson
-from curation.core.text import digest, normalise_query
 from curation.queries.tag_rules import RULES
 from tests.support.icecat import ratings
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.core.text import digest, normalise_query
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
 from curation.store import Store, append_rows, get_setting
 
 

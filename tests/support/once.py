@@ -8,7 +8,7 @@ from functools import cache, wraps
 from pathlib import Path
 from types import FunctionType
 
-from curation.core.text import digest
+from curation.core.digests import digest
 
 shared_by_processes: list[Path] = []
 """The folder of this run's files, if there are several processes; tests/conftest.py puts it here."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from curation.core.text import digest, normalise_query
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run

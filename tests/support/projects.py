@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.labeling.judging import Outcome, Submission

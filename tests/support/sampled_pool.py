@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from curation.core.text import canonical_json, digest, seeded
+from curation.core.digests import canonical_json, digest, seeded
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.queries import active_queries
 from curation.labeling.imported import add_judgments

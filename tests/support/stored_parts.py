@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from curation.core.text import canonical_json
+from curation.core.digests import canonical_json
 from curation.store import Cursor
 from curation.store.release_parts import PartText, add_part, pack, read_part, read_parts
 

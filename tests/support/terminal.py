@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
+from curation.core.characters import ISOLATES, printable
 from curation.core.reports.page import Section, cell_text
 from curation.core.reports.terminal import MAX_NAME_LENGTH, Screen, show_sections
-from curation.core.text import ISOLATES, printable
 
 
 def drawn(sections: Sequence[Section], width: int, terminal: bool = True) -> str:

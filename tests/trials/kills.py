@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from curation.core.digests import digest
 from curation.core.errors import CurationError
-from curation.core.text import digest
 from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from app.serve import serve
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.store import close_all, open_store
 from tests.support.http_server import free_port
 from tests.support.signed_in import cookie_of

@@ -13,8 +13,9 @@ from app import ui
 from app.page_context import PageContext
 from app.uploads import HeldFile, hand_over, read_now
 from app.views.importing.import_form import layout_form
+from curation.core.characters import quote_formula
 from curation.core.errors import CurationError, InputError
-from curation.core.text import counted, quote_formula
+from curation.core.text import counted
 from curation.ingest.import_outcome import ImportOutcome
 from curation.ingest.requests import ImportRequest
 from curation.operations.import_file import (

@@ -10,9 +10,10 @@ import streamlit as st
 
 from app import ui
 from app.page_context import PageContext
+from curation.core.characters import isolated
 from curation.core.errors import CurationError
 from curation.core.reports.page import NumberCell, QueryName
-from curation.core.text import isolated, join_words
+from curation.core.text import join_words
 from curation.evaluation.coverage_report import (
     EvaluatedValues,
     RegionGraph,

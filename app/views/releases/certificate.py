@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.views.releases.bars import StackRow, stacks
-from curation.core.text import isolated
+from curation.core.characters import isolated
 from curation.splits.assignment import ALL, PartShare
 from curation.splits.certificate import Certificate, certificate_sections, findings
 

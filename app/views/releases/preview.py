@@ -7,7 +7,8 @@ import streamlit as st
 from app import ui
 from app.views.releases import certificate
 from app.views.releases.bars import StackRow
-from curation.core.text import isolated, left_out_sentences, pluralize
+from curation.core.characters import isolated
+from curation.core.text import left_out_sentences, pluralize
 from curation.splits.groups import LeakageGroup, edge_sentence
 from curation.splits.operations import SplitPreview
 

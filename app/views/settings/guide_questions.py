@@ -9,7 +9,8 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.views.settings.guide_editing import GUIDE
-from curation.core.text import MAX_NOTE_LENGTH, isolated
+from curation.core.characters import isolated
+from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.questions import GuideQuestion, answer_question, guide_questions
 from curation.store import Store
 

@@ -16,7 +16,8 @@ from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
-from curation.core.text import digest, isolated
+from curation.core.characters import isolated
+from curation.core.digests import digest
 from curation.labeling.written_answers.writing import (
     MAX_ANSWER_LENGTH,
     OwnAnswer,

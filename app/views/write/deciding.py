@@ -10,7 +10,9 @@ from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
 from app.views.write.answers import Desk, desk, joined
-from curation.core.text import digest, isolated, pluralize
+from curation.core.characters import isolated
+from curation.core.digests import digest
+from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.labeling.presentation.drawing import draw
 from curation.labeling.written_answers.decisions import (

@@ -9,9 +9,9 @@ from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
+from curation.core.characters import isolated
 from curation.core.errors import CurationError
 from curation.core.reports.page import QueryName
-from curation.core.text import isolated
 from curation.guides.guide import current_guide
 from curation.labeling.presentation.drawing import ReadDocument, draw
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE

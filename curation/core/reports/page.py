@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
+from curation.core.characters import printable, quote_formula
 from curation.core.errors import InputError
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import TINY_P, decimal, percent, printable, quote_formula
+from curation.core.text import TINY_P, decimal, percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment

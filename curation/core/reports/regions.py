@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from curation.core.characters import isolated
 from curation.core.reports.charts import NARROW, in_two_sizes
-from curation.core.text import decimal, isolated, pluralize
+from curation.core.text import decimal, pluralize
 
 STEPS = 5
 _WIDTH = 800

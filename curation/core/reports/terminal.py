@@ -16,8 +16,8 @@ from typing import NamedTuple, TextIO
 
 from rich.cells import cell_len
 
+from curation.core.characters import ISOLATES, printable
 from curation.core.reports.page import Section, Table, cell_text, is_figure
-from curation.core.text import ISOLATES, printable
 
 PIPE_WIDTH = 110
 """Columns of a table where there is no terminal to fit."""

@@ -14,8 +14,9 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import NamedTuple
 
+from curation.core.digests import digest
 from curation.core.spans import Span, union
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.core.words import LocatedWord, located_words
 
 _PIECE = re.compile(r"\S+")

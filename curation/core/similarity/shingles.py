@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.core.characters import normalise_query
 from curation.core.statistics.arrays import Ints
-from curation.core.text import normalise_query
 from curation.core.words import whole_words, words
 
 if TYPE_CHECKING:

@@ -32,11 +32,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation.core.arrow import ints_of, texts
+from curation.core.characters import alike
+from curation.core.digests import digest
 from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.spans import Span, intersection
 from curation.core.statistics.arrays import Floats
-from curation.core.text import alike, digest
 from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.evaluation.scoring.qrels import Qrels

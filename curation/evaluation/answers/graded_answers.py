@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.similarity.identical import Identical
-from curation.core.text import digest
 from curation.evaluation.answers.answer_files import SystemAnswer, read_answer_file
 from curation.evaluation.scoring.release import parts_of, read_release, scale_of
 from curation.evaluation.scoring.system_runs import RunSource

@@ -15,9 +15,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.core.characters import alike, difference_of_form
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import alike, difference_of_form, pluralize
+from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.ingest.import_outcome import ImportOutcome, judgment_remarks
 from curation.ingest.importers.imported_judgment import ImportedJudgment, one_judgment_a_pair

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
+from curation.core.characters import printable
 from curation.core.reports.page import Section, Table, markdown_table, markdown_text
-from curation.core.text import pluralize, printable
+from curation.core.text import pluralize
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.fail_if import CheckedCondition
 from curation.evaluation.figures.comparison import what_decides

@@ -23,8 +23,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from curation.core.characters import quote_formula
+from curation.core.digests import digest
 from curation.core.progress import Progress, silent
-from curation.core.text import digest, quote_formula
 from curation.evaluation.scoring.run_chunks import ChunkPlace
 from curation.evaluation.scoring.splitters import Split
 from curation.ingest.importers.corpus import content_hash_of

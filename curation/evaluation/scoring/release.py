@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.core.characters import normalise_query
 from curation.core.errors import InputError, RefusedError
 from curation.core.spans import Span
 from curation.core.statistics.arrays import Floats
-from curation.core.text import normalise_query
 from curation.evaluation.scoring.drawn_queries import DrawnQueries, drawn_queries
 from curation.evaluation.scoring.evidence import EvidenceRanges, evidence_ranges
 from curation.evaluation.scoring.facets import Facet, all_facets

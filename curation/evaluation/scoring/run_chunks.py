@@ -32,11 +32,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curation.core.arrow import ints_of, numbers, texts
+from curation.core.characters import alike, quote_formula, unquote_formula
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.similarity.quotes import places_of
 from curation.core.statistics.arrays import Floats, Ints, Mask
-from curation.core.text import alike, pluralize, quote_formula, unquote_formula
+from curation.core.text import pluralize
 from curation.core.words import word_starts
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.evidence import OPEN

@@ -28,10 +28,10 @@ import numpy as np
 import pyarrow as pa
 
 from curation.core.arrow import ints_of, numbers, texts
+from curation.core.characters import alike
 from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.text import alike
 from curation.evaluation.scoring.chunk_measures import RunChunks
 from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.measure_names import Measure

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.ingest.filters import VALID, Withdraw, keep_items
 from curation.ingest.import_outcome import ImportOutcome, fields_used, replaced, withdrawn
 from curation.ingest.readers.fields import CorpusFields

@@ -15,9 +15,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from curation.core.digests import canonical_json, digest
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, digest
 from curation.ingest.filters import Withdraw, keep_items
 from curation.ingest.importers.corpus import (
     CorpusBuilder,

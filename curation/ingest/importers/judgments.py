@@ -14,9 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from curation.core.characters import normalise_query
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.text import MAX_NOTE_LENGTH, normalise_query, pluralize
+from curation.core.text import MAX_NOTE_LENGTH, pluralize
 from curation.guides.guide import current_guide
 from curation.ingest.importers.evidence_cells import stated_evidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment

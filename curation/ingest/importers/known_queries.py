@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal, Self
 
+from curation.core.characters import alike, normalise_query
 from curation.core.errors import InputError
-from curation.core.text import alike, normalise_query
 from curation.ingest.importers.personal_data import redact
 from curation.store import Cursor, Query
 

@@ -14,9 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from curation.core.characters import printable
+from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import digest, join_words, pluralize, printable
+from curation.core.text import join_words, pluralize
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, revised
 from curation.ingest.importers.reference_answers import PEOPLE

@@ -40,7 +40,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import NamedTuple
 
-from curation.core.text import normalise_query, without_invisible
+from curation.core.characters import normalise_query, without_invisible
 
 Check = Callable[[str], bool]
 _COMMIT = re.compile("[0-9a-f]{40}")

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
+from curation.core.characters import normalise_query
+from curation.core.digests import canonical_json, digest
 from curation.core.errors import RefusedError, refuse_problems
-from curation.core.text import canonical_json, digest, normalise_query
 from curation.ingest.importers.known_queries import OTHER_IDS, KnownQueries, other_ids
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.lines import clean

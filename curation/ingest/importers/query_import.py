@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from curation.core.characters import normalise_query
+from curation.core.digests import canonical_json
 from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, join_words, normalise_query, pluralize
+from curation.core.text import join_words, pluralize
 from curation.ingest.filters import (
     FIELD,
     WAY_OUT,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from curation.core.text import CASE, difference_of_form
+from curation.core.characters import CASE, difference_of_form
 from curation.ingest.readers.problems import Problems
 
 UNKNOWN_QUERY = "unknown query"

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
-from curation.core.text import unquote_formula
+from curation.core.characters import unquote_formula
 from curation.ingest.readers.arrow_values import plain_column
 from curation.ingest.readers.bounds import MAX_LINE_LENGTH, OutOfBoundsError
 from curation.ingest.readers.formats import FileLayout

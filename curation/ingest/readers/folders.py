@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from curation.core.digests import file_digest
 from curation.core.errors import InputError
-from curation.core.text import file_digest
 
 _HIDDEN = ("_", ".")
 """Beginnings of the names that Spark and other tools write beside the data."""

@@ -15,7 +15,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation.core.text import pluralize, unquote_formula
+from curation.core.characters import unquote_formula
+from curation.core.text import pluralize
 from curation.ingest.readers import trec
 from curation.ingest.readers.bounds import MAX_LINE_LENGTH
 from curation.ingest.readers.lines import text_lines

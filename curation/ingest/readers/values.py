@@ -14,8 +14,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from curation.core.digests import canonical_json
 from curation.core.errors import InputError, refuse_problems
-from curation.core.text import canonical_json
 
 EXACT = 2**53
 """Bound below which doubles (in JSON, sheets and Parquet) represent all whole numbers."""

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.core.characters import alike, difference_of_form
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.similarity.quotes import outside_of
 from curation.core.spans import Spans, union
-from curation.core.text import MAX_NOTE_LENGTH, alike, difference_of_form, left_out_sentences, pluralize
+from curation.core.text import MAX_NOTE_LENGTH, left_out_sentences, pluralize
 from curation.guides.guide import Guide, current_guide
 from curation.ingest.import_outcome import ImportOutcome, fields_used
 from curation.ingest.importers.decision_lines import DecisionLine

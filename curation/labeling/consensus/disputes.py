@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
+from curation.core.digests import digest
 from curation.core.reports.page import Table
 from curation.core.spans import Spans, union
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.ingest.filters import NEED
 from curation.labeling.consensus.consensus import compute_consensus, dispute_weight
 from curation.labeling.consensus.decisions import (

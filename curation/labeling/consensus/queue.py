@@ -24,9 +24,9 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.spans import Spans
-from curation.core.text import digest
 from curation.guides.guide import Guide, current_guide
 from curation.guides.questions import ask_guide
 from curation.labeling.consensus.adjudication import REVIEWERS, OvertakenError, decide

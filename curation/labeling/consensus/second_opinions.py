@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from curation.core.digests import digest
 from curation.core.errors import RefusedError
-from curation.core.text import digest
 from curation.labeling.consensus.decisions import Pair, is_judged, judged_versions, unjudged
 from curation.labeling.rounds.assignment import Slot, presentations_of
 from curation.labeling.rounds.candidates import Candidate

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from curation.core.digests import canonical_json
 from curation.core.errors import refuse_problems
 from curation.core.operation import option, out_of_bounds
 from curation.core.statistics.arrays import Ints
-from curation.core.text import canonical_json
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 from curation.store.query_ranges import WITHIN, of_one_query, tables_by_range

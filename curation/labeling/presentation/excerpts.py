@@ -14,7 +14,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.core.words import located_words, words
 from curation.retrieval.terms import STOP_WORDS, stem
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from curation.core.text import digest, seeded
+from curation.core.digests import digest, seeded
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import ControlItem, ControlItemPool, plant, with_control_items

@@ -20,10 +20,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from curation.core.digests import seeded
 from curation.core.errors import InputError, RefusedError
 from curation.core.reports.page import Table, csv_table
 from curation.core.statistics.allocation import allocate
-from curation.core.text import pluralize, seeded
+from curation.core.text import pluralize
 from curation.ingest.filters import outside_pairs
 from curation.ingest.importers.queries import active_queries
 from curation.store import Cursor, fetch, get_setting

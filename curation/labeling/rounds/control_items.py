@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from curation.core.digests import digest
 from curation.core.reports.page import Table, figure_row, figure_table
 from curation.core.statistics.estimate import Estimate, share_estimate
-from curation.core.text import digest
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.candidates import Candidate
 from curation.store import Cursor, append_rows

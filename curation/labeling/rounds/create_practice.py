@@ -13,9 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from curation.core.characters import alike
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.reports.page import Table
-from curation.core.text import MAX_NOTE_LENGTH, alike, digest, left_out_sentences, percent
+from curation.core.text import MAX_NOTE_LENGTH, left_out_sentences, percent
 from curation.guides.guide import current_guide
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.ingest.importers.known_queries import KnownQueries, NamedBy, named_by

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from curation.core.digests import digest, seeded
 from curation.core.errors import RefusedError
 from curation.core.reports.page import Table
-from curation.core.text import digest, left_out_sentences, pluralize, seeded
+from curation.core.text import left_out_sentences, pluralize
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.assignment import RoundAssignment, assign, lay_out

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.reports.page import Table
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.guides.difference import GuideDifference, guide_difference, reworded_grades
 from curation.guides.drafts import end_draft, own_draft
 from curation.guides.guide import (

@@ -16,8 +16,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.labeling.requests import MoveRequest
 from curation.labeling.rounds.assignment import assign
 from curation.labeling.rounds.candidates import Candidate

@@ -16,9 +16,10 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.reports.page import ShareCell, Table
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.labeling.rounds.assignment import order, presentations_of
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import MAX_PER_QUERY, ControlItem

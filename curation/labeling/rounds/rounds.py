@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from curation.core.digests import canonical_json
 from curation.core.errors import NotFoundError, RefusedError
-from curation.core.text import canonical_json, pluralize
+from curation.core.text import pluralize
 from curation.labeling.rounds.upcoming import AS_LISTS, ASKED_FROM, unshown
 from curation.people.annotators import JUDGING, require_author
 from curation.store import COMMAND_LINE, Annotator, Cursor, Round, Store, fetch, record_event, utc_now

@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from curation.core.digests import canonical_json, digest, seeded
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.reports.page import Table
-from curation.core.text import canonical_json, digest, left_out_sentences, pluralize, seeded
+from curation.core.text import left_out_sentences, pluralize
 from curation.ingest.filters import NEED
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.query_tags import check_tags

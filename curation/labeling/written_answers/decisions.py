@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from curation.core.characters import isolated
 from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.core.reports.page import Table
-from curation.core.text import MAX_NOTE_LENGTH, isolated, pluralize
+from curation.core.text import MAX_NOTE_LENGTH, pluralize
 from curation.ingest.importers.reference_answers import StoredReferences, references_of
 from curation.labeling.answer_matching import DISPUTED, AnswerOutcome, distinct, normalised_answer
 from curation.labeling.presentation.drawing import ReadDocument

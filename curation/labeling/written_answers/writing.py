@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.core.text import digest
 from curation.guides.guide import current_guide
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.lines import clean

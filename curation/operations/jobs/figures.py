@@ -36,8 +36,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from curation.agreement.grades import TABLES, read_fingerprint, set_fingerprint
 from curation.core import log
+from curation.core.digests import digest
 from curation.core.errors import CurationError, RefusedError
-from curation.core.text import digest
 from curation.operations.jobs.worker import KINDNESS
 from curation.store import Store, open_store, utc_now
 from curation.store.staging import beside_or_temporary

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from curation.core.digests import canonical_json, digest
 from curation.core.errors import NotFoundError, RefusedError
-from curation.core.text import canonical_json, digest
 from curation.operations.registry import OPERATIONS
 from curation.people.annotators import require_annotators, require_role
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now

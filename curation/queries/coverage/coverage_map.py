@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from curation.core.digests import digest
 from curation.core.progress import Progress, silent
-from curation.core.text import digest
 from curation.core.words import words
 from curation.queries.coverage.clusters import Cluster, make_clusters
 from curation.queries.coverage.entities import (

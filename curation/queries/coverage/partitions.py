@@ -28,10 +28,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.text import digest
 from curation.queries.coverage.clusters import documents_of
 from curation.queries.coverage.entity_graph import EntityGraph
 

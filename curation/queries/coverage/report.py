@@ -15,10 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.core.characters import ISOLATES, isolated
+from curation.core.digests import digest
 from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
 from curation.core.reports.page import Section, Table
-from curation.core.text import ISOLATES, digest, isolated, left_out_sentences, percent, pluralize
+from curation.core.text import left_out_sentences, percent, pluralize
 from curation.queries.coverage.clusters import documents_of
 from curation.queries.coverage.coverage_map import ALTERNATIVES, CoverageMap, MatchingRule, rule_of
 from curation.queries.coverage.measures import (

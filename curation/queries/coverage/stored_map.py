@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from curation.core.digests import canonical_json, to_json_value
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, pluralize, to_json_value
+from curation.core.text import pluralize
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.queries import active_queries
 from curation.people.annotators import require_author

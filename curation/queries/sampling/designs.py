@@ -35,10 +35,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, refuse_problems
 from curation.core.reports.page import Table
 from curation.core.statistics.allocation import allocate_with_quotas, draw_proportional, weights_of
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.queries.tag_rules import LONG, SHORT
 
 CLUSTER = "cluster"

@@ -27,9 +27,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import json_pointer
 from curation.queries.coverage.cluster_names import MAX_IN_A_NAME
 from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch

@@ -19,10 +19,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from curation.core.digests import canonical_json, digest
 from curation.core.errors import RefusedError
 from curation.core.reports.charts import bars
 from curation.core.reports.page import Table
-from curation.core.text import canonical_json, digest, join_words, left_out_sentences, percent, pluralize
+from curation.core.text import join_words, left_out_sentences, percent, pluralize
 from curation.ingest.importers.queries import query_id_of
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.designs import TAG, Stratum, names_after, strata_table

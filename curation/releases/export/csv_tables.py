@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.core.text import quote_formula
+from curation.core.characters import quote_formula
 from curation.releases.export.export_format import ExportFormat, Written
 from curation.releases.export.files import ABOUT_QUERIES, csv_types, write_parquet, write_table
 

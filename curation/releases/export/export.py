@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from curation import __version__
+from curation.core.digests import file_digest
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.operation import out_of_bounds
 from curation.core.progress import Progress, silent
 from curation.core.reports.page import Table
-from curation.core.text import file_digest, left_out_sentences, pluralize
+from curation.core.text import left_out_sentences, pluralize
 from curation.people.seal_access import Unsealing, sealed_parts
 from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.core.text import canonical_json
+from curation.core.digests import canonical_json
 from curation.ingest.importers.known_queries import PREFIXES
 from curation.negatives.requests import NEAR_DUPLICATE
 from curation.releases.release_rows import Table

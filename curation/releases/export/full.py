@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.core.text import canonical_json
+from curation.core.digests import canonical_json
 from curation.releases.export.export_format import ExportFormat, Written
 from curation.releases.packed import PACKED, RELEASE, TEXT_COLUMNS, write_part
 from curation.store.release_parts import PartText

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from curation.core.digests import file_digest
 from curation.core.errors import CurationError, InputError
 from curation.core.progress import Progress, silent
-from curation.core.text import file_digest
 from curation.releases.export.export import Exported, export
 from curation.releases.export.full import FULL
 from curation.releases.gate_override import gate_override_sentences

@@ -10,8 +10,8 @@ from curation.agreement.agreement_with_others import uninformative_of
 from curation.agreement.gate import Gate, gate_of
 from curation.agreement.inter_annotator import MINIMUM_UNITS, inter_agreement
 from curation.agreement.intra_annotator import intra_agreement
+from curation.core.digests import canonical_json
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import canonical_json
 from curation.labeling.consensus.consensus import ConsensusCounts
 from curation.labeling.consensus.dawid_skene import errors
 from curation.labeling.consensus.votes import MAJORITY, Votes

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from curation.core.text import ListDigest, canonical_json, digest
+from curation.core.digests import ListDigest, canonical_json, digest
 from curation.labeling.consensus.consensus import PairConsensus
 from curation.releases.freeze.pseudonyms import pseudonyms, without_names
 from curation.releases.freeze.reading import Rows, columns

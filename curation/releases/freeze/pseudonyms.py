@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from unicodedata import normalize
 
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.ingest.importers.personal_data import redact
 
 MIN_NAME = 3

@@ -22,9 +22,10 @@ from itertools import count
 from time import monotonic
 from typing import NamedTuple
 
+from curation.core.digests import digest
 from curation.core.errors import CurationError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import digest, pluralize
+from curation.core.text import pluralize
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.stored_runs import Run, RunEntry, check_name, keep_run, run_of, stored_runs
 from curation.people.annotators import require_author

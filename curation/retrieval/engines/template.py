@@ -29,8 +29,8 @@ from urllib.parse import quote, urlencode
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from curation.core.digests import canonical_json, digest
 from curation.core.errors import InputError, find_named, refuse_problems
-from curation.core.text import canonical_json, digest
 from curation.ingest.readers.values import text_of
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now

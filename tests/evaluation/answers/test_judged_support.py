@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from curation.core.digests import digest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
-from curation.core.text import digest
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.graded_answers import read_grades_of_answers, write_answers_to_grade
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
-from curation.core.text import digest
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_estimates
 from curation.evaluation.llm_judges.human_grades import peoples_sample
 from curation.evaluation.llm_judges.imported import import_judge

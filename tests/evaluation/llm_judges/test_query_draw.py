@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
-from curation.core.text import digest
 from curation.evaluation.llm_judges.estimates import judged_estimates
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest

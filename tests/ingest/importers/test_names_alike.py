@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from curation.core.characters import alike, difference_of_form
 from curation.core.errors import InputError
-from curation.core.text import alike, difference_of_form
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.decision_lines import read_decision_lines
 from curation.ingest.importers.nuggets import import_nuggets

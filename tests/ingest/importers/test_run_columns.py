@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from curation.core.characters import normalise_query
 from curation.core.errors import InputError
-from curation.core.text import normalise_query
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.run_lines import RunLines
 from curation.ingest.importers.unknown_names import KnownDocuments

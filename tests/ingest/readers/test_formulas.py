@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from curation.core.characters import quote_formula, unquote_formula
 from curation.core.reports.page import Table, csv_table
-from curation.core.text import quote_formula, unquote_formula
 from curation.ingest.readers.records import Records
 
 CELLS = st.text(st.sampled_from("=+-@\t'0a.,\"é"), max_size=6)

@@ -8,7 +8,7 @@ import pytest
 
 from curation.agreement.grades import read_grades
 from curation.agreement.report import agreement_findings, agreement_report
-from curation.core.text import digest
+from curation.core.digests import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.consensus.consensus import (

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from curation.core.characters import normalise_query
 from curation.core.errors import CurationError, InputError, RefusedError
-from curation.core.text import normalise_query
 from curation.queries.requests import DrawRequest, read_quotas
 from curation.queries.sampling.designs import Stratum
 from curation.queries.sampling.draw import draw_sample

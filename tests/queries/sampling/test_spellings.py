@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.core.characters import normalise_query
 from curation.core.errors import RefusedError
 from curation.core.similarity.shingles import character_shingles, jaccard
-from curation.core.text import normalise_query
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.spellings import THRESHOLD, essentials, group_spellings, slip

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
-from curation.core.text import digest, normalise_query
 from curation.ingest.importers.query_tags import declare_tags
 from curation.operations.registry import OPERATIONS
 from curation.queries.requests import DrawRequest, TopUpRequest

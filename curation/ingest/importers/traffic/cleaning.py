@@ -27,10 +27,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from curation.core.characters import normalise_query
 from curation.core.errors import InputError
 from curation.core.operation import option
 from curation.core.statistics.arrays import Ints, Mask
-from curation.core.text import normalise_query
 from curation.ingest.importers.personal_data import MAX_PLAIN_LENGTH, redact
 
 POLICIES = ("replace", "drop")

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from curation.core.digests import canonical_json
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Ints, Mask
-from curation.core.text import canonical_json
 from curation.ingest.importers.traffic.cleaning import UNKNOWN_TIME
 from curation.ingest.readers.arrow_values import is_moment, microseconds_of, odd_moment
 from curation.ingest.readers.blocks import Block, NeedsRowReader

@@ -27,9 +27,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from curation.core.digests import canonical_json, digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, digest
 from curation.ingest.importers.traffic.cleaning import CleaningRules, session_verdicts
 from curation.ingest.importers.traffic.known_rows import KNOWN, KNOWN_ROWS, refuse_grown_log
 from curation.ingest.importers.traffic.stored_rows import NOTHING, append_traffic, session_key, store_import

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from curation.core.digests import canonical_json
 from curation.core.errors import RefusedError
-from curation.core.text import canonical_json
 from curation.store import (
     Cursor,
     append_batches,

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from curation.core.digests import canonical_json, digest, file_digest
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, digest, file_digest, join_words, pluralize
+from curation.core.text import join_words, pluralize
 from curation.ingest.import_outcome import (
     MAX_NAMES,
     ImportOutcome,

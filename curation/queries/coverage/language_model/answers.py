@@ -17,8 +17,8 @@ from math import ceil
 from threading import Event, Semaphore
 from typing import Any, NamedTuple
 
+from curation.core.digests import canonical_json, digest
 from curation.core.progress import Progress, silent
-from curation.core.text import canonical_json, digest
 from curation.core.web import Patience
 from curation.queries.coverage.language_model.chat import (
     MalformedAnswerError,

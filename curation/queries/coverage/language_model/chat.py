@@ -30,8 +30,8 @@ from urllib.request import Request
 
 from pydantic import SecretStr
 
+from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.text import digest
 from curation.core.web import UNTRUSTED, Fault, Patience, address_problems, keep_asking, key_problems, send
 
 MAX_ANSWER_BYTES = 4_000_000

@@ -23,10 +23,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.reports.page import Table
-from curation.core.text import digest, left_out_sentences, normalise_query, pluralize
+from curation.core.text import left_out_sentences, pluralize
 from curation.people.annotators import require_author
 from curation.queries.coverage.coverage_map import EntityMatch, match_texts
 from curation.queries.coverage.language_model.answers import (

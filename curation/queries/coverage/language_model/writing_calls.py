@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.core.text import normalise_query
+from curation.core.characters import normalise_query
 from curation.core.words import words
 from curation.queries.coverage.language_model.answers import ModelCall, shown_document
 from curation.queries.coverage.language_model.chat import (

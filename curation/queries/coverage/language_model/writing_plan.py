@@ -13,10 +13,11 @@ from itertools import islice
 from math import ceil
 from typing import NamedTuple
 
+from curation.core.digests import seeded
 from curation.core.errors import InputError
 from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
-from curation.core.text import pluralize, seeded
+from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.language_model.answers import CHARACTERS
 from curation.queries.coverage.language_model.chat import TokenPrices, price_of

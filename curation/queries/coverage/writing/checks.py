@@ -18,8 +18,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from curation.core.characters import isolated, normalise_query
+from curation.core.digests import seeded
 from curation.core.similarity.shingles import character_shingles, essentials, jaccard, reworded_shingles
-from curation.core.text import isolated, normalise_query, seeded
 from curation.core.words import LocatedWord, is_unspaced, located_words, words
 from curation.ingest.importers.personal_data import redact
 from curation.retrieval.terms import STOP_WORDS, content_words, is_question, searched_terms, stem

@@ -16,10 +16,11 @@ from datetime import datetime
 from math import ceil
 from typing import Any, Literal, NamedTuple
 
+from curation.core.digests import canonical_json, digest, seeded
 from curation.core.errors import InputError
 from curation.core.reports.page import Table
 from curation.core.statistics.estimate import Estimate, share_estimate
-from curation.core.text import canonical_json, digest, pluralize, seeded
+from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.ingest.importers.queries import add_query
 from curation.people.annotators import require_author

@@ -15,9 +15,10 @@ from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
+from curation.core.digests import digest, seeded
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.core.reports.page import Table
-from curation.core.text import digest, left_out_sentences, pluralize, seeded
+from curation.core.text import left_out_sentences, pluralize
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.queries.coverage.coverage_map import CoverageMap

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.core.text import normalise_query
+from curation.core.characters import normalise_query
 from curation.ingest.importers.personal_data import _WORTH_A_LOOK, RULES, is_plain, looks_random, redact
 from tests.support import examples
 
