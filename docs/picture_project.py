@@ -23,7 +23,7 @@ from curation.guides.questions import answer_question, ask_at_item
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.decision_lines import read_decision_lines
 from curation.ingest.importers.traffic.traffic_import import import_traffic
-from curation.ingest.readers.fields import CorpusFields, JudgmentFields, TrafficFields
+from curation.ingest.readers.fields import JudgmentFields
 from curation.labeling.consensus.adjudication import decide_many
 from curation.labeling.imported import import_judgments
 from curation.labeling.judging import Submission
@@ -36,8 +36,8 @@ from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.written_answers.create_task import open_answer_task
 from curation.labeling.written_answers.writing import write_answer, writing_queue
-from curation.operations.demo import import_second_quarter
 from curation.operations.project import init_project
+from curation.operations.second_quarter import CORPUS_FIELDS, TRAFFIC_FIELDS, import_second_quarter
 from curation.operations.stdlib_corpus import write_stdlib_corpus
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
@@ -78,9 +78,8 @@ def build(folder: Path) -> Path:
     """The project that is looked at."""
     store = init_project(folder / "goldgrade.duckdb")
     write_stdlib_corpus(folder / "corpus.jsonl")
-    import_corpus(store, folder / "corpus.jsonl", CorpusFields(group="group"))
-    fields = TrafficFields(query="query", time="time", segment="segment", count="count")
-    import_traffic(store, SAMPLE / "traffic.csv", fields)
+    import_corpus(store, folder / "corpus.jsonl", CORPUS_FIELDS)
+    import_traffic(store, SAMPLE / "traffic.csv", TRAFFIC_FIELDS)
     draw_sample(store, DrawRequest(60, SEED))
     find_tags(store)
     build_pool(store, PoolRequest(["bm25"], depth=8, random_negatives=3, seed=SEED))
@@ -107,7 +106,7 @@ def build(folder: Path) -> Path:
     open_practice(store, PracticeRequest("warm-up", ["hedy"], queries=8, seed=SEED))
     evaluated(store, folder)
     asked_and_answered(store)
-    renewed(store, folder, folder / "corpus.jsonl", fields)
+    renewed(store, folder / "corpus.jsonl")
     store.close()
     return store.path
 
@@ -145,9 +144,9 @@ def asked_and_answered(store: Store) -> None:
         write_answer(store, name, query, f"With the csv module, says {name}.", [0], 0)
 
 
-def renewed(store: Store, folder: Path, corpus: Path, fields: TrafficFields) -> None:
+def renewed(store: Store, corpus: Path) -> None:
     """A quarter later: another corpus and log, what is judged again, and which regions no query tests."""
-    import_second_quarter(store, corpus, SAMPLE / "traffic.csv", CorpusFields(group="group"), fields)
+    import_second_quarter(store, corpus, SAMPLE / "traffic.csv")
     make_plan(store, PlanRequest(0.15, SEED))
     find_coverage(store, CoverageRequest(SEED))
     open_tasks(store, 3, ["lead"], seed=SEED)

@@ -50,7 +50,7 @@ class Project:
         """
 
         from curation.ingest.requests import request_of
-        from curation.operations.import_file import carry_out
+        from curation.operations.import_jobs import carry_out
 
         return carry_out(self._store, request_of(what, path, fields, **options), COMMAND_LINE)
 

@@ -108,7 +108,7 @@ def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_
             alias.name
             for node in ast.walk(tree(path))
             if isinstance(node, ast.ImportFrom)
-            and node.module in {"curation.operations.import_file", "curation.evaluation.evaluate"}
+            and node.module in {"curation.operations.import_jobs", "curation.evaluation.evaluate"}
             for alias in node.names
         }
         outside |= {f"{name} {one}" for one in from_curation & of_files.keys() if of_files[one] != name}

@@ -63,8 +63,8 @@ def _follow(store: Store) -> None:
     st.session_state[_FOLLOWS] = st.session_state[_DRAWN] = of.key
     with area.container():
         _draw(state, build_stages(state, slow, running))
-        if slow.left_out:
-            ui.sentences("\n".join(slow.left_out))
+        if slow.not_computed:
+            ui.sentences("\n".join(slow.not_computed))
 
 
 def _draw(state: WorkflowState, stages: Sequence[Stage], waiting: bool = False) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.options import refuse_unused
-from curation.cli.output import emit, say, show, write_page
+from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import Page, Seed, actor, app, is_json, project_store, seal_reason
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
@@ -66,7 +66,7 @@ def judge(
         columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last import (UTC)")
         listed = Table("Judges", columns, tuple(map(tuple, judges)))
         none = () if judges else (f"The project has no judge. {NO_JUDGE}",)
-        emit({"judges": judges}, lambda: show(PlainResult(none, (listed,))))
+        show(PlainResult(none, (listed,)), as_json={"judges": judges})
         return
     if release is None:
         refuse_unused(context, "only parts of a release are sealed; add --release", "reason")
@@ -84,13 +84,6 @@ class BreakdownBy(StrEnum):
     ANNOTATOR = "annotator"
 
 
-def _breakdown(value: str) -> BreakdownBy:
-    """What was asked for."""
-    if value not in list(BreakdownBy):
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(BreakdownBy)}.")
-    return BreakdownBy(value)
-
-
 @app.command()
 def agreement(
     round_name: Annotated[
@@ -104,8 +97,6 @@ def agreement(
         typer.Option(
             help="Also broken down by one of these. It is by query type, grade boundary, pair of annotators, "
             "or annotator with bias, consistency and feedback.",
-            parser=_breakdown,
-            metavar="[type|boundary|pair|annotator]",
             show_default="all in --json and --html, none else",
         ),
     ] = None,
@@ -149,32 +140,20 @@ def agreement(
     if page is not None or breakdown is BreakdownBy.ANNOTATOR:
         people = annotator_details(store, round_name, seed)
     if page is not None:
-        write_page(page, agreement_page(report, people))
+        write_file(page, agreement_page(report, people))
     asked = breakdown if breakdown is not BreakdownBy.ANNOTATOR else None
     result = as_object(report, asked)
     if breakdown is BreakdownBy.ANNOTATOR:
         result["by"] = {"annotator": people}
     if quality is not None:
         result["quality"] = _quality_object(quality)
-    emit(result, lambda: _show_report(report, breakdown, people, quality, page))
+    emit(result, lambda: _print_report(report, breakdown, people, quality, page))
 
 
 def _quality_object(quality: RoundQuality) -> dict[str, object]:
-    findings = [
-        {
-            "annotator": name,
-            "about": finding.about,
-            "sentence": finding.sentence,
-            "evidence": finding.evidence,
-        }
-        for name, finding in quality.findings
-    ]
-    return {
-        "not_checked": quality.not_checked,
-        "findings": findings,
-        "checks": quality.checks,
-        "conclusion": quality.conclusion,
-    }
+    findings = [{"annotator": name, **finding._asdict()} for name, finding in quality.findings]
+    checks = {"checks": quality.checks, "conclusion": quality.conclusion}
+    return {"not_checked": quality.not_checked, "findings": findings, **checks}
 
 
 def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[str, Any]:
@@ -192,7 +171,7 @@ def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[st
     return result | details
 
 
-def _show_report(
+def _print_report(
     report: AgreementReport,
     breakdown: BreakdownBy | None,
     people: Sequence[AnnotatorMetrics],
@@ -210,7 +189,8 @@ def _show_report(
     )
     from curation.core.reports.terminal import show_sections
 
-    say(*[f"Agreement in round {report.round_name}."] * bool(report.round_name))
+    if report.round_name:
+        say(f"Agreement in round {report.round_name}.")
     overall, within, consensus = overview(report)
     detailed = []
     if breakdown is BreakdownBy.ANNOTATOR:
@@ -276,4 +256,4 @@ def gate(
     if given:
         set_demand(store, demand._replace(**given), actor())
     now = gate_now(store)
-    emit({"open": now.open, "checks": now.checks, "note": now.note}, lambda: show(now))
+    show(now, as_json={"open": now.open, "checks": now.checks, "note": now.note})

@@ -1,4 +1,4 @@
-"""`goldgrade answers`: people write reference answers, a model proposes nuggets, answers are written to
+"""`goldgrade answers`: tasks in which people write reference answers, proposed nuggets, and answers to
 grade.
 """
 
@@ -13,10 +13,12 @@ import typer
 from curation.cli.file_options import Encoding, Format, layout_of
 from curation.cli.language_model import MostCalls, Parallel, Send, Sender, note
 from curation.cli.options import refuse_unused, with_options_of
-from curation.cli.output import emit, left_out, say, show, show_tables, table
+from curation.cli.output import emit, show
 from curation.cli.program import ReleaseName, actor, command_group, project_store, query_named, seal_reason
 from curation.core.errors import InputError
-from curation.core.text import pluralize
+from curation.core.operation import PlainResult
+from curation.core.reports.page import Table
+from curation.core.text import left_out_sentences, pluralize
 from curation.labeling.requests import AnswerTaskRequest
 
 answers = command_group("answers", "Let people write reference answers, or grade answers.")
@@ -86,7 +88,7 @@ def answers_status(
             raise InputError("--query would change nothing: it is shown as a task has it; name the TASK.")
         with store.reading() as cursor:
             tasks = list_answer_tasks(cursor)
-        emit({"tasks": tasks}, lambda: show_tables(task_table(tasks)))
+        show(PlainResult((), (task_table(tasks),)), as_json={"tasks": tasks})
     elif query is None:
         show(answer_task_status(store, name))
     else:
@@ -140,14 +142,14 @@ def answers_nuggets(
         refuse_unused(
             context, "no nugget is proposed; leave --proposed out", "query", "send", "calls", "parallel"
         )
-        _show_proposed()
+        _print_proposals()
         return
     from curation.labeling.written_answers.proposals import proposal_calls, read_proposed, store_proposals
     from curation.queries.coverage.language_model.chat import model_name
 
     store, sender = project_store(), Sender(send, calls, parallel)
     model_calls, cut, missing = proposal_calls(store, model_name(), query or (), actor())
-    note(*(f"left out: {count:,}: {reason}" for reason, count in missing.items()))
+    note(*left_out_sentences(missing))
     if not sender.ask(store, [*model_calls.values()], read_proposed, cut):
         return
     numbers = store_proposals(store, model_calls, actor())
@@ -160,26 +162,23 @@ def answers_nuggets(
     emit({"proposed": numbers, "left_out": missing, "sent": sender.spent}, sentence)
 
 
-def _show_proposed() -> None:
+def _print_proposals() -> None:
     from curation.labeling.written_answers.proposals import read_proposals, share_sentences
 
     with project_store().reading() as cursor:
         proposals = read_proposals(cursor)
-    rows = [
+    listed = [
         {"query_id": proposal.query_id, "model": proposal.model, "taken": proposal.taken}
         for proposal in proposals
     ]
-    waiting = [
+    waiting = tuple(
         (proposal.query_id, proposal.model, len(proposal.proposed))
         for proposal in proposals
         if proposal.written is None
-    ]
-
-    def text() -> None:
-        say(*share_sentences(proposals) or ["No model has proposed nuggets."])
-        table("Proposals that nobody has reviewed", ["query", "model", "nuggets"], waiting)
-
-    emit({"proposals": rows}, text)
+    )
+    table = Table("Proposals that nobody has reviewed", ("query", "model", "nuggets"), waiting)
+    sentences = share_sentences(proposals) or ["No model has proposed nuggets."]
+    show(PlainResult(tuple(sentences), (table,)), as_json={"proposals": listed})
 
 
 @answers.command("to-grade")
@@ -211,22 +210,15 @@ def answers_to_grade(
     from curation.evaluation.answers.answer_files import named_answers
     from curation.evaluation.answers.graded_answers import write_answers_to_grade
 
-    layout = layout_of(format, encoding, None, False)
-    sources = named_answers(answers)
+    layout, sources = layout_of(format, encoding), named_answers(answers)
     written = write_answers_to_grade(project_store(), name, sources, what, out, part, layout)
-
-    def text() -> None:
-        say(
-            f"Wrote {pluralize(written.answers, 'answer')} to "
-            f"{pluralize(written.queries, 'query', 'queries')} into {out}."
-        )
-        left_out(written.left_out, "answers")
-        say(
-            f"Next: export GOLDGRADE_PROJECT={what}.duckdb; goldgrade init --guide {written.guide}; "
-            "goldgrade "
-            f"import corpus {out}/corpus.jsonl; goldgrade import queries {out}/queries.jsonl; goldgrade "
-            f"import run {out}/answers.trec --name answers; goldgrade pool --systems run:answers "
-            "--random-negatives 0"
-        )
-
-    emit(written, text)
+    sentences = (
+        f"Wrote {pluralize(written.answers, 'answer')} to "
+        f"{pluralize(written.queries, 'query', 'queries')} into {out}.",
+        *left_out_sentences(written.left_out, "answers"),
+        f"Next: export GOLDGRADE_PROJECT={what}.duckdb; goldgrade init --guide {written.guide}; "
+        f"goldgrade import corpus {out}/corpus.jsonl; goldgrade import queries {out}/queries.jsonl; "
+        f"goldgrade import run {out}/answers.trec --name answers; "
+        "goldgrade pool --systems run:answers --random-negatives 0",
+    )
+    show(PlainResult(sentences), as_json=written)

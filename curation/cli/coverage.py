@@ -1,4 +1,6 @@
-"""`goldgrade coverage`: which regions of the corpus the queries test, and queries written for the others."""
+"""`goldgrade coverage`: show which regions of the corpus the queries test, and have queries written for
+others.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import typer
 
 from curation.cli.language_model import NOT_SENT, MostCalls, Send, note, spending_sentences
 from curation.cli.options import given_flags, option, refuse_unused, with_options_of
-from curation.cli.output import carry_out, emit, progress_bar, say, show, write_page
+from curation.cli.output import carry_out, emit, progress_bar, say, show, write_file
 from curation.cli.program import Limit, Seed, actor, app, project_store, split_commas
 from curation.core.errors import InputError
 from curation.core.operation import DEFAULT_MODEL, PlainResult
@@ -27,7 +29,9 @@ app.add_typer(coverage, name="coverage")
 
 
 class Purpose(StrEnum):
-    """What queries are written for."""
+    """Regions that queries are written for: without a query, or with few; or queries that no document
+    answers.
+    """
 
     gaps = "gaps"
     few = "few"
@@ -115,9 +119,8 @@ def _list_gaps(model: str, limit: int) -> None:
 
     with progress_bar() as progress:
         gaps = find_gaps(project_store(), model, progress)
-    table = gap_table(gaps)
-    result = PlainResult(() if gaps else ("Every region has a query.",), (table,))
-    emit({"gaps": gaps}, lambda: show(result, limit=limit))
+    result = PlainResult(() if gaps else ("Every region has a query.",), (gap_table(gaps),))
+    show(result, limit=limit, as_json={"gaps": gaps})
 
 
 def _draw(file: Path, release: str | None, runs: list[str], seed: int) -> None:
@@ -125,7 +128,7 @@ def _draw(file: Path, release: str | None, runs: list[str], seed: int) -> None:
 
     with progress_bar() as progress:
         page = coverage_page(project_store(), _evaluated(release, runs, seed, progress))
-    write_page(file, page)
+    write_file(file, page)
     say(f"Wrote {file}.")
 
 
@@ -221,10 +224,10 @@ def _open_tasks(queries: int, annotators: str, purpose: Purpose, region: int | N
     from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE
     from curation.queries.coverage.writing.tasks import open_tasks
 
-    names, fill = split_commas(annotators), purpose is Purpose.few
+    names = split_commas(annotators)
+    fill = purpose is Purpose.few
     kind = UNANSWERABLE if purpose is Purpose.unanswerable else GAP
-    opened = open_tasks(project_store(), queries, names, seed, kind, actor(), region=region, fill=fill)
-    show(opened)
+    show(open_tasks(project_store(), queries, names, seed, kind, actor(), region=region, fill=fill))
 
 
 def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> None:
@@ -267,4 +270,4 @@ def _list_written() -> None:
     }
     tables = (batch_table(tasks), written_table(written, checks), origins_table(models))
     nobody = () if written else ("Nobody has written a query for coverage yet.",)
-    emit(result, lambda: show(PlainResult(nobody, tables)))
+    show(PlainResult(nobody, tables), as_json=result)

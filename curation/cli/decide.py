@@ -1,5 +1,5 @@
-"""`goldgrade consensus`, `disputes` and `decide`: how votes become one grade, and decisions where they do
-not.
+"""`goldgrade consensus`, `disputes` and `decide`: the rule that makes a grade of votes, disputes, and
+decisions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 FIELDS = ("query", "document", "grade", "reason")
-"""Fields of a file of decisions."""
+"""The fields of a file of decisions."""
 OPTIONS_OF = {
     "file": ("map", "every_pair", "dry_run"),
     "task": ("pick", "merged", "unanswerable"),
@@ -34,7 +34,7 @@ OPTIONS_OF = {
     "unclear": (),
     "": ("grade", "unjudgeable", "evidence"),
 }
-"""What is decided, by the option that says so → the options that it has; '' is one pair."""
+"""The options of each kind of decision, by the option that names the kind; '' is the decision of one pair."""
 
 
 @app.command()
@@ -91,23 +91,24 @@ def consensus(
     listed: list[dict[str, Any]] = []
     if pairs:
         access = unseal(store, "list the consensus on pairs", seal_reason(), actor())
-        listed = [_pair(pair, access) for pair in pair_grades]
+        listed = [_pair_json(pair, access) for pair in pair_grades]
         result |= {"pairs": listed, "sealed": sum(pair["how"] == SEALED for pair in listed)}
 
     def text() -> None:
-        say(*filter(None, [replaced]))
+        if replaced:
+            say(replaced)
         show_tables(counts.table)
         if annotator_errors is not None:
             show_sections([error_section(annotator_errors)])
         if listed:
             columns = ["query", "document", "grade", "votes", "cannot tell", "confidence", "how", "about"]
-            table("Pairs", columns, [_row(*pair.values()) for pair in listed])
+            table("Pairs", columns, [_pair_row(*pair.values()) for pair in listed])
             say_withheld(sum(pair["how"] == SEALED for pair in listed))
 
     emit(result, text)
 
 
-def _pair(pair: PairConsensus, access: SealAccess) -> dict[str, Any]:
+def _pair_json(pair: PairConsensus, access: SealAccess) -> dict[str, Any]:
     from curation.people.seal_access import SEALED
 
     if not access.shows(pair.query_id):
@@ -117,10 +118,10 @@ def _pair(pair: PairConsensus, access: SealAccess) -> dict[str, Any]:
     return {name: values[name] for name in order}
 
 
-def _row(*values: Any) -> tuple[object, ...]:
+def _pair_row(*values: Any) -> tuple[object, ...]:
     *first, votes, cannot_tell, confidence, how, changed = values
-    said = ", ".join(f"{grade}: {times}" for grade, times in votes.items())
-    return (*first, said, cannot_tell, confidence, how, "an older text" if changed else "")
+    counts = ", ".join(f"{grade}: {times}" for grade, times in votes.items())
+    return (*first, counts, cannot_tell, confidence, how, "an older text" if changed else "")
 
 
 @app.command("disputes")
@@ -217,13 +218,11 @@ def decide(
       goldgrade decide q42 --task faq --pick 1912 --reason "The date on the plate" --as rosa
       goldgrade decide q43 --task faq --merged "May 1912" --reason "Each has a half"
     """
-    kind = _kind(context)
-    if kind == "file":
+    kind = _kind_of_decision(context)
+    if file is not None:
         if query is not None:
             raise typer.BadParameter("decides a file; leave QUERY and DOCUMENT out.", param_hint="--file")
-        assert file is not None
-        columns = mapped(map, *FIELDS)
-        _decide_file(file, columns, every_pair, dry_run)
+        _decide_file(file, mapped(map, *FIELDS), every_pair, dry_run)
         return
     if query is None or (document is None) != (kind == "task"):
         raise typer.BadParameter(
@@ -257,12 +256,12 @@ def decide(
         _decide_pair(store, (query_id, document or ""), grade, evidence or ())
 
 
-def _kind(context: typer.Context) -> str:
-    """The option that says what is decided; '' for one pair.
+def _kind_of_decision(context: typer.Context) -> str:
+    """Return the option that names the kind of decision; '' for the decision of one pair.
 
     Raises
     ------
-    InputError: two say so, or an option of another kind was given.
+    InputError: the options name two kinds, or an option of a different kind was given.
     """
     kinds = [name for name in given_flags(context) if name in OPTIONS_OF]
     if len(kinds) > 1:
@@ -279,7 +278,7 @@ def _kind(context: typer.Context) -> str:
 def _decide_pair(store: Store, pair: tuple[str, str], grade: int | None, evidence: Sequence[str]) -> None:
     from curation.labeling.consensus.adjudication import decide
 
-    read, spans = _located(store, *pair, evidence) if evidence else (None, ())
+    read, spans = _locate_evidence(store, *pair, evidence) if evidence else (None, ())
     decision = decide(store, *pair, grade, stated_reason(), actor(), None, read, spans)
     what = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
     sentence = f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer})."
@@ -297,10 +296,12 @@ def _decide_file(file: Path, columns: Sequence[str | None], every_pair: bool, dr
     show(decided)
 
 
-def _located(
+def _locate_evidence(
     store: Store, query_id: str, document_id: str, quotes: Sequence[str]
 ) -> tuple[str | None, Spans]:
-    """The version of a pair's document that a reviewer reads, and where it has these words."""
+    """Find the version of a pair's document that a reviewer reads, and the places of the quotes in the
+    version.
+    """
     from curation.ingest.importers.evidence_cells import StatedEvidence, located_evidence
     from curation.labeling.consensus.disputes import dispute
 

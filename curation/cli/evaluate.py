@@ -23,7 +23,7 @@ from curation.cli.evaluate_files import (
 )
 from curation.cli.file_options import map_option, mapped
 from curation.cli.options import given_flags, refuse_unused, with_options_of
-from curation.cli.output import emit, progress_bar, say, show, to_people, write_page
+from curation.cli.output import emit, progress_bar, say, show, to_people, write_file
 from curation.cli.program import AnyRelease, actor, app, is_json, release_store, split_commas
 from curation.core.digests import to_json_value
 from curation.core.errors import CurationError, refuse_problems
@@ -312,7 +312,7 @@ def _emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) ->
     assert evaluation is not None  # there is a file of either kind
     page = answers_report(evaluation)
     for path in ending(files, ".html"):
-        write_page(path, page.html, option=OUT)
+        write_file(path, page.html, option=OUT)
     emit({"answers": evaluation}, lambda: _show(page))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from curation.cli.output import refuse_no_page, to_people, write_page
+from curation.cli.output import to_people, write_file
 from curation.core.errors import InputError, refuse_problems
 from curation.evaluation.request import ABOUT_ANSWERS
 
@@ -127,13 +127,18 @@ def refuse_no_files(files: Sequence[Path], systems: Sequence[str], read: Sequenc
     ------
     InputError: as said.
     """
-    taken = {path.resolve(): "a file that is read" for path in read[1:]}
+    taken = {path.resolve(): "also a file that is read" for path in read[1:]}
+    taken[read[0].resolve()] = "the project itself"
     for named in files:
         for path in _query_paths(named, systems) if ending([named], ".txt") else [named]:
-            refuse_no_page(path, read[0], OUT, "file")
+            expected = "expected the name of a file in an existing folder"
+            if path.is_dir():
+                raise InputError(f"{OUT} {path}: it is a folder; {expected}.")
+            if not path.resolve().parent.is_dir():
+                raise InputError(f"{OUT} {path}: its folder does not exist; {expected}.")
             if other := taken.get(path.resolve()):
-                raise InputError(f"{OUT} {path}: it is {other}, too; expected another name.")
-            taken[path.resolve()] = f"what {OUT} writes"
+                raise InputError(f"{OUT} {path}: it is {other}; expected a different name.")
+            taken[path.resolve()] = f"also a file that {OUT} writes"
 
 
 def _query_paths(path: Path, systems: Sequence[str]) -> list[Path]:
@@ -159,16 +164,16 @@ def write_files(
     from curation.evaluation.report.files import junit, markdown, system_figures, system_table, trec_lines
 
     for path in ending(files, ".html"):
-        write_page(path, page.html, option=OUT)
+        write_file(path, page.html, OUT)
     for path in ending(files, ".md"):
-        write_page(path, markdown(page, evaluation, conditions), option=OUT, what="file")
+        write_file(path, markdown(page, evaluation, conditions), OUT)
     for path in ending(files, ".xml"):
-        write_page(path, junit(page.title, conditions), option=OUT, what="file")
+        write_file(path, junit(page.title, conditions), OUT)
     for path in ending(files, ".csv", ".tex"):
         writer = writer_for(path, OUT)
         made = system_figures(evaluation) if writer is csv_table else system_table(evaluation)
-        write_page(path, writer(made), option=OUT, what="file")
+        write_file(path, writer(made), OUT)
     for path in ending(files, ".txt"):
         paths = _query_paths(path, [system.name for system in evaluation.runs])
         for query_path, system in zip(paths, evaluation.runs, strict=True):
-            write_page(query_path, "".join(trec_lines(evaluation, system)), option=OUT, what="file")
+            write_file(query_path, "".join(trec_lines(evaluation, system)), OUT)

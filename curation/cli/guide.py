@@ -1,4 +1,6 @@
-"""`goldgrade guide`: see and change the labeling guide."""
+"""`goldgrade guide`: show and change the labeling guide, compare its versions, and answer questions about
+it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.options import refuse_unused
-from curation.cli.output import emit, say, show, show_tables
+from curation.cli.output import emit, say, show
 from curation.cli.program import actor, command_group, is_json, project_store, stated_reason
+from curation.core.operation import PlainResult
 
 if TYPE_CHECKING:
     from curation.guides.difference import GuideDifference
@@ -18,8 +21,10 @@ if TYPE_CHECKING:
     from curation.labeling.rounds.guide_in_force import GuideEffects
     from curation.store import Cursor, Store
 
-_ROUND = ("round", "kind", "guide_hash", "open_items", "answered")
-"""What JSON has of a round under way under another guide."""
+_ROUND_FIELDS = ("round", "kind", "guide_hash", "open_items", "answered")
+"""The fields of an open round in the JSON of a dry run."""
+_EFFECTS = ("answers", "stale_pairs", "off_scale", "off_scale_decisions")
+"""The counts of the effects of a guide in the JSON of a dry run."""
 
 guides = command_group("guide", "See and change the labeling guide.")
 
@@ -73,15 +78,10 @@ def guide_use(
     effects = guide_effects(store, guide, same_grades)
     with store.reading() as cursor:
         uses, _ = field_sentences(cursor, guide.presentation)
-
-    def text() -> None:
-        show_tables(*effects.tables)
-        say(*effects.difference.summary, "", *effects.sentences, _evidence_asked(guide))
-        say(*uses)
-        if effects.rounds:
-            say(f"keep: {effects.describe('keep')}", f"switch: {effects.describe('switch')}")
-
-    emit(_effects_json(effects, uses), text)
+    sentences = [*effects.difference.summary, "", *effects.sentences, _evidence_sentence(guide), *uses]
+    if effects.rounds:
+        sentences += [f"{what}: {effects.describe(what)}" for what in ("keep", "switch")]
+    show(PlainResult(tuple(sentences), tuple(effects.tables)), as_json=_effects_json(effects, uses))
 
 
 @guides.command("show")
@@ -117,7 +117,7 @@ def guide_show(
         refuse_unused(context, "no guide is shown", "version", "source", "against")
         if versions:
             refuse_unused(context, "--versions lists versions alone", "questions")
-        (_list_versions if versions else _list_questions)(store)
+        (_print_versions if versions else _print_questions)(store)
         return
     from curation.guides.difference import guide_difference
     from curation.guides.guide import current_guide
@@ -129,12 +129,12 @@ def guide_show(
     if before is not None:
         refuse_unused(context, "what changes is shown; leave --against out", "source")
         difference = guide_difference(before, guide)
-        emit(_difference_json(difference), lambda: say(*_changes(difference)))
+        emit(_difference_json(difference), lambda: say(*_difference_lines(difference)))
     elif source and not is_json():
         typer.echo(source_of(guide), nl=False)
     else:
         values = guide.model_dump() | ({"source": source_of(guide)} if source else {})
-        emit(values, lambda: say(*_lines(guide)))
+        emit(values, lambda: say(*_guide_lines(guide)))
 
 
 @guides.command("answer")
@@ -159,26 +159,22 @@ def guide_answer(
     emit(answered._asdict(), f"{readers} reads the answer to “{answered.words}” now.")
 
 
-def _list_versions(store: Store) -> None:
+def _print_versions(store: Store) -> None:
     from curation.guides.guide import guide_versions, version_table
 
     with store.reading() as cursor:
         versions = guide_versions(cursor)
-
-    def text() -> None:
-        show_tables(version_table(versions))
-        say("What changes between two: goldgrade guide show NEW --against OLD")
-
-    emit({"versions": versions}, text)
+    then = "To compare two versions: goldgrade guide show NEW --against OLD"
+    show(PlainResult((then,), (version_table(versions),)), as_json={"versions": versions})
 
 
-def _list_questions(store: Store) -> None:
+def _print_questions(store: Store) -> None:
     from curation.guides.questions import guide_questions, question_table
 
     with store.reading() as cursor:
         questions = guide_questions(cursor)
-    table = question_table("Where the guide is unclear", questions)
-    emit({"questions": questions}, lambda: show_tables(table))
+    table = question_table("Questions about the guide", questions)
+    show(PlainResult((), (table,)), as_json={"questions": questions})
 
 
 def _guide_named(cursor: Cursor, name: str) -> Guide:
@@ -197,32 +193,29 @@ def _effects_json(effects: GuideEffects, uses: list[str]) -> dict[str, object]:
         "sentences": effects.sentences,
         "changes": effects.difference.summary,
         "rounds": [
-            {name: getattr(state, name) for name in _ROUND}
+            {name: getattr(state, name) for name in _ROUND_FIELDS}
             | {"cannot_switch": effects.cannot_switch.get(state.round, "")}
             for state in effects.rounds
         ],
-        "answers": effects.answers,
-        "stale_pairs": effects.stale_pairs,
-        "off_scale": effects.off_scale,
-        "off_scale_decisions": effects.off_scale_decisions,
+        **{name: getattr(effects, name) for name in _EFFECTS},
     }
 
 
 def _difference_json(difference: GuideDifference) -> dict[str, object]:
+    grades = [
+        {"value": grade.value, "kind": grade.kind, "changed": grade.changed} for grade in difference.grades
+    ]
     return {
         "before": difference.before.guide_hash,
         "after": difference.after.guide_hash,
         "summary": difference.summary,
-        "grades": [
-            {"value": grade.value, "kind": grade.kind, "changed": grade.changed}
-            for grade in difference.grades
-        ],
+        "grades": grades,
         "body": [block._asdict() for block in difference.body],
         "other": difference.other,
     }
 
 
-def _changes(difference: GuideDifference) -> Iterator[str]:
+def _difference_lines(difference: GuideDifference) -> Iterator[str]:
     yield from difference.summary
     for change in difference.changed_grades:
         for sign, grade in (("-", change.before), ("+", change.after)):
@@ -233,16 +226,16 @@ def _changes(difference: GuideDifference) -> Iterator[str]:
             yield f"{'-' if block.kind == 'removed' else '+'} {' '.join(block.text.split())}"
 
 
-def _evidence_asked(guide: Guide) -> str:
-    """What the guide says of evidence, or the entry by which it would ask for some."""
+def _evidence_sentence(guide: Guide) -> str:
+    """Say from which grade on the guide asks for evidence, or which entry would make it ask."""
     if guide.evidence:
         return f"Evidence: {guide.evidence.ask}, from grade {guide.evidence.from_grade} on"
     entry = f"evidence: {{ask: optional, from_grade: {guide.scale[-1].value}}}"
-    return f"Evidence: not asked for; `{entry}` in the front matter asks for it."
+    return f"Evidence: not asked for; `{entry}` in the front matter asks for evidence."
 
 
-def _lines(guide: Guide) -> Iterator[str]:
-    """The whole guide as text."""
+def _guide_lines(guide: Guide) -> Iterator[str]:
+    """Yield the lines of the whole guide."""
     yield from (f"{guide.title} ({guide.guide_hash})", "")
     for grade in guide.scale:
         yield f"{grade.value} {grade.name} (key {grade.key}): {grade.definition}"
@@ -250,5 +243,5 @@ def _lines(guide: Guide) -> Iterator[str]:
         fields = ", ".join(guide.presentation.names) or "none"
         yield from ("", f"Documents: body as {guide.presentation.body}; fields: {fields}")
     if guide.evidence:
-        yield from ("", _evidence_asked(guide))
+        yield from ("", _evidence_sentence(guide))
     yield from ("", guide.body)

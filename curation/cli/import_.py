@@ -1,22 +1,23 @@
-"""`goldgrade import X`: files from which the project takes documents, traffic, queries, runs, grades and
-answers.
+"""`goldgrade import`: bring documents, traffic, queries, runs, judgments and answers in from files and
+engines.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.cli.file_options import DryRun, target
-from curation.cli.options import given_flags, option, refuse_unused, with_options_of
-from curation.cli.output import emit, progress_bar, say, say_dry_run, table, to_people
+from curation.cli.options import option, refuse_others, refuse_unused, with_options_of
+from curation.cli.output import emit, progress_bar, say, say_dry_run, show, table, to_people
 from curation.cli.program import actor, command_group, project_store, stated_reason
 from curation.core.digests import to_json_value
+from curation.core.operation import PlainResult
+from curation.core.reports.page import Table
 from curation.core.text import pluralize
 from curation.ingest.requests import (
     AnswersRequest,
@@ -35,9 +36,7 @@ from curation.retrieval.engines import RATE
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from curation.ingest.import_outcome import ImportOutcome
     from curation.operations.import_collection import CollectionImport
-    from curation.retrieval.engines.asking import EngineTrial
 
 
 RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
@@ -48,7 +47,7 @@ imports = command_group(
 )
 
 MAX_SHOWN = 60
-"""Characters of a document's field that a trial of an engine shows."""
+"""Characters that a trial of an engine prints of each field of a document."""
 
 
 @imports.command("corpus")
@@ -81,14 +80,13 @@ def import_corpus_command(
       goldgrade import corpus pages/2026 --in-place
       goldgrade import corpus --refresh shop --rate 2
     """
-    if not _asks_engine(context, "refresh", refresh, path, {"rate"}):
+    if not _asks_engine(context, "refresh", refresh, path, "rate"):
         _import(request, path, dry_run)
         return
     from curation.retrieval.engines.documents import refresh as fetch_again
 
     with progress_bar() as progress:
-        fetched = fetch_again(project_store(), str(refresh), rate, progress, say=to_people)
-    emit(fetched, lambda: say(*fetched.sentences))
+        show(fetch_again(project_store(), str(refresh), rate, progress, say=to_people))
 
 
 @imports.command("traffic")
@@ -136,18 +134,16 @@ def import_traffic_command(
       goldgrade import traffic --list
       goldgrade import traffic --delete 3f9a1c02 --reason "exported twice"
     """
-    if delete is None and not list_logs:
-        if path is None:
-            raise typer.BadParameter("name a file, or look at the logs with --list")
-        _import(request, path, dry_run)
-        return
-    flag, others = ("--list", {"list_logs"}) if delete is None else ("--delete", {"delete"})
-    if unused := given_flags(context).keys() - others:
-        refuse_unused(context, f"{flag} reads no file", *unused)
-    if delete is None:
-        _show_logs()
-    else:
+    if delete is not None:
+        refuse_others(context, "--delete reads no file", "delete")
         _delete_log(delete)
+    elif list_logs:
+        refuse_others(context, "--list reads no file", "list_logs")
+        _list_logs()
+    elif path is None:
+        raise typer.BadParameter("name a file, or look at the logs with --list")
+    else:
+        _import(request, path, dry_run)
 
 
 @imports.command("queries")
@@ -242,15 +238,14 @@ def import_run_command(
       goldgrade import run top10.tsv --name shop --no-header --columns query,rank,document
       goldgrade import run --engine shop --name shop@november --depth 100 --rate 5
     """
-    if not _asks_engine(context, "engine", engine, path, {"name", "depth", "rate"}):
+    if not _asks_engine(context, "engine", engine, path, "depth", "rate"):
         _import(replace(request, name=name), path, dry_run)
         return
     from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run
 
     asked = EngineRunRequest(str(engine), name, depth, rate)
     with progress_bar() as progress:
-        run = import_engine_run(project_store(), asked, progress, say=to_people)
-    emit(run, lambda: say(*run.sentences))
+        show(import_engine_run(project_store(), asked, progress, say=to_people))
 
 
 @imports.command("answers")
@@ -311,22 +306,28 @@ def import_collection_command(
 
     with progress_bar() as progress:
         collection = import_collection(project_store(), path, request, dry_run=dry_run, progress=progress)
-    result = to_json_value(collection) | {"dry_run": dry_run}
-    emit(result, lambda: _show_collection(collection, path, dry_run))
+    say_dry_run(dry_run)
+    result = PlainResult(tuple(collection.sentences), (_file_table(collection, path),))
+    show(result, as_json=to_json_value(collection) | {"dry_run": dry_run})
 
 
 def _asks_engine(
-    context: typer.Context, option: str, engine: str | None, path: str | None, others: Collection[str]
+    context: typer.Context, option: str, engine: str | None, path: str | None, *of_engine: str
 ) -> bool:
-    """Whether an engine is asked in the place of a file; refuses options of the other, and neither."""
-    flag, both = f"--{option}", {"name"}
-    if engine is None:
-        refuse_unused(context, f"no engine is named with {flag}", *(set(others) - both))
-        if path is None:
-            raise typer.BadParameter(f"name a file, or an engine with {flag}")
-    elif unused := given_flags(context).keys() - {option, *others, *both}:
-        refuse_unused(context, f"{flag} asks an engine, and reads no file", *unused)
-    return engine is not None
+    """Tell whether the command asks an engine or reads a file; refuse the options that do not fit.
+
+    Parameters
+    ----------
+    option: the option that names the engine. of_engine: options that only an engine needs.
+    """
+    flag = f"--{option}"
+    if engine is not None:
+        refuse_others(context, f"{flag} asks an engine, and reads no file", option, "name", *of_engine)
+        return True
+    refuse_unused(context, f"no engine is named with {flag}", *of_engine)
+    if path is None:
+        raise typer.BadParameter(f"name a file, or an engine with {flag}")
+    return False
 
 
 def _import(request: ImportRequest, path: str | None, dry_run: bool) -> None:
@@ -336,47 +337,35 @@ def _import(request: ImportRequest, path: str | None, dry_run: bool) -> None:
     request = with_file(request, path or "")
     with progress_bar(OPERATIONS["import"]) as progress:
         imported = import_file(target(dry_run), request, progress, actor())
-    emit(imported, lambda: _show(imported.outcome, dry_run))
-
-
-def _show(outcome: ImportOutcome, dry_run: bool) -> None:
-    """The sentence of an outcome, its figures, and what was left out or is remarked."""
+    outcome, figures = imported.outcome, imported.outcome.figures
+    tables = (Table("", tuple(figures), (tuple(figures.values()),)),) if outcome.changes else ()
     say_dry_run(dry_run)
-    sentence, *others = outcome.sentences
-    say(sentence)
-    if outcome.changes:
-        table("", list(outcome.figures), [tuple(outcome.figures.values())])
-    say(*others)
+    show(PlainResult(tuple(outcome.sentences), tables), as_json=imported)
 
 
-def _show_collection(collection: CollectionImport, path: Path, dry_run: bool) -> None:
-    say_dry_run(dry_run)
-    paths = [*(file.path for file in collection.files), *(file.path for file in collection.passed)]
-    root = path if any(path in file.parents for file in paths) else path.parent
-    rows = [(file.path.relative_to(root).as_posix(), file.found) for file in collection.files]
-    rows += [
-        (file.path.relative_to(root).as_posix(), f"passed over: {file.found}") for file in collection.passed
-    ]
-    table(f"Files of {path.name}", ["file", "taken for"], rows)
-    for name, outcome in collection.outcomes:
-        say(f"{name}: {outcome.sentence}", *outcome.sentences[1:])
+def _file_table(collection: CollectionImport, path: Path) -> Table:
+    """Make a table of the files of a collection and what each was taken for."""
+    found = [(file.path, file.found) for file in collection.files]
+    found += [(file.path, f"passed over: {file.found}") for file in collection.passed]
+    root = path if any(path in file.parents for file, _ in found) else path.parent
+    rows = tuple((file.relative_to(root).as_posix(), taken_for) for file, taken_for in found)
+    return Table(f"Files of {path.name}", ("file", "taken for"), rows)
 
 
-def _show_logs() -> None:
+def _list_logs() -> None:
     from curation.ingest.importers.traffic.stored_logs import stored_logs
+
+    def day(time: datetime | None) -> str:
+        return f"{time:%Y-%m-%d}" if time else ""
 
     with project_store().reading() as cursor:
         logs = stored_logs(cursor)
     columns = ["log", "file", "rows", "queries asked", "from", "to", "samples"]
     rows = [
-        (log.import_id[:8], log.source, log.rows, log.traffic, _day(log.first), _day(log.last), log.samples)
+        (log.import_id[:8], log.source, log.rows, log.traffic, day(log.first), day(log.last), log.samples)
         for log in logs
     ]
     emit({"logs": logs}, lambda: table("Logs", columns, rows) if rows else say("No log yet."))
-
-
-def _day(time: datetime | None) -> str:
-    return f"{time:%Y-%m-%d}" if time else ""
 
 
 def _delete_log(name: str) -> None:
@@ -431,7 +420,7 @@ def import_engine_command(
         refuse_unused(context, "--try adds no engine", "file", "kind")
         _try_engine(name, query, depth)
         return
-    refuse_unused(context, "nothing is searched for; name a text with --try", "depth")
+    refuse_unused(context, "the engine is not asked; name a text with --try", "depth")
     if file is None or kind is None:
         raise typer.BadParameter("name the engine's file and its --kind, or a text with --try")
     _add_engine(name, kind, file)
@@ -454,19 +443,17 @@ def _try_engine(name: str, query: str, depth: int) -> None:
     from curation.retrieval.engines.asking import try_engine
 
     trial = try_engine(project_store(), name, query, depth)
-    emit(trial, lambda: _show_trial(trial))
-
-
-def _show_trial(trial: EngineTrial) -> None:
     hits, documents = trial.hits, trial.documents
-    say(f"{trial.request.method} {trial.request.path}", *filter(None, [trial.request.body]))
-    titles = {document_id: document.text[:MAX_SHOWN] for document_id, document in documents.items()}
+    texts = {document_id: document.text[:MAX_SHOWN] for document_id, document in documents.items()}
     scores = dict(zip(hits.ids, hits.scores or (), strict=False))
-    rows = [(rank, key, scores.get(key), titles.get(key)) for rank, key in enumerate(hits.ids, 1)]
-    table(f"Hits of {trial.host}, {hits.seconds:.3f} s", ["place", "id", "score", "document"], rows)
-    say(*filter(None, [hits.left_out]), *(f"{count:,} × {why}." for why, count in trial.left_out.items()))
-    if document := next(iter(documents.values()), None):
-        metadata = [(f"metadata {name}", str(value)) for name, value in json.loads(document.metadata).items()]
-        fields: list[tuple[str, Any]] = [*zip(document._fields[2:-1], document[2:-1], strict=True), *metadata]
-        shown = [(name, text and text[:MAX_SHOWN]) for name, text in fields]
-        table("The first document", ["field", "begins"], shown)
+    rows = tuple((rank, key, scores.get(key), texts.get(key)) for rank, key in enumerate(hits.ids, 1))
+    caption = f"Hits of {trial.host}, {hits.seconds:.3f} s"
+    tables = [Table(caption, ("place", "id", "score", "document"), rows)]
+    for document in list(documents.values())[:1]:
+        fields = dict(zip(document._fields[2:-1], document[2:-1], strict=True))
+        fields |= {f"metadata {name}": str(value) for name, value in json.loads(document.metadata).items()}
+        begins = tuple((name, text and text[:MAX_SHOWN]) for name, text in fields.items())
+        tables.append(Table("The first document", ("field", "begins"), begins))
+    sentences = [f"{trial.request.method} {trial.request.path}", trial.request.body or "", hits.left_out]
+    left_out = [f"{count:,} × {why}." for why, count in trial.left_out.items()]
+    show(PlainResult((*filter(None, sentences), *left_out), tuple(tables)), as_json=trial)

@@ -1,4 +1,6 @@
-"""Where a language model takes part in a command: what it would send, and what it sent."""
+"""Calls to a language model by a command: options that allow them, and sentences on the calls that are
+sent.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.output import emit, progress_bar
-from curation.core.text import pluralize
+from curation.core.text import left_out_sentences, pluralize
 
 if TYPE_CHECKING:
     from curation.queries.coverage.language_model.answers import Check, ModelCall, ModelSpending, ModelWork
@@ -29,14 +31,16 @@ NOT_SENT = "Nothing was sent: give --send to send it."
 
 
 class Sender:
-    """Sends what is still to be asked, within one limit of requests; `spent` is what was sent so far."""
+    """Sends the calls that have no answer yet, within one limit of requests; `spent` counts the sent
+    requests.
+    """
 
     def __init__(self, send: bool, most_calls: int | None, parallel: int) -> None:
         self._send, self._most, self._parallel = send, most_calls, parallel
         self.spent: ModelSpending | None = None
 
     def ask(self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0) -> bool:
-        """Send these calls; False: nothing may be sent, and what would be is printed."""
+        """Send the calls; without --send print how many calls would be sent, and return False."""
         from curation.queries.coverage.language_model.answers import (
             MAX_TEXT_LENGTH,
             Asking,
@@ -54,8 +58,10 @@ class Sender:
         work = plan_calls(store, calls, prices_set())
         sentence = f"{model_at()}: {work_sentence(work)}"
         if cut:
-            sentence += f" Of long documents only the first {MAX_TEXT_LENGTH:,} characters are sent, "
-            sentence += f"without {cut:,} others."
+            sentence += (
+                f" Only the first {MAX_TEXT_LENGTH:,} characters of a long document are sent; {cut:,} "
+                "characters are not sent."
+            )
         if work.calls and not self._send:
             result = {"model": model_name(), "would_send": work, "cut": cut}
             emit(result, f"{sentence} {NOT_SENT}")
@@ -70,22 +76,22 @@ class Sender:
 
 
 def note(*sentences: str) -> None:
-    """Sentences next to the result, on standard error."""
+    """Print sentences that are no part of the result on standard error."""
     for sentence in sentences:
         typer.echo(sentence, err=True)
 
 
 def work_sentence(work: ModelWork) -> str:
-    """What would be sent."""
+    """Say how many calls there are to send, how long their texts are, and their price."""
     price = "" if work.price is None else f", at least {work.price:.4f} by the prices set"
     return (
-        f"{pluralize(work.calls, 'call')} to make, which read about {work.tokens:,} tokens{price}; "
+        f"{pluralize(work.calls, 'call')} to send with about {work.tokens:,} tokens{price}; "
         f"{work.stored:,} answered before."
     )
 
 
 def spending_sentences(spent: ModelSpending) -> list[str]:
-    """What was sent, and what came of it."""
+    """Say how many requests were sent, and how many calls have an answer."""
     price = "" if spent.price is None else f", {spent.price:.4f} by the prices set"
     sentences = [
         f"{pluralize(spent.requests, 'request')} sent: {spent.tokens_read:,} tokens read and "
@@ -94,4 +100,4 @@ def spending_sentences(spent: ModelSpending) -> list[str]:
     ]
     if spent.uncounted:
         sentences.append(f"The endpoint did not count the tokens of {pluralize(spent.uncounted, 'answer')}.")
-    return sentences + [f"left out: {count:,}: {reason}" for reason, count in spent.left_out.items()]
+    return sentences + left_out_sentences(spent.left_out)

@@ -1,4 +1,6 @@
-"""How the command line speaks: one JSON object, or tables and sentences for people."""
+"""Output of the command line: one JSON object or tables and sentences, files, and the progress of long
+work.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +18,6 @@ from curation.core.characters import printable
 from curation.core.digests import to_json_value
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.text import counted
 
 if TYPE_CHECKING:
     from curation.core.operation import Operation, Result
@@ -24,14 +25,16 @@ if TYPE_CHECKING:
 
 NO_FORMULAS = "Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas."
 SECONDS = 30
-"""How often work that nobody watches says how far it is."""
+"""Seconds between two lines about the progress of work where no terminal shows a bar."""
 LONG_WORK = "Finished parts, such as embeddings, are kept: the same command goes on from there."
-"""What interrupted work leaves that is no step."""
+"""The sentence on interrupted work that is no `Operation`."""
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
 
 
 def emit(result: Any, text: str | Callable[[], object]) -> None:
-    """Print what a command found or did: as one JSON object, else as a sentence or by calling `text`."""
+    """Print `result` as one JSON object where --json is given; otherwise print the sentence `text` or call
+    it.
+    """
     from curation.cli.program import is_json
 
     if is_json():
@@ -44,7 +47,7 @@ def emit(result: Any, text: str | Callable[[], object]) -> None:
 
 
 def say(*sentences: str) -> None:
-    """Lines for people, on standard output."""
+    """Print sentences for people, a line each, on standard output."""
     for sentence in sentences:
         if sys.stdout.isatty():
             from curation.core.reports.terminal import show_sentence
@@ -55,12 +58,12 @@ def say(*sentences: str) -> None:
 
 
 def to_people(sentence: str) -> None:
-    """A line for people that is no result: on standard error, whatever --json asks for."""
+    """Print a sentence that belongs to no result on standard error, with or without --json."""
     print(printable(sentence), file=sys.stderr)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table for people that no room has made a section of."""
+    """Print a table for people from its columns and rows."""
     from curation.core.reports.page import Table
     from curation.core.reports.terminal import show_table
 
@@ -68,7 +71,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
 
 
 def show_tables(*tables: Table) -> None:
-    """Tables that a page has, too; none without rows."""
+    """Print the tables that have rows."""
     from curation.core.reports.terminal import show_table
 
     for table in tables:
@@ -77,25 +80,26 @@ def show_tables(*tables: Table) -> None:
 
 
 def carry_out(step: Operation, request: Any) -> Any:
-    """Do what a request asks for, with a bar on a terminal; returns the result."""
+    """Run an operation on the project for a request, show the progress, and return the result."""
     from curation.cli.program import actor, project_store
 
     with progress_bar(step) as progress:
         return step.run(project_store(), request, progress, actor())
 
 
-def show(result: Result, *further: str, limit: int = 0) -> None:
-    """Print a result: one JSON object; or its tables, its sentences and what the command says besides.
+def show(result: Result, *further: str, limit: int = 0, as_json: Any = None) -> None:
+    """Print a result as one JSON object where --json is given; otherwise print its tables and its sentences.
 
     Parameters
     ----------
-    further: sentences of the command alone, such as what comes next.
-    limit: so many rows of each table; 0 is all.
+    further: sentences that only the command prints, such as the next command.
+    limit: number of rows that are printed of each table; 0 is all.
+    as_json: the JSON object, where it is not made of the result itself.
     """
-    emit(result, lambda: _show(result, further, limit))
+    emit(result if as_json is None else as_json, lambda: _print_result(result, further, limit))
 
 
-def _show(result: Result, further: Sequence[str], limit: int) -> None:
+def _print_result(result: Result, further: Sequence[str], limit: int) -> None:
     from curation.core.operation import tables_of
 
     for table in tables_of(result):
@@ -106,51 +110,24 @@ def _show(result: Result, further: Sequence[str], limit: int) -> None:
     say(*result.sentences, *further)
 
 
-def refuse_no_page(path: Path | None, project: Path, option: str = "--html", what: str = "page") -> None:
-    """Stop, before any work, where the page or other file that an option names could not be written.
+def write_file(path: Path, text: str, option: str = "--html") -> None:
+    """Write a page or a different file, whose path an option of the command names.
 
     Raises
     ------
-    InputError: it is a folder or the project itself, or its folder does not exist.
-    """
-    if path is None:
-        return
-    problems = {
-        "it is a folder": path.is_dir(),
-        "its folder does not exist": not path.resolve().parent.is_dir(),
-        "it is the project itself": path.resolve() == project.resolve(),
-    }
-    for problem, holds in problems.items():
-        if holds:
-            raise InputError(
-                f"{option} {path}: {problem}; expected the name of a {what} in an existing folder."
-            )
-
-
-def write_page(path: Path, text: str, done: str = "", option: str = "--html", what: str = "page") -> None:
-    """Write the page or other file that an option names. `done` starts the error: what was done all the same.
-
-    Raises
-    ------
-    InputError: it cannot be written.
+    InputError: the file cannot be written.
     """
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(
-            f"{option} {path}: {done}the {what} was not written: {error.strerror or error}; expected the "
-            f"name of a {what} in an existing folder that can be written."
+            f"{option} {path}: the file was not written: {error.strerror or error}; expected the name of a "
+            "file in an existing folder that can be written."
         ) from error
 
 
-def left_out(counts: Mapping[str, int], what: str = "") -> None:
-    """Say what a step left out, and why."""
-    for reason, count in counts.items():
-        say(f"left out: {counted(count, what).rstrip()}: {reason}")
-
-
 def say_dry_run(dry_run: bool) -> None:
-    """Begin what a dry run found by saying that it is one."""
+    """Print, before the result of a dry run, that nothing is changed."""
     from curation.cli.program import is_json
 
     if dry_run and not is_json():
@@ -158,7 +135,7 @@ def say_dry_run(dry_run: bool) -> None:
 
 
 def say_withheld(count: int, what: str = "pair", plural: str = "") -> None:
-    """Say what sealed parts keep back, and how it is opened; nothing where they keep nothing back."""
+    """Print how many pairs or queries a seal keeps back, if any, and which option names them."""
     from curation.people.seal_access import withheld
 
     if count:
@@ -166,7 +143,9 @@ def say_withheld(count: int, what: str = "pair", plural: str = "") -> None:
 
 
 def progress_lines(write: Callable[[str], object], now: Callable[[], float] = time.monotonic) -> Progress:
-    """A listener that writes how far work is once every SECONDS, and nothing of shorter work."""
+    """Make a listener that writes the progress of work every 30 seconds, and writes nothing for shorter
+    work.
+    """
     last = now()
 
     def listen(step: str, done: int, total: int) -> None:
@@ -180,11 +159,11 @@ def progress_lines(write: Callable[[str], object], now: Callable[[], float] = ti
 
 @contextmanager
 def progress_bar(step: Operation | None = None) -> Iterator[Progress]:
-    """A listener for long work: a bar on a terminal, a line now and then elsewhere, nothing with --quiet.
+    """Make a listener for long work: a bar on a terminal, lines elsewhere, nothing with --quiet.
 
     Parameters
     ----------
-    step: the operation, which says what an interrupted process leaves.
+    step: the operation; its `kept` says what an interrupted process leaves.
     """
     from curation.cli.program import kept
 

@@ -1,4 +1,4 @@
-"""`goldgrade people`: who works on the project, what they may do, and how they sign in."""
+"""`goldgrade people`: list, add and change the people of a project, their roles and how they sign in."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def people_add(
         _invite(project_store(), name, role, address)
         return
     refuse_unused(context, "no link is made; add --link", "address")
-    password = _password(password_stdin) if password_stdin or email is None else None
+    password = _read_password(password_stdin) if password_stdin or email is None else None
     added = add_annotator(project_store(), name, role, password, email)
     emit(added, f"Added {added.name} as {added.role}.")
 
@@ -138,6 +138,8 @@ def people_set(
       goldgrade people set ada --email ada@example.org
       goldgrade people set ada --end-sign-ins all
     """
+    from curation.people import accounts
+
     changes = [flag for option, flag in given_flags(context).items() if option not in ("name", "address")]
     if len(changes) != 1:
         raise InputError(
@@ -152,8 +154,19 @@ def people_set(
         _invite(store, name, None, address)
     elif role or deactivate:
         _change_work(store, name, role)
+    elif activate:
+        emit(accounts.activate(store, name), f"{name} can sign in again.")
+    elif email or no_email:
+        change = accounts.add_identity if email else accounts.remove_identity
+        identity = change(store, name, email or no_email or "")
+        can = "signs in" if email else "no longer signs in"
+        emit({**identity, "removed": not email}, f"{name} {can} as {identity['email']}.")
+    elif end is not None:
+        ended = accounts.end_sign_ins(store, name, "" if end == "all" else end)
+        emit({"name": name, "ended": ended}, f"Ended {pluralize(ended, 'sign-in')} of {name}.")
     else:
-        _change_access(store, name, activate, email, no_email, end)
+        accounts.withdraw(store, name)
+        emit({"name": name, "removed": True}, f"The link of {name} does not work any more.")
 
 
 def _invite(store: Store, name: str, role: str | None, address: str) -> None:
@@ -167,7 +180,7 @@ def _invite(store: Store, name: str, role: str | None, address: str) -> None:
 
 
 def _change_work(store: Store, name: str, role: str | None) -> None:
-    """Change what may return somebody's open items to their rounds; without a role, deactivate them."""
+    """Give an annotator the role, or deactivate them without one; the rounds get their open items back."""
     from curation.labeling.rounds.moving import change_role, deactivate_annotator
 
     annotator, returned = change_role(store, name, role) if role else deactivate_annotator(store, name)
@@ -176,30 +189,7 @@ def _change_work(store: Store, name: str, role: str | None) -> None:
     emit(result, lambda: say(sentence, *(work.sentence for work in returned)))
 
 
-def _change_access(
-    store: Store, name: str, activate: bool, email: str | None, no_email: str | None, end: str | None
-) -> None:
-    """Change how somebody signs in; with nothing named, withdraw their link."""
-    from curation.people import accounts
-    from curation.people.accounts import withdraw
-
-    if activate:
-        emit(accounts.activate(store, name), f"{name} can sign in again.")
-    elif email or no_email:
-        change = accounts.add_identity if email else accounts.remove_identity
-        identity = change(store, name, email or no_email or "")
-        can = "signs in" if email else "no longer signs in"
-        result = {**identity, "removed": not email}
-        emit(result, f"{name} {can} as {identity['email']}.")
-    elif end is not None:
-        ended = accounts.end_sign_ins(store, name, "" if end == "all" else end)
-        emit({"name": name, "ended": ended}, f"Ended {pluralize(ended, 'sign-in')} of {name}.")
-    else:
-        withdraw(store, name)
-        emit({"name": name, "removed": True}, f"The link of {name} does not work any more.")
-
-
-def _password(from_stdin: bool) -> str:
+def _read_password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():

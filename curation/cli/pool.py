@@ -1,7 +1,8 @@
-"""`goldgrade pool` and `goldgrade negatives`: documents to be judged, and those that only rank high."""
+"""`goldgrade pool` and `goldgrade negatives`: documents to be judged, and hard negatives."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,20 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.options import given_flags, refuse_others, refuse_unused, with_options_of
-from curation.cli.output import NO_FORMULAS, carry_out, emit, left_out, progress_bar, say, show, to_people
-from curation.cli.program import Limit, actor, app, is_json, project_store, seal_reason
+from curation.cli.output import NO_FORMULAS, carry_out, progress_bar, show, to_people
+from curation.cli.program import Limit, actor, app, project_store, seal_reason
 from curation.core.digests import to_json_value
-from curation.core.text import pluralize
+from curation.core.operation import PlainResult
+from curation.core.text import left_out_sentences, pluralize
 from curation.negatives.requests import AuditRequest, HardNegativesRequest
 from curation.pooling.request import PoolRequest
 
 if TYPE_CHECKING:
     from curation.labeling.judged_elsewhere import PairsWritten
 
-negatives = typer.Typer()
-
 _OUT_ALONE = frozenset({"out", "text", "seed"})
-"""Options that ask for no pool."""
+"""Options with which the command writes pairs and builds no pool."""
+negatives = typer.Typer()
 app.add_typer(negatives, name="negatives")
 
 
@@ -142,23 +143,25 @@ def pool(
       goldgrade pool --systems bm25,dense --stemmer german
       goldgrade pool --out pairs.csv --text excerpt
     """
+    from curation.labeling.consensus.consensus import read_relevance
     from curation.labeling.judged_elsewhere import export_pairs, refuse_file
     from curation.operations.registry import OPERATIONS
+    from curation.pooling.contributions import contributions
     from curation.pooling.random_negatives import notices
 
     if shown is not None:
         refuse_others(context, "--contributions builds no pool", "shown")
-        _show_contributions(None if shown == "last" else shown)
+        store = project_store()
+        show(contributions(store, read_relevance(store), None if shown == "last" else shown))
         return
-
     if out is None:
         refuse_unused(context, "no file is written; name one with --out", "text")
     else:
         refuse_file(out, text)  # before a pool is built that would be stored all the same
-    store, seed = project_store(), request.seed
+    store = project_store()
     if out is not None and not given_flags(context).keys() - _OUT_ALONE:
-        written = export_pairs(store, out, seed, text)
-        emit(written, lambda: _show_export(written))
+        written = export_pairs(store, out, request.seed, text)
+        show(PlainResult(tuple(_pair_sentences(written))), as_json=written)
         return
     if ids is not None:
         request = replace(request, ids=str(ids))
@@ -166,29 +169,18 @@ def pool(
         for notice in notices(cursor, request):
             to_people(notice)
     report = carry_out(OPERATIONS["pool"], request)
-    result = to_json_value(report)
-    exported = None if out is None else export_pairs(store, out, seed, text)
-    if exported is not None:
-        result |= {"exported": to_json_value(exported)}
-    emit(result, lambda: show(report))
-    if exported is not None and not is_json():
-        _show_export(exported)
+    if out is None:
+        show(report)
+    else:
+        written = export_pairs(store, out, request.seed, text)
+        show(report, *_pair_sentences(written), as_json=to_json_value(report) | {"exported": written})
 
 
-def _show_contributions(pool: str | None) -> None:
-    from curation.labeling.consensus.consensus import read_relevance
-    from curation.pooling.contributions import contributions
-
-    store = project_store()
-    show(contributions(store, read_relevance(store), pool))
-
-
-def _show_export(written: PairsWritten) -> None:
-    say(
-        f"Wrote {pluralize(written.pairs, 'pair')} of {pluralize(written.queries, 'query', 'queries')} to "
-        f"{written.path}."
-    )
-    left_out(written.left_out, "candidates")
+def _pair_sentences(written: PairsWritten) -> Iterator[str]:
+    """Yield sentences on the pairs that were written for judging elsewhere."""
+    queries = pluralize(written.queries, "query", "queries")
+    yield f"Wrote {pluralize(written.pairs, 'pair')} of {queries} to {written.path}."
+    yield from left_out_sentences(written.left_out, "candidates")
     if written.path.suffix.lower() == ".csv":
-        say(NO_FORMULAS)
-    say(f"Back: goldgrade import judgments {written.path.name} --annotator NAME")
+        yield NO_FORMULAS
+    yield f"Back: goldgrade import judgments {written.path.name} --annotator NAME"

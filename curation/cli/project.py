@@ -1,4 +1,4 @@
-"""`goldgrade init`, `status`, `backup`, `restore` and `doctor`: the project as a whole."""
+"""`goldgrade init`, `status`, `backup`, `restore` and `doctor`: commands about the whole project."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Annotated
 import typer
 
 from curation.cli.options import refuse_others
-from curation.cli.output import emit, progress_bar, say, show, table, to_people
+from curation.cli.output import emit, progress_bar, show, to_people
 from curation.cli.program import app, project_path, project_store
 from curation.core import named_project
+from curation.core.operation import PlainResult
+from curation.core.reports.page import Table
 from curation.core.text import pluralize
 
 
@@ -37,7 +39,6 @@ def doctor(
     from curation.operations.doctor import examine
 
     examination = examine(project_path(), folder or [], clean=clean)
-
     show(examination)
     if examination.problems:
         raise typer.Exit(1)
@@ -123,7 +124,7 @@ def init(
     if demo is not None:
         _build_demo(demo)
     elif demo_files is not None:
-        _write_files(demo_files)
+        _write_demo_files(demo_files)
     else:
         _make_project(guide)
 
@@ -137,17 +138,14 @@ def _make_project(path: Path | None) -> None:
         guide = current_guide(cursor)
     scale = [grade.model_dump() for grade in guide.scale]
     result = {"project": store.path, "guide": guide.title, "guide_hash": guide.guide_hash, "scale": scale}
-
-    def text() -> None:
-        say(f"Made {store.path} with the guide “{guide.title}”.")
-        rows = [(grade.value, grade.name, grade.key, grade.definition) for grade in guide.scale]
-        table("Grade scale", ["grade", "name", "key", "definition"], rows)
-        say(
-            "Next: goldgrade app prints a link by which you make the first account.",
-            "Or by commands: goldgrade import corpus PATH",
-        )
-
-    emit(result, text)
+    rows = tuple((grade.value, grade.name, grade.key, grade.definition) for grade in guide.scale)
+    table = Table("Grade scale", ("grade", "name", "key", "definition"), rows)
+    sentences = (
+        f"Made {store.path} with the guide “{guide.title}”.",
+        "Next: goldgrade app prints a link by which you make the first account.",
+        "Or by commands: goldgrade import corpus PATH",
+    )
+    show(PlainResult(sentences, (table,)), as_json=result)
 
 
 def _build_demo(folder: Path) -> None:
@@ -159,17 +157,16 @@ def _build_demo(folder: Path) -> None:
             folder, named_project.SAMPLE, lambda step: to_people(f"demo: {step}"), progress
         )
     seconds = time.monotonic() - began if is_new else 0.0
+    rows = tuple((name, PASSWORD, role) for name, role in PEOPLE.items())
+    sentences = (
+        f"demo: {f'built in {seconds:.0f} s:' if is_new else 'found'} {project}",
+        f"Next: goldgrade --project {project} app --browser",
+    )
+    result = PlainResult(sentences, (Table("Sign in as", ("name", "password", "role"), rows),))
+    show(result, as_json={"project": project, "built": is_new, "seconds": seconds})
 
-    def text() -> None:
-        say(f"demo: {f'built in {seconds:.0f} s:' if is_new else 'found'} {project}")
-        rows = [(name, PASSWORD, role) for name, role in PEOPLE.items()]
-        table("Sign in as", ["name", "password", "role"], rows)
-        say(f"Next: goldgrade --project {project} app --browser")
 
-    emit({"project": project, "built": is_new, "seconds": seconds}, text)
-
-
-def _write_files(folder: Path) -> None:
+def _write_demo_files(folder: Path) -> None:
     from curation.operations.stdlib_corpus import write_stdlib_corpus
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -201,7 +198,7 @@ def status(
     """
     from curation.operations.doctor import look_at_backups
     from curation.operations.notices import send_due
-    from curation.operations.workflow.project_workflow import read_figures, read_stages
+    from curation.operations.workflow.project_workflow import build_stages, read_figures, read_state
     from curation.operations.workflow.stage import WORDS, next_stage
 
     store = project_store()
@@ -210,21 +207,16 @@ def status(
         emit({"attempts": made}, f"{pluralize(made, 'attempt')} to send a notice.")
         return
     figures = read_figures(store)
-    stages = read_stages(store, figures)
+    stages = build_stages(read_state(store), figures)
     following = next_stage(stages)
     backups = [finding.sentence for finding in look_at_backups(store)]
-    result = {
-        "next": following and following.name,
-        "stages": stages,
-        "backups": backups,
-        "left_out": figures.left_out,
-    }
-
-    def text() -> None:
-        rows = [(stage.name, WORDS.get(stage.state, stage.state), stage.line) for stage in stages]
-        table("The path", ["stage", "state", "what"], rows)
-        action = following and following.action
-        say(*backups, f"Next: {action.label} ({action.command})" if action else "Nothing waits.")
-        say(*figures.left_out)
-
-    emit(result, text)
+    rows = tuple((stage.name, WORDS.get(stage.state, stage.state), stage.line) for stage in stages)
+    next_sentence = "Nothing waits."
+    if following is not None:
+        next_sentence = f"Next: {following.action.label} ({following.action.command})"
+    about_stages = {"next": following and following.name, "stages": stages}
+    show(
+        PlainResult((*backups, next_sentence), (Table("The path", ("stage", "state", "what"), rows),)),
+        *figures.not_computed,
+        as_json=about_stages | {"backups": backups, "left_out": figures.not_computed},
+    )

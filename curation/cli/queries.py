@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from curation.cli.file_options import Columns, Encoding, Format, NoHeader, layout_of, map_option, mapped
-from curation.cli.options import given_flags, option, refuse_unused, with_options_of
+from curation.cli.options import option, refuse_others, refuse_unused, with_options_of
 from curation.cli.output import carry_out, emit, show
 from curation.cli.program import actor, app, command_group, project_store
 from curation.core.errors import InputError
@@ -98,8 +98,7 @@ def tags(
         show(stored_tags.import_tags(store, file, actor(), query_column, tag_column, layout))
     else:
         tagged = stored_tags.tagged_queries(store, tag)
-        table = stored_tags.tagged_table(tagged)
-        emit({"queries": tagged}, lambda: show(PlainResult((), (table,))))
+        show(PlainResult((), (stored_tags.tagged_table(tagged),)), as_json={"queries": tagged})
 
 
 @query.command("add")
@@ -177,7 +176,8 @@ def sample(
     from curation.queries.requests import read_quotas
 
     if top_up:
-        _refuse_other_options(context)
+        why = "--top-up draws like the current sample, and takes only --size and --quota"
+        refuse_others(context, why, "size", "quota", "top_up")
     elif size is None:
         raise InputError("No --size was given; expected how many queries to draw, for instance --size 200.")
     quotas = read_quotas(quota or [], size)
@@ -186,16 +186,3 @@ def sample(
         asked = replace(request, size=size, quotas=quotas)
     report = carry_out(OPERATIONS["top up" if top_up else "sample"], asked)
     show(report, *report.warnings)
-
-
-_TOPPED_UP_WITH = frozenset({"size", "quota", "top_up"})
-
-
-def _refuse_other_options(context: typer.Context) -> None:
-    """Refuse options that a top-up would ignore, because it is drawn like the sample."""
-    given = [flag for name, flag in given_flags(context).items() if name not in _TOPPED_UP_WITH]
-    if given:
-        raise InputError(
-            "--top-up draws like the current sample and takes only --size and --quota; "
-            f"leave {', '.join(given)} out."
-        )

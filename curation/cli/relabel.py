@@ -1,15 +1,15 @@
-"""`goldgrade relabel`: what of the set is stale, and the part of it that is judged again each quarter."""
+"""`goldgrade relabel`: plan, open and report the re-labeling of a quarter."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated
 
 import typer
 
 from curation.cli.options import refuse_unused, with_options_of
-from curation.cli.output import carry_out, emit, progress_bar, say, show, write_page
+from curation.cli.output import carry_out, emit, progress_bar, say, show, write_file
 from curation.cli.program import Page, actor, command_group, project_store
 from curation.core.errors import InputError
 from curation.relabeling.request import PlanRequest, QuarterRequest
@@ -17,7 +17,7 @@ from curation.relabeling.request import PlanRequest, QuarterRequest
 relabeling = command_group("relabel", "Judge a part of the set again, blind, each quarter.")
 
 DUE = 3
-"""The exit code of `relabel plan --due` where something is due."""
+"""The exit code of `relabel plan --due` where re-labeling is due."""
 
 PlanName = Annotated[
     str | None, typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest")
@@ -65,41 +65,32 @@ def relabel_plan(
       goldgrade relabel plan --stored 2026-Q4
       goldgrade relabel plan --due --json
     """
+    from curation.relabeling.plan import make_plan
+    from curation.relabeling.sections import plan_result, stored_plan_result
+    from curation.relabeling.stored_plans import show_plan
+
     plans = ("fraction", "seed", "overlap", "dry_run")
+    day = today.date() if today else None
     if due:
         refuse_unused(context, "--due plans nothing", "stored", *plans)
-        _show_due(today)
+        _print_due(day)
     elif stored is not None:
         refuse_unused(context, "--stored plans nothing", "today", *plans)
-        _show_stored(stored)
+        shown = show_plan(project_store(), stored)
+        show(stored_plan_result(shown), as_json=shown)
     else:
-        _plan(request, today, dry_run)
+        made = make_plan(project_store(), request, day, actor(), dry_run=dry_run)
+        show(plan_result(made, dry_run), as_json=made)
 
 
-def _show_due(today: datetime | None) -> None:
+def _print_due(today: date | None) -> None:
     from curation.relabeling.sections import due_result
     from curation.relabeling.staleness import staleness
 
-    set_staleness = staleness(project_store(), today.date() if today else None)
-    emit(set_staleness, lambda: show(due_result(set_staleness)))
+    set_staleness = staleness(project_store(), today)
+    show(due_result(set_staleness), as_json=set_staleness)
     if set_staleness.calendar.is_due:
         raise typer.Exit(DUE)
-
-
-def _show_stored(name: str) -> None:
-    from curation.relabeling.sections import stored_plan_result
-    from curation.relabeling.stored_plans import show_plan
-
-    plan = show_plan(project_store(), name)
-    emit(plan, lambda: show(stored_plan_result(plan)))
-
-
-def _plan(request: PlanRequest, today: datetime | None, dry_run: bool) -> None:
-    from curation.relabeling.plan import make_plan
-    from curation.relabeling.sections import plan_result
-
-    plan = make_plan(project_store(), request, today.date() if today else None, actor(), dry_run=dry_run)
-    emit(plan, lambda: show(plan_result(plan, dry_run)))
 
 
 @relabeling.command("open")
@@ -146,13 +137,8 @@ def relabel_report(
       goldgrade relabel report 2026-Q4 --html drift.html
       goldgrade relabel report --rounds "imported: spring.csv" "imported: autumn.csv" --json
     """
-    from curation.relabeling.report import (
-        campaign_report,
-        drift_findings,
-        drift_page,
-        drift_report,
-        drift_sections,
-    )
+    from curation.relabeling.report import campaign_report, drift_report
+    from curation.relabeling.report_sections import drift_findings, drift_page, drift_sections
 
     if plan and rounds:
         raise InputError(f"the plan {plan!r} and --rounds: expected one of the two")
@@ -160,9 +146,9 @@ def relabel_report(
     with progress_bar():
         report = campaign_report(store, *rounds) if rounds else drift_report(store, plan)
     if page is not None:
-        write_page(page, drift_page(report))
+        write_file(page, drift_page(report))
 
-    def say_report() -> None:
+    def print_report() -> None:
         from curation.core.reports.terminal import show_sections
 
         say(f"Re-labeling {report.name}:", *(f"  {sentence}" for sentence in drift_findings(report)))
@@ -170,4 +156,4 @@ def relabel_report(
         if page is not None:
             say(f"Wrote {page}.")
 
-    emit(report, say_report)
+    emit(report, print_report)

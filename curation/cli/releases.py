@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.options import refuse_unused, with_options_of
-from curation.cli.output import carry_out, emit, progress_bar, say, show, show_tables
+from curation.cli.output import carry_out, emit, progress_bar, say, show
 from curation.cli.program import (
     AnyRelease,
     Licence,
@@ -62,14 +62,14 @@ def freeze(
     if dry_run:
         refuse_unused(context, "a dry run freezes nothing", "override", "reason", "share")
         checks = checklist(readiness(project_store(), request))
-        emit({"checks": checks}, lambda: show_tables(check_table(checks)))
+        show(PlainResult((), (check_table(checks),)), as_json={"checks": checks})
         return
     frozen = carry_out(OPERATIONS["freeze"], replace(request, name=name))
-    show(frozen, *_further(frozen))
+    show(frozen, *_further_sentences(frozen))
 
 
-def _further(frozen: Frozen) -> Iterator[str]:
-    """What the command line says besides: ids, the coverage map, and what comes next."""
+def _further_sentences(frozen: Frozen) -> Iterator[str]:
+    """Yield the sentences that only the command prints: ids, the coverage map, and the next command."""
     from curation.releases.freeze.draft import CHANGED
 
     yield f"release id: {frozen.release_id}"
@@ -147,32 +147,28 @@ def releases(
       goldgrade releases v1 --card --license cc-by-4.0
       goldgrade releases --sealed-limit 20
     """
+    from curation.releases.seal import set_monthly_limit
+
     if not card:
         refuse_unused(context, "a card names it; add --card", "licence")
     if sealed_limit is not None:
-        _limit(sealed_limit)
+        set_monthly_limit(project_store(), sealed_limit, actor())
+        emit({"limit": sealed_limit}, _limit_sentence(sealed_limit))
     elif name is None:
-        _list()
+        _list_releases()
     elif card:
-        _card(name, licence)
+        _print_card(name, licence)
     else:
         from curation.releases.overview import show as show_release
 
         show(show_release(project_store(), name))
 
 
-def _limit(number: int) -> None:
-    from curation.releases.seal import set_monthly_limit
-
-    set_monthly_limit(project_store(), number, actor())
-    emit({"limit": number}, _limit_sentence(number))
-
-
 def _limit_sentence(number: int) -> str:
     return f"Each evaluator has {pluralize(number, 'sealed evaluation')} a month for each sealed part."
 
 
-def _list() -> None:
+def _list_releases() -> None:
     from curation.releases.overview import release_table
     from curation.releases.overview import releases as all_releases
     from curation.releases.seal import monthly_limit
@@ -183,10 +179,10 @@ def _list() -> None:
         limit = monthly_limit(cursor)
     nothing = "Nothing is frozen yet. Next: goldgrade freeze NAME"
     result = PlainResult((_limit_sentence(limit) if listed else nothing,), (release_table(listed),))
-    emit({"releases": listed, "sealed_limit": limit}, lambda: show(result))
+    show(result, as_json={"releases": listed, "sealed_limit": limit})
 
 
-def _card(name: str, licence: str) -> None:
+def _print_card(name: str, licence: str) -> None:
     from curation.releases.card import card_text, limits_of
     from curation.releases.verify import load_release
 
@@ -212,7 +208,7 @@ def diff_releases(old: AnyRelease, new: AnyRelease, limit: Limit = 20) -> None:
 
     difference = diff(release_store(), old, new, seal_reason(), actor())
 
-    def show() -> None:
+    def print_difference() -> None:
         from curation.core.reports.terminal import show_sections
         from curation.releases.diff_sections import diff_sections, findings, title_of
 
@@ -220,4 +216,4 @@ def diff_releases(old: AnyRelease, new: AnyRelease, limit: Limit = 20) -> None:
         if not difference.same:
             show_sections(diff_sections(difference, limit))
 
-    emit(difference, show)
+    emit(difference, print_difference)

@@ -1,4 +1,4 @@
-"""`goldgrade round` and `goldgrade practice`: who judges what, and known pairs before the real ones."""
+"""`goldgrade round` and `goldgrade practice`: rounds of labeling, and practice on known pairs before them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from curation.cli.file_options import map_option, mapped
-from curation.cli.options import given_flags, refuse_unused, with_options_of
-from curation.cli.output import emit, say, show, show_tables, table
+from curation.cli.options import refuse_others, refuse_unused, with_options_of
+from curation.cli.output import emit, show, table
 from curation.cli.program import (
     RoundName,
     actor,
@@ -23,13 +23,14 @@ from curation.cli.program import (
 )
 from curation.core.digests import to_json_value
 from curation.core.errors import InputError
+from curation.core.operation import PlainResult, tables_of
 from curation.labeling.requests import MoveRequest, PracticeRequest, RoundRequest
 
 rounds = command_group("round", "Open, follow, change and close rounds of labeling.")
 STATES = ("open", "paused", "closed", "deleted")
 
 FIELDS = ("query", "document", "grade", "explanation")
-"""Fields of a file of known pairs."""
+"""The fields of a file of known pairs."""
 
 
 @rounds.command("open")
@@ -106,16 +107,11 @@ def round_status_command(
         refuse_unused(context, "only a pilot's disagreement can be sealed", "reason")
         show(status)
         return
-    report = pilot_report(
-        store, name, access=unseal(store, f"report the pilot {name}", seal_reason(), actor())
-    )
-
-    def text() -> None:
-        show(status)
-        show(report)
-        say("Next: revise the guide, `goldgrade guide use FILE`, and open the round under it.")
-
-    emit({**to_json_value(status), "pilot": report}, text)
+    access = unseal(store, f"report the pilot {name}", seal_reason(), actor())
+    report = pilot_report(store, name, access=access)
+    both = PlainResult((*status.sentences, *report.sentences), (*tables_of(status), *tables_of(report)))
+    then = "Next: revise the guide, `goldgrade guide use FILE`, and open the round under it."
+    show(both, then, as_json={**to_json_value(status), "pilot": report})
 
 
 @rounds.command("set")
@@ -147,7 +143,8 @@ def round_set(
     if state == "deleted":
         show(delete_round(store, name, actor(), reason))
     elif state == "closed":
-        show(close_round(store, name, actor(), reason))
+        closed = close_round(store, name, actor(), reason)
+        show(closed, as_json=closed.state._asdict() | {"remark": closed.remark})
     else:
         show(set_round(store, name, state, actor(), reason))
 
@@ -215,10 +212,7 @@ def practice(
         request = replace(request, name=name, file=file, fields=columns, reason=seal_reason())
         show(open_practice(store, request, actor()), "Next: goldgrade app")
         return
-    allowed = {"name", "retry" if retry else "pass_"}
-    idle = [flag for parameter, flag in given_flags(context).items() if parameter not in allowed]
-    if idle:
-        raise InputError(f"{', '.join(idle)} would change nothing: add --annotators to open practice.")
+    refuse_others(context, "add --annotators to open practice", "name", "retry" if retry else "pass_")
     if retry is not None:
         show(practise_again(store, name, retry, actor()))
     elif pass_ is not None:
@@ -226,4 +220,4 @@ def practice(
     else:
         with store.reading() as cursor:
             statuses = practice_statuses(cursor, round_id=round_state(cursor, name).round_id)
-        emit({"standings": statuses}, lambda: show_tables(practice_table(statuses)))
+        show(PlainResult((), (practice_table(statuses),)), as_json={"standings": statuses})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.options import refuse_others, refuse_unused, with_options_of
-from curation.cli.output import carry_out, emit, progress_bar, say, show, write_page
+from curation.cli.output import carry_out, emit, progress_bar, say, show, write_file
 from curation.cli.program import Page, app, is_json, project_store
 from curation.splits.request import SplitRequest
 
@@ -78,7 +78,7 @@ def _show_certificate(release: str | None, page: Path | None) -> None:
     with project_store().reading() as cursor:
         certificate = shown_certificate(cursor, release)
     if page is not None:
-        write_page(page, certificate_page(certificate, release))
+        write_file(page, certificate_page(certificate, release))
     emit(certificate, lambda: _print_certificate(certificate, [f"The page is in {page}."] if page else []))
 
 

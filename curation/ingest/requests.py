@@ -33,7 +33,6 @@ from curation.ingest.readers.formats import FORMATS, FileLayout
 from curation.ingest.readers.run_files import FORMATS as RUN_FORMATS
 from curation.ingest.readers.values import parse_annotator_columns
 
-Fields = TypeVar("Fields", bound=FileColumns)
 Asked = TypeVar("Asked", bound="ImportRequest")
 MARKUPS: dict[str, str] = {"plain": "Plain text", "html": "HTML", "markdown": "Markdown", "code": "Code"}
 """What the text of a corpus may be written in, as people call it."""
@@ -131,14 +130,14 @@ class ImportRequest:
         names = None if self.columns is None else tuple(name.strip() for name in self.columns.split(","))
         return FileLayout(self.format, self.encoding, names, not self.no_header)
 
-    def columns_of(self, record: type[Fields], **others: Any) -> Fields:
-        """Return the kind's record of fields, with what else is asked of them.
+    def columns_of(self, **others: Any) -> Any:
+        """Make the kind's record of fields from `map` and from further values of the record.
 
         Raises
         ------
-        InputError: `map` has a field that the kind has not.
+        InputError: `map` names a field that the kind does not have.
         """
-        return record(**columns_by_field(self.map, file_fields(record)), **others)
+        return self.record(**columns_by_field(self.map, file_fields(self.record)), **others)
 
     @property
     def key(self) -> str:

@@ -1,4 +1,6 @@
-"""What the palette finds by words: queries, documents that are a query's candidates, and people."""
+"""The search of the palette by words: for queries, for documents that are a query's candidates, and for
+people.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from curation.people.annotators import require_role
 from curation.store import Annotator, Cursor
 
 MAX_HITS = 6
-"""So many of each kind are found."""
+"""The number of items of each kind that a search finds."""
 _FIND = """
 WITH item AS (
     SELECT 'query' AS kind, text AS title, query_id, '' AS document_id, normalised AS words FROM queries
@@ -35,7 +37,7 @@ ORDER BY kind = 'document', kind, length(title), title, query_id, document_id
 
 
 class FoundItem(NamedTuple):
-    """A query, or a document with a query that has it as a candidate; or a person, with neither."""
+    """A found query, document or person; a document comes with a query that has it as a candidate."""
 
     kind: str
     title: str
@@ -44,7 +46,9 @@ class FoundItem(NamedTuple):
 
 
 def find_by_words(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
-    """What has all these words in its text, title, name or id, the shortest first; people for leads alone.
+    """Find items with all words of the text in their text, title, name or id, the shortest first.
+
+    Only a lead finds people.
 
     Raises
     ------

@@ -23,7 +23,6 @@ from curation.ingest.collection_files import (
     find_collection,
     opened_collection,
 )
-from curation.ingest.import_outcome import ImportOutcome
 from curation.ingest.importers.corpus import CorpusImport, import_corpus_files
 from curation.ingest.importers.query_import import QueryImport, import_queries
 from curation.ingest.readers.fields import JudgmentFields
@@ -54,14 +53,20 @@ class CollectionImport:
     judgments: list[JudgmentImport] = field(default_factory=list)
 
     @property
-    def outcomes(self) -> list[tuple[str, ImportOutcome]]:
-        """The outcome of each file, by its name; first the one outcome of all files of documents."""
+    def sentences(self) -> list[str]:
+        """The outcome of the documents, then of each other file; the first sentence of each names the
+        file.
+        """
         documents = [file.path.name for file in self.files if file.kind == DOCUMENTS]
-        others = [file.path.name for file in self.files if file.kind != DOCUMENTS]
-        name = f"{len(documents):,} files of documents" if len(documents) > 1 else "".join(documents)
-        first = [] if self.corpus is None else [(name, self.corpus.outcome)]
-        outcomes = [*(item.outcome for item in self.queries), *(item.outcome for item in self.judgments)]
-        return [*first, *zip(others, outcomes, strict=True)]
+        names = [f"{len(documents):,} files of documents" if len(documents) > 1 else "".join(documents)]
+        names += [file.path.name for file in self.files if file.kind != DOCUMENTS]
+        imports = [self.corpus, *self.queries, *self.judgments]
+        sentences = []
+        for name, imported in zip(names, imports, strict=True):
+            if imported is not None:
+                first, *others = imported.outcome.sentences
+                sentences += [f"{name}: {first}", *others]
+        return sentences
 
 
 def import_collection(

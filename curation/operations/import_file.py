@@ -1,26 +1,20 @@
-"""An import of a file, by its kind, or its rehearsal: the same call, on a project or one that keeps nothing.
+"""Imports of files by kind: what `goldgrade import` and the page Import do with a request.
 
-Errors of an import name options of the command line; a page says them in its own words.
+Errors of these functions name options of the command line; `operations.import_jobs` rewrites them for the
+page.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from shutil import rmtree
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from curation.core.digests import to_json_value
-from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
-from curation.core.operation import Operation, options_of, read_request, written
-from curation.core.progress import Progress, silent
+from curation.core.errors import InputError
+from curation.core.progress import Progress
 from curation.evaluation.llm_judges.imported import JudgeImport, import_judge
 from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
 from curation.guides.guide_text import with_presentation
-from curation.ingest.import_outcome import ImportOutcome
 from curation.ingest.importers.corpus import CorpusImport, import_corpus
 from curation.ingest.importers.decision_lines import read_decision_lines
 from curation.ingest.importers.external_corpus import link_corpus
@@ -32,27 +26,14 @@ from curation.ingest.importers.run_import import RunImport, import_run
 from curation.ingest.importers.traffic.log_folder import import_log_folder
 from curation.ingest.importers.traffic.traffic_import import TrafficImport, import_traffic
 from curation.ingest.preview import SAMPLED_ROWS, preview_file
-from curation.ingest.readers.fields import (
-    CorpusFields,
-    DecisionFields,
-    JudgmentFields,
-    NuggetFields,
-    QueryFields,
-    ReferenceFields,
-    RunFields,
-    TrafficFields,
-    file_fields,
-)
 from curation.ingest.readers.values import parse_annotator_map, parse_grade_map
 from curation.ingest.requests import (
     MARKUPS,
-    REQUESTS,
     AnswersRequest,
     CorpusRequest,
     DecisionsRequest,
     ImportRequest,
     JudgmentsRequest,
-    NuggetsRequest,
     QueriesRequest,
     RunRequest,
     TrafficRequest,
@@ -62,38 +43,16 @@ from curation.labeling.imported import JudgmentImport, import_judgments
 from curation.labeling.presentation.markup import markup_of
 from curation.labeling.rounds.guide_in_force import KEEP, put_in_force
 from curation.labeling.rounds.transfer import withdraw_outside
-from curation.people.annotators import require_author
-from curation.store import Rehearsal, Store
+from curation.store import Store
 from curation.store.documents import first_documents
-
-MAX_PROBLEMS = 1_000
-"""Problems that a dry run keeps."""
-_PLACE = re.compile(r"((?:line|row|entry) [\d,]+): (.*)", re.DOTALL)
-_VERBS = ("Is ", "Are ", "Holds ", "Cannot ")
-_OTHERWISE = {
-    "Make lines of it first: jq -c '.[]' FILE": "Save it with one JSON object a line.",
-    "A folder of BEIR may stay packed for `goldgrade import collection`.": "",
-    "pip install python-calamine, or save": "Save",
-    "Give them as --columns time,query.": "Write them in “Names of the columns”.",
-    "say so with `--encoding latin-1`": "choose the encoding latin-1",
-    "try `--encoding utf-16`": "choose the encoding utf-16",
-}
-_NAMING = re.compile(r"\bname (it|one|the column with their texts) with (?=--)")
-_COMMAND = re.compile(r" ?\(`[^`]*`\)")
-_COLUMN = re.compile(r"--map (\w+)(?:=COLUMN)?")
-_OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
-
-
-CHECK, IMPORT = "check file", "import"
-Parameters = Mapping[str, Any]
 
 
 def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, author: str) -> CorpusImport:
-    """Import documents, and have the guide show their text as what it is written in."""
+    """Import documents, and set the markup in which the guide shows their text."""
     markup = request.markup
     if markup not in (None, *MARKUPS):
         raise InputError(f"--markup is {markup!r}; expected one of {', '.join(MARKUPS)}.")
-    fields = request.columns_of(CorpusFields, titles_only=request.titles_only)
+    fields = request.columns_of(titles_only=request.titles_only)
     if request.in_place:
         if request.add:
             raise InputError("--in-place takes a whole corpus, and no --add. Put the files into one folder.")
@@ -113,17 +72,20 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
         seen = markup_of(preview_file(request).texts_in(imported.fields.body))
     shown = tuple(field for field in AS_BEFORE.fields if getattr(imported.fields, field.field))
     before = PresentationTemplate(fields=shown)
-    return replace(imported, shown=_show_as(store, cast("BodyKind | None", markup), seen, before, author))
+    return replace(imported, shown=_set_markup(store, cast("BodyKind | None", markup), seen, before, author))
 
 
-def _show_as(
+def _set_markup(
     store: Store, asked: BodyKind | None, seen: BodyKind, before: PresentationTemplate, author: str
 ) -> str:
-    """Have the guide draw the text of documents as asked, or as seen where it says nothing of documents.
+    """Change the guide so that it shows documents in the markup that was asked for, or that their text has.
 
-    `before` is what it shows of them where it says nothing.
+    Returns a sentence on the change or on a doubt; '' without either.
 
-    Returns what changes, or what may be wrong, as a sentence; '' where all is as it should be.
+    Parameters
+    ----------
+    asked: the markup that the request names; None keeps the markup of a guide that has a presentation.
+    seen: the markup that the text looks like. before: the presentation of a guide that has none.
     """
     with store.reading() as cursor:
         guide = current_guide(cursor)
@@ -143,9 +105,8 @@ def _show_as(
 def _import_judgments(
     store: Store, request: JudgmentsRequest, progress: Progress, author: str
 ) -> JudgmentImport | JudgeImport:
-    """Judgments of people, or of the option `judge`, which is not a person."""
+    """Import judgments of people, or grades of the judge that the request names."""
     fields = request.columns_of(
-        JudgmentFields,
         date_order=request.date_order,
         annotator_map=parse_annotator_map(request.annotator_map or ""),
         annotator_columns=dict(request.annotator_columns or {}),
@@ -166,28 +127,23 @@ def _import_judgments(
 
 
 def _import_decisions(store: Store, request: DecisionsRequest, progress: Progress, author: str) -> Decided:
-    fields = request.columns_of(DecisionFields)
-    lines = read_decision_lines(request.file, fields, request.reason, request.layout, progress)
+    columns = request.columns_of()
+    lines = read_decision_lines(request.file, columns, request.reason, request.layout, progress)
     return decide_many(store, lines, author, request.every_pair, request.file)
 
 
 def _import_queries(store: Store, request: QueriesRequest, progress: Progress, author: str) -> QueryImport:
-    fields = request.columns_of(QueryFields)
-    return import_queries(store, request.file, fields, request.layout, progress, author, withdraw_outside)
+    columns = request.columns_of()
+    return import_queries(store, request.file, columns, request.layout, progress, author, withdraw_outside)
 
 
 def _import_answers(
     store: Store, request: AnswersRequest, progress: Progress, author: str
 ) -> QueryItemsImport:
-    fields, skip = request.columns_of(ReferenceFields), request.skip_unknown
-    return import_answers(store, request.file, fields, request.layout, skip, progress, author)
-
-
-def _import_nuggets(
-    store: Store, request: NuggetsRequest, progress: Progress, author: str
-) -> QueryItemsImport:
-    fields, skip = request.columns_of(NuggetFields), request.skip_unknown
-    return import_nuggets(store, request.file, fields, request.layout, skip, progress, author)
+    """Import reference answers or nuggets."""
+    run: Callable[..., QueryItemsImport] = import_nuggets if request.what == "nuggets" else import_answers
+    columns = request.columns_of()
+    return run(store, request.file, columns, request.layout, request.skip_unknown, progress, author)
 
 
 def _import_run(store: Store, request: RunRequest, progress: Progress, author: str) -> RunImport:
@@ -195,7 +151,7 @@ def _import_run(store: Store, request: RunRequest, progress: Progress, author: s
         store,
         request.file,
         request.name,
-        request.columns_of(RunFields),
+        request.columns_of(),
         request.layout,
         skip_unknown=request.skip_unknown,
         skip_repeated=request.skip_repeated,
@@ -205,168 +161,23 @@ def _import_run(store: Store, request: RunRequest, progress: Progress, author: s
 
 
 def _import_traffic(store: Store, request: TrafficRequest, progress: Progress, author: str) -> TrafficImport:
-    """Import a log, be it a file or a folder."""
-    fields = request.columns_of(TrafficFields, date_order=request.date_order)
+    """Import a log from a file or from a folder."""
+    columns = request.columns_of(date_order=request.date_order)
     import_log = import_log_folder if request.file.is_dir() else import_traffic
-    return import_log(store, request.file, fields, request.layout, progress, request.rules, author)
-
-
-class DryRun(NamedTuple):
-    """What an import would do, or why it would be refused.
-
-    Attributes
-    ----------
-    outcome: None if it would be refused.
-    problems: the first ones, each its place, such as "line 3", or '', and what is wrong.
-    more: how many others there are.
-    way_out: what to do about them, a sentence a line.
-    """
-
-    outcome: ImportOutcome | None
-    problems: list[tuple[str, str]]
-    more: int = 0
-    way_out: str = ""
-
-    @property
-    def sentences(self) -> list[str]:
-        """What the import would do, in one sentence."""
-        return [self.outcome.sentence if self.outcome else "The file cannot be imported as it is."]
-
-    @classmethod
-    def from_json(cls, written: Mapping[str, Any]) -> DryRun:
-        """A dry run as `to_json_value` has written it."""
-        outcome = written["outcome"]
-        problems = [(place, sentence) for place, sentence in written["problems"]]
-        return cls(outcome and ImportOutcome(**outcome), problems, written["more"], written["way_out"])
+    return import_log(store, request.file, columns, request.layout, progress, request.rules, author)
 
 
 def import_file(store: Store, request: ImportRequest, progress: Progress, by: str) -> Any:
-    """Import what is asked for, in one transaction; errors name options of the command line.
+    """Import a file in one transaction; errors name options of the command line.
 
-    The result is what the import of the kind returns; each has an `outcome`.
+    The result is the record of the kind's import, which has an `outcome`.
 
     Raises
     ------
-    InputError: the file, or what is asked, cannot be taken.
-    NotFoundError, RefusedError: as the import of the kind says.
+    InputError: the file or an option of the request cannot be taken.
+    NotFoundError, RefusedError: see the import of the kind.
     """
     return WORK[request.what](store, request, progress, by)
-
-
-def carry_out(store: Store, request: ImportRequest, by: str, progress: Progress = silent) -> ImportOutcome:
-    """Import what is asked for, in one transaction, for the lead of that name.
-
-    Raises
-    ------
-    NotFoundError, RefusedError: `by` is no lead.
-    InputError: the file, or what is asked, cannot be taken. It names the file as the person did.
-    """
-    with store.reading() as cursor:
-        require_author(cursor, by, "lead")
-    try:
-        outcome: ImportOutcome = import_file(store, request, progress, by).outcome
-    except (InputError, RefusedError) as error:
-        dry = refused(error, request)
-        name = Path(request.source).name
-        sentences = [
-            f"{name}, {place}: {sentence}" if place else sentence for place, sentence in dry.problems
-        ]
-        raise InputError(sentences, way_out=dry.way_out) from error
-    return _for_a_page(outcome, request)
-
-
-def dry_run(store: Store, request: ImportRequest, by: str, progress: Progress = silent) -> DryRun:
-    """Carry an import out and undo it; what would refuse it is reported, line by line.
-
-    Raises
-    ------
-    NotFoundError, RefusedError: `by` is no lead.
-    """
-    with store.reading() as cursor:
-        require_author(cursor, by, "lead")
-    try:
-        outcome = import_file(Rehearsal(store), request, progress, by).outcome
-    except (InputError, NotFoundError, RefusedError) as error:
-        return refused(error, request)
-    return DryRun(_for_a_page(outcome, request), [])
-
-
-def refused(error: CurationError, request: ImportRequest) -> DryRun:
-    """The problems of an error, in words of a page."""
-    if not isinstance(error, InputError):
-        return DryRun(None, [("", on_a_page(error.found, request))])
-    problems = []
-    for problem in error.problems[:MAX_PROBLEMS]:
-        placed = _PLACE.match(problem)
-        place, sentence = placed.groups() if placed else ("", problem)
-        sentence = on_a_page(sentence, request)
-        if not place and sentence.startswith(_VERBS):
-            sentence = f"{Path(request.source).name} {sentence[:1].lower()}{sentence[1:]}"
-        problems.append((place, sentence))
-    more = len(error.problems) - len(problems)
-    ways_out = [on_a_page(line, request) for line in error.way_out.splitlines()]
-    return DryRun(None, problems, more, "\n".join(ways_out))
-
-
-def on_a_page(sentence: str, request: ImportRequest) -> str:
-    """A sentence about a file that is to be imported, without commands and options; it begins with a
-    capital.
-    """
-    for words, instead in _OTHERWISE.items():
-        sentence = sentence.replace(words, instead)
-    sentence = _NAMING.sub(r"choose \1 in ", sentence)
-    sentence = _COMMAND.sub("", sentence).replace("`", "")
-    fields = {field.name: field.label for field in file_fields(request.record)}
-    sentence = _COLUMN.sub(lambda match: f"“{fields.get(match[1], match[1])}”", sentence)
-    labels = {option.spelling: option.label for option in options_of(type(request))}
-    sentence = _OPTION.sub(
-        lambda match: f"“{labels.get(match[0], match[0][2:].replace('-', ' '))}”", sentence
-    )
-    return sentence[:1].upper() + sentence[1:]
-
-
-def _for_a_page(outcome: ImportOutcome, request: ImportRequest) -> ImportOutcome:
-    return outcome._replace(remarks=[on_a_page(remark, request) for remark in outcome.remarks])
-
-
-def parameters_of(request: ImportRequest, **others: str) -> dict[str, Any]:
-    """The parameters of a job that checks or imports what is asked for."""
-    return {"what": request.what, "request": written(request), **others}
-
-
-def _request(parameters: Parameters) -> ImportRequest:
-    return read_request(REQUESTS[parameters["what"]], parameters["request"])
-
-
-def _check(store: Store, parameters: Parameters, progress: Progress, author: str) -> DryRun:
-    """Rehearse an import; what it finds is in the file `result`."""
-    rehearsal = dry_run(store, _request(parameters), author, progress)
-    write_findings(Path(parameters["result"]), rehearsal)
-    return rehearsal
-
-
-def _import(store: Store, parameters: Parameters, progress: Progress, author: str) -> ImportOutcome:
-    """Import a file; what was uploaded is removed whatever comes of it."""
-    try:
-        return carry_out(store, _request(parameters), author, progress)
-    finally:
-        if parameters["folder"]:
-            rmtree(parameters["folder"], ignore_errors=True)
-
-
-def write_findings(path: Path, rehearsal: DryRun) -> None:
-    """Write a dry run for `read_findings`: whole, or not at all."""
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(to_json_value(rehearsal)), encoding="utf-8")
-    new.replace(path)
-
-
-def read_findings(path: Path) -> DryRun | None:
-    """The dry run in a file, or None without one yet."""
-    try:
-        return DryRun.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
 
 
 WORK: dict[str, Callable[[Store, Any, Progress, str], Any]] = {
@@ -377,18 +188,6 @@ WORK: dict[str, Callable[[Store, Any, Progress, str], Any]] = {
     "judgments": _import_judgments,
     "decisions": _import_decisions,
     "answers": _import_answers,
-    "nuggets": _import_nuggets,
+    "nuggets": _import_answers,
 }
-"""Kind of file → its import."""
-OPERATIONS = {
-    CHECK: Operation(
-        dict[str, Any], _check, doing="a file is being checked", kept="Nothing was changed: check it again."
-    ),
-    IMPORT: Operation(
-        dict[str, Any],
-        _import,
-        doing="a file is being imported",
-        kept="Nothing was imported: import it again.",
-        stage="import",
-    ),
-}
+"""The import of each kind of file."""

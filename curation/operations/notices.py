@@ -1,10 +1,9 @@
-"""Notices: what happened that a lead asked to hear of, and the webhook that each notice goes to once.
+"""Notices: sentences on events that a lead has switched on, each sent once to the webhook of the environment.
 
-A notice has a key: the round, the day, the quarter or the job. The project stores the notice, and each
-attempt before it is made, so that neither a restart nor a second process sends it again. Where a process
-ended during its attempt, nobody knows whether the notice was sent, and it is not sent again. What had
-happened before a kind was switched on, or before there was a webhook, is never sent. The environment names
-the webhook.
+The key of a notice names the round, the day, the quarter or the job. The project stores each notice, and each
+attempt to send the notice before the attempt is made, so that neither a restart nor a second process sends a
+notice twice. If a process ends during an attempt, the notice is not sent again, because it may have been
+sent. Events from before a kind of notice was switched on, or from before there was a webhook, are never sent.
 """
 
 from __future__ import annotations
@@ -47,54 +46,55 @@ from curation.store import (
     utc_now,
 )
 
-ATTEMPTS = 5
-"""Most attempts at one notice; the wait between two doubles, from two minutes on."""
+MAX_ATTEMPTS = 5
+"""The number of attempts to send a notice; the wait between two attempts begins with two minutes and
+doubles."""
 _SETTING = "notices"
 SECONDS = 10.0
-"""How long the webhook's server may take to answer."""
-HERE = ("localhost", "127.0.0.1", "::1")
+"""Seconds that the server of the webhook has to answer."""
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 Webhook = tuple[str, str]
-"""Where notices go, and the line that ends each of them."""
+"""The address to which notices go, and the line that ends each notice."""
 
 
 @dataclass(frozen=True)
 class NoticeKinds:
-    """What a lead wants to hear of."""
+    """The kinds of notices, and which of them a lead has switched on."""
 
     round_done: bool = option(False, "A round is done", "All its items are answered.")
     disputes: bool = option(False, "Pairs wait for a decision", "Once a day, as long as pairs wait.")
     quarter_due: bool = option(
-        False, "Re-labeling is due", "Once a quarter, and once where one was left half done."
+        False, "Re-labeling is due", "Once a quarter, and once for a quarter that was left half done."
     )
-    job_failed: bool = option(False, "A job failed", "A job or a backup by schedule came to nothing.")
+    job_failed: bool = option(False, "A job failed", "A job or a scheduled backup failed.")
 
 
 def read_kinds(cursor: Cursor) -> NoticeKinds:
-    """What is switched on."""
+    """Read the kinds of notices that are switched on."""
     return read_request(NoticeKinds, json.loads(get_setting(cursor, _SETTING) or "{}"))
 
 
 def set_kinds(store: Store, kinds: NoticeKinds, by: str) -> None:
-    """Switch notices on and off.
+    """Switch kinds of notices on and off.
 
     Raises
     ------
     RefusedError: `by` is no lead.
     """
-    happened = dict(_happened(store, kinds, utc_now()))
+    notices = dict(_new_notices(store, kinds, utc_now()))
     with store.transaction() as cursor:
         require_author(cursor, by, "lead")
         put_setting(cursor, _SETTING, json.dumps(asdict(kinds)))
         record_event(cursor, "set notices", asdict(kinds), by)
-        _note(cursor, dict.fromkeys(happened, ""))
+        _store_notices(cursor, dict.fromkeys(notices, ""))
 
 
 def send_due(store: Store, environment: Mapping[str, str] | None = None, now: datetime | None = None) -> int:
-    """Send what has happened since, and what is to be tried again; returns how many attempts were made.
+    """Send new notices, and notices whose next attempt is due; return the number of attempts.
 
     Raises
     ------
-    InputError: the environment cannot be used.
+    InputError: the environment names a webhook that cannot be used.
     """
     now = now or utc_now()
     with store.reading() as cursor:
@@ -102,15 +102,15 @@ def send_due(store: Store, environment: Mapping[str, str] | None = None, now: da
     if kinds == NoticeKinds():
         return 0
     hook = webhook(environment)
-    happened = dict(_happened(store, kinds, now))
-    if happened:  # a transaction each minute would empty what the app keeps of the file
+    notices = dict(_new_notices(store, kinds, now))
+    if notices:  # a transaction each minute would empty the app's cache of the file
         with store.transaction() as cursor:
-            _note(cursor, happened if hook else dict.fromkeys(happened, ""))
+            _store_notices(cursor, notices if hook else dict.fromkeys(notices, ""))
     return _send_waiting(store, hook, now) if hook else 0
 
 
 def send_test(environment: Mapping[str, str] | None = None) -> str | None:
-    """Send a notice now. Returns why it was not sent, '' where it was, None if there is no webhook."""
+    """Send a test notice; return '' if it was sent, the problem if it was not, and None without a webhook."""
     if not (hook := webhook(environment)):
         return None
     try:
@@ -121,25 +121,25 @@ def send_test(environment: Mapping[str, str] | None = None) -> str | None:
 
 
 def _send_waiting(store: Store, hook: Webhook, now: datetime) -> int:
-    """Make the attempts that are due."""
+    """Make the attempts that are due, and return their number."""
     with store.reading() as cursor:
         waiting = cursor.execute(
             "SELECT notice_id, text, attempts, tried_at FROM notices "
             "WHERE text <> '' AND again AND attempts < ? ORDER BY notice_id",
-            [ATTEMPTS],
+            [MAX_ATTEMPTS],
         ).fetchall()
     made = 0
     for notice_id, text, attempts, tried_at in waiting:
         if tried_at is not None and now < tried_at + timedelta(minutes=2**attempts):
             continue
-        if _claim(store, notice_id, attempts, now):
+        if _claim_attempt(store, notice_id, attempts, now):
             made += 1
             _attempt(store, hook, notice_id, text)
     return made
 
 
-def _claim(store: Store, notice_id: str, attempts: int, now: datetime) -> bool:
-    """Store an attempt before it is made; False where another process makes it."""
+def _claim_attempt(store: Store, notice_id: str, attempts: int, now: datetime) -> bool:
+    """Store an attempt before it is made; return False if a different process makes the attempt."""
     with store.transaction() as cursor:
         [(claimed,)] = cursor.execute(
             "UPDATE notices SET attempts = attempts + 1, tried_at = ?, problem = NULL, again = FALSE "
@@ -150,41 +150,38 @@ def _claim(store: Store, notice_id: str, attempts: int, now: datetime) -> bool:
 
 
 def _attempt(store: Store, hook: Webhook, notice_id: str, text: str) -> None:
-    problem, again = "", False
+    outcome: list[object] = ["", False]
     try:
         send(hook, text)
     except UnsentError as error:
-        problem, again = str(error), error.again
-        log.write(logging.WARNING, f"A notice was not sent: {problem}")
+        outcome = [str(error), error.again]
+        log.write(logging.WARNING, f"A notice was not sent: {error}")
     with store.transaction() as cursor:
-        cursor.execute(
-            "UPDATE notices SET problem = ?, again = ? WHERE notice_id = ?", [problem, again, notice_id]
-        )
+        sql = "UPDATE notices SET problem = ?, again = ? WHERE notice_id = ?"
+        cursor.execute(sql, [*outcome, notice_id])
 
 
-def _note(cursor: Cursor, happened: Mapping[str, str]) -> None:
-    for key, text in happened.items():
-        cursor.execute(
-            "INSERT INTO notices (notice_id, text) VALUES (?, ?) ON CONFLICT DO NOTHING", [key, text]
-        )
+def _store_notices(cursor: Cursor, notices: Mapping[str, str]) -> None:
+    """Store notices by their keys; a notice with an empty text counts as sent."""
+    sql = "INSERT INTO notices (notice_id, text) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    for notice in notices.items():
+        cursor.execute(sql, list(notice))
 
 
-def _happened(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple[str, str]]:
-    """Key and sentence of what is new now: names of rounds and counts alone."""
+def _new_notices(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple[str, str]]:
+    """Yield the key and the sentence of each new notice; sentences have only names of rounds and counts."""
     with store.reading() as cursor:
         states, jobs = all_states(cursor), last_jobs(cursor).values()
-        version, quarter, work = (
-            set_fingerprint(cursor),
-            read_quarter(cursor, now.date())[0],
-            read_work(cursor),
-        )
+        version = set_fingerprint(cursor)
+        quarter = read_quarter(cursor, now.date())[0]
+        work = read_work(cursor)
         known = {key for (key,) in cursor.execute("SELECT notice_id FROM notices").fetchall()}
     if kinds.round_done:
         asked = [state for state in states if state.kind not in ("imported", "practice") and not state.closed]
         done = {f"round {state.round_id}": state.round for state in asked if not state.open_items}
         yield from ((key, f"Round {name} is done.") for key, name in done.items() if key not in known)
     day = f"disputes {now:%Y-%m-%d}"
-    if kinds.disputes and day not in known and (waiting := _disputes(store.path, str(version))):
+    if kinds.disputes and day not in known and (waiting := _waiting_disputes(store.path, str(version))):
         yield day, f"{pluralize(waiting, 'pair waits', 'pairs wait')} for a decision."
     due = f"quarter {quarter}"
     if kinds.quarter_due and due not in known and _is_due(store.path, now.date()):
@@ -201,8 +198,8 @@ def _happened(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple
 
 
 @lru_cache(maxsize=2)
-def _disputes(project: Path, _version: str) -> int:
-    """How many pairs wait, read once for each state of the judgments."""
+def _waiting_disputes(project: Path, _version: str) -> int:
+    """Count the pairs that wait for a decision, once for each state of the judgments."""
     with open_store(project).reading() as cursor:
         settled = read_settled(cursor)
     return settled.disputed - settled.awaited
@@ -210,7 +207,7 @@ def _disputes(project: Path, _version: str) -> int:
 
 @lru_cache(maxsize=2)
 def _is_due(project: Path, day: date) -> bool:
-    """Whether a quarter waits for a plan, computed once a day."""
+    """Tell whether a quarter waits for a plan; computed once a day."""
     store = open_store(project)
     with store.reading() as cursor:
         is_asked = read_quarter(cursor, day)[1] is None and bool(list_releases(cursor))
@@ -218,7 +215,7 @@ def _is_due(project: Path, day: date) -> bool:
 
 
 class UnsentError(Exception):
-    """Why a notice was not sent, without addresses, and whether it may help to try again."""
+    """The reason for which a notice was not sent, without addresses, and whether to try again."""
 
     def __init__(self, problem: str, again: bool) -> None:
         super().__init__(problem)
@@ -226,11 +223,11 @@ class UnsentError(Exception):
 
 
 def webhook(environment: Mapping[str, str] | None = None) -> Webhook | None:
-    """The webhook that the environment names, if it names one, and the line that ends each notice.
+    """Read the webhook from the environment; None if the environment names no webhook.
 
     Raises
     ------
-    InputError: the address cannot be used, or a mail server is named; the sentence does not repeat the value.
+    InputError: the address cannot be used, or a mail server is named. The error does not repeat the value.
     """
     given = os.environ if environment is None else environment
     if given.get("GOLDGRADE_SMTP", "").strip():
@@ -250,10 +247,10 @@ def send(hook: Webhook, text: str) -> None:
 
     Raises
     ------
-    UnsentError: the webhook's server did not take it.
+    UnsentError: the server of the webhook did not take the notice.
     """
     address, ending = hook
-    notice = escape(f"goldgrade: {text}{ending}", quote=False)  # or Slack would take <!channel> for a call
+    notice = escape(f"goldgrade: {text}{ending}", quote=False)  # Slack would call everybody for <!channel>
     headers = {"Content-Type": "application/json", "User-Agent": "goldgrade"}
     try:
         post(address, json.dumps({"text": notice}).encode(), headers, SECONDS, 10_000)
@@ -272,4 +269,5 @@ def _is_safe(url: str) -> bool:
         return False
     host = parts.hostname or ""
     is_plain = url.isascii() and url.isprintable() and " " not in url and "@" not in parts.netloc
-    return bool(host) and is_plain and (parts.scheme == "https" or (parts.scheme == "http" and host in HERE))
+    is_encrypted = parts.scheme == "https" or (parts.scheme == "http" and host in LOCAL_HOSTS)
+    return bool(host) and is_plain and is_encrypted

@@ -1,4 +1,4 @@
-"""A project: made once with a guide, then opened by every command."""
+"""Making a project: its database file with a labeling guide."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from curation.store import Cursor, Store, create_store, put_setting, record_even
 
 
 def init_project(path: Path, guide_path: Path | None = None) -> Store:
-    """Make the project's database with a guide's grade scale.
+    """Make the database of a project with a guide, by default the guide with grades 0 to 3.
 
     Raises
     ------
-    InputError: the guide cannot be taken; nothing is made.
+    InputError: the guide cannot be taken; no project is made.
     RefusedError: the file exists already.
     """
     guide = read_guide(guide_path)

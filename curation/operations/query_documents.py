@@ -1,8 +1,8 @@
-"""A query's documents: who ranked them where, what people said of each, and what both say together.
+"""The documents of one query: their ranks by system, their votes and grades, and marks such as hard negative.
 
-Sealed queries are read by a `SealAccess`. What the reader has still to grade is shown without ranks and
-without what others said, and is in no count: like the queue of disputes, it would not leave them blind. Only
-leads read who said what, and the lists of evaluated systems: evaluations are their authors' and leads'.
+A `SealAccess` opens sealed queries. A document that the reader has still to grade is shown without ranks,
+votes and grades, and is not counted, so that the reader stays blind. Only leads read the names of annotators
+and the ranks of evaluated systems, because evaluations belong to their authors and to leads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from curation.guides.guide import Guide, current_guide
 from curation.ingest.filters import fields_of, outside
 from curation.labeling.consensus.consensus import PairConsensus, query_consensus, relevance_of_pairs
 from curation.labeling.consensus.decisions import ReviewerDecision, query_decisions
-from curation.labeling.consensus.votes import Votes, read_query_votes
+from curation.labeling.consensus.votes import read_query_votes
 from curation.negatives.hard_negatives import query_negatives, read_ranked
 from curation.operations.query_facts import QueryFacts, read_facts, withheld_documents
 from curation.people.seal_access import SealAccess, access_or_closed, release_seals
@@ -27,9 +27,9 @@ from curation.store.documents import documents_by_hash, snapshot_versions
 HARD_NEGATIVE = "hard negative"
 JUDGE_FIRST = "judge first"
 EVALUATED = " (evaluated)"
-"""What the names of systems end with whose lists were uploaded to be scored."""
+"""The ending of the name of a system whose run was uploaded for an evaluation."""
 UNRANKED_PLACE = 1_000_000
-"""The place, in the order of documents, of what no system ranked."""
+"""The place of a document without a rank in the order of documents."""
 _PLACES = """
 SELECT c.document_id, c.system, c.rank
 FROM candidate_sources c LEFT JOIN pools p USING (pool_id)
@@ -47,14 +47,14 @@ ORDER BY ALL
 
 
 class QueryVote(NamedTuple):
-    """What one annotator said of a document.
+    """The vote of one annotator on a document.
 
     Attributes
     ----------
-    annotator: None for who may not read names.
+    annotator: name of the annotator; None for readers who may not read names.
     grade: None for cannot-tell.
     words: the reason and the note, or ''.
-    same_text: it is about the version that was judged last.
+    same_text: whether the vote is about the version that was judged last.
     """
 
     annotator: str | None
@@ -70,11 +70,11 @@ class QueryDocument:
 
     Attributes
     ----------
-    ranks: system → rank; None for those that rank nothing, such as chance.
-    is_withheld: the reader has still to grade their own items: ranks, pair and votes are empty.
-    pair: the consensus; None if nobody judged it, or its grades are sealed.
-    mark: what its places and its grade say together, or ''.
-    decision: the newest, if any; it counts only where the pair is adjudicated.
+    ranks: rank by system; None for a system without ranks, such as random negatives.
+    is_withheld: whether the reader has still to grade the query: then ranks, pair and votes are empty.
+    pair: the consensus; None if the document is not judged or its grades are sealed.
+    mark: a mark that follows from ranks and grade, such as `HARD_NEGATIVE`; '' without a mark.
+    decision: the newest decision of a reviewer; it counts only if the pair is adjudicated.
     """
 
     document: Document
@@ -92,8 +92,8 @@ class QueryDocuments:
 
     Attributes
     ----------
-    is_sealed: what people said of it is not shown.
-    systems: those that ranked documents, by name.
+    is_sealed: whether votes and grades are not shown, because a release seals them.
+    systems: names of the systems that ranked documents, sorted.
     """
 
     facts: QueryFacts
@@ -104,24 +104,24 @@ class QueryDocuments:
 
     @property
     def open(self) -> tuple[QueryDocument, ...]:
-        """The documents that the reader may know about."""
+        """The documents whose ranks and votes the reader may see."""
         return tuple(document for document in self.documents if not document.is_withheld)
 
     @property
     def judged(self) -> tuple[PairConsensus, ...]:
-        """The consensus on those that were judged."""
+        """The consensus of the judged documents."""
         return tuple(document.pair for document in self.open if document.pair is not None)
 
     @property
     def relevant(self) -> int:
-        """Documents with a grade above the scale's lowest."""
+        """The number of documents with a grade above the lowest grade of the scale."""
         return sum(pair.grade is not None and pair.grade > self.guide.values[0] for pair in self.judged)
 
 
 def read_documents(
     store: Store, query_id: str, reader: Annotator, access: SealAccess | None = None
 ) -> QueryDocuments:
-    """A query with its documents; without access, what people said is left out where a release seals it.
+    """Read a query with its documents; without access to the seal, sealed votes and grades are left out.
 
     Raises
     ------
@@ -136,34 +136,37 @@ def read_documents(
         votes = read_query_votes(cursor, query_id)
         consensus = {pair.document_id: pair for pair in query_consensus(cursor, votes, query_id)}
         pairs = {name: pair for name, pair in consensus.items() if is_open and name not in withheld}
-        ranks = _ranks(cursor, query_id, with_evaluated=is_open and is_lead)
-        votes_of = _by_document(votes)
-        documents = _texts(cursor, sorted({*ranks, *consensus}), votes_of)
+        ranks = _read_ranks(cursor, query_id, with_evaluated=is_open and is_lead)
+        votes_of: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        for vote in votes.rows.to_pylist():
+            votes_of[vote["document_id"]].append(vote)
+        documents = _read_texts(cursor, sorted({*ranks, *consensus}), votes_of)
         ranked, decisions = read_ranked(cursor, query_id), query_decisions(cursor, query_id)
         guide = current_guide(cursor)
-    marks = _marks(facts, guide, ranked, pairs, documents)
+    marks = _find_marks(facts, guide, ranked, pairs, documents)
     rows = []
     for name, document in documents.items():
         if name in withheld:
             rows.append(QueryDocument(document, {}, True, None, (), "", None))
             continue
         pair = pairs.get(name)
-        on_it = _votes(votes_of.get(name, ()), is_lead) if pair is not None else ()
+        on_it = _sorted_votes(votes_of.get(name, ()), is_lead) if pair is not None else ()
         decision = decisions.get(name) if pair is not None else None
         mark = marks.get(name, "")
         rows.append(QueryDocument(document, ranks.get(name, {}), False, pair, on_it, mark, decision))
+    rows.sort(key=_rank_order)
     systems = {system for row in rows for system, rank in row.ranks.items() if rank is not None}
-    return QueryDocuments(facts, guide, not is_open, tuple(sorted(systems)), tuple(sorted(rows, key=_order)))
+    return QueryDocuments(facts, guide, not is_open, tuple(sorted(systems)), tuple(rows))
 
 
 def sealed_by(store: Store, query_id: str) -> tuple[str, ...]:
-    """The releases that seal what people said of a query."""
+    """List the releases that seal the votes and grades of a query."""
     with store.reading() as cursor:
         return tuple(seal.name for seal in release_seals(cursor) if query_id in seal.queries)
 
 
-def _ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dict[str, int | None]]:
-    """Document → system → its rank in the pool that counts, or in the newest evaluation."""
+def _read_ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dict[str, int | None]]:
+    """Read the ranks of each document by system, from the newest pools and the newest evaluations."""
     ranks: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
     rows = cursor.execute(_PLACES, [query_id]).fetchall()
     rows += cursor.execute(_EVALUATED, [EVALUATED, query_id]).fetchall() if with_evaluated else []
@@ -172,17 +175,10 @@ def _ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dic
     return ranks
 
 
-def _by_document(votes: Votes) -> dict[str, list[dict[str, Any]]]:
-    votes_of: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in votes.rows.to_pylist():
-        votes_of[row["document_id"]].append(row)
-    return votes_of
-
-
-def _texts(
+def _read_texts(
     cursor: Cursor, names: Sequence[str], votes_of: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, Document]:
-    """The text that was judged of each document; where no vote is on it, the text that the corpus has now."""
+    """Read the judged version of each document, or the version of the current corpus where nobody voted."""
     judged = {
         name: row["content_hash"] for name, rows in votes_of.items() for row in rows if row["same_text"]
     }
@@ -192,14 +188,14 @@ def _texts(
     return {name: texts[hashes[name]] for name in names if hashes.get(name) in texts}
 
 
-def _marks(
+def _find_marks(
     facts: QueryFacts,
     guide: Guide,
     ranked: Sequence[Ranked],
     pairs: Mapping[str, PairConsensus],
     documents: Mapping[str, Document],
 ) -> dict[str, str]:
-    """What the ranks of documents and their grades together say; `pairs` are those that may be shown."""
+    """Find the marks of documents from their ranks and from the pairs that may be shown."""
     reasons = {
         name: reason
         for name, document in documents.items()
@@ -219,8 +215,8 @@ def _marks(
     return marks | {suspect.document_id: JUDGE_FIRST for suspect in negatives.suspects} | reasons
 
 
-def _votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[QueryVote, ...]:
-    """The votes on a document, the highest grade first."""
+def _sorted_votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[QueryVote, ...]:
+    """Make the votes on a document, the highest grade first."""
     votes = [
         QueryVote(
             row["annotator"] if with_names else None,
@@ -239,7 +235,7 @@ def _votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[QueryVo
     return tuple(sorted(votes, key=place, reverse=True))
 
 
-def _order(query_document: QueryDocument) -> tuple[object, ...]:
+def _rank_order(query_document: QueryDocument) -> tuple[object, ...]:
     ranks = [rank for rank in query_document.ranks.values() if rank is not None]
     return (
         query_document.is_withheld,

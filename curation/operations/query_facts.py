@@ -1,6 +1,6 @@
-"""One query as it was drawn, imported or written, with the need and the notes that people may change.
+"""The facts of one query for reviewers and leads, and the edits of its information need and notes.
 
-Annotators read the need below the query. Notes are for reviewers and leads.
+Annotators read the information need below the query. Only reviewers and leads read the notes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from curation.people.annotators import require_author, require_role
 from curation.store import Annotator, Cursor, Store, record_event, utc_now
 
 READERS = ("reviewer", "lead")
-"""Who reads what is known of a query: annotators would learn what others said of their own items."""
+"""The roles that read the facts of a query; annotators would learn the grades of others for their own
+items."""
 _FACTS = f"""
 SELECT q.query_id, q.text, q.normalised, q.source, coalesce(q.information_need, ''), coalesce(n.note, ''),
        n.author, s.stratum, s.traffic, p.part, r.reason,
@@ -44,25 +45,25 @@ _NEED = "UPDATE queries SET information_need = ? WHERE query_id = ?"
 
 
 class QueryWords(NamedTuple):
-    """What people may write about a query; '' where there is nothing."""
+    """The information need and the note of a query; '' for a missing text."""
 
     need: str
     note: str
 
 
 class QueryFacts(NamedTuple):
-    """A query as it was drawn, imported or written.
+    """The facts of a query.
 
     Attributes
     ----------
-    noted_by: who wrote the need and the note last; None if nobody has.
-    stratum: of the sample in force; None if the query is not in it.
-    searches: how often it was asked: as the sample counted it, else in all logs; None without either.
-    part: of the split in force; None without one.
-    retired: why it left the set; None if it did not.
-    answers, nuggets: the reference answers and the facts of a good answer, where they were asked for.
-    proposals: what a model proposed as nuggets, where they were asked for; None if none did.
-    filter: what documents must be to be relevant at all; {} where it does not matter.
+    noted_by: name of the person who last edited the need and the note; None without an edit.
+    stratum: the query's stratum in the current sample; None if the query is not in the sample.
+    searches: number of searches as the sample counted them, else in all logs; None without either.
+    part: the query's part in the current split; None without a split.
+    retired: the reason for which the query was retired; None for an active query.
+    answers, nuggets: the reference answers and the nuggets of the query, if they may be shown.
+    proposals: the nuggets that a model proposed, if they may be shown; None without proposals.
+    filter: the conditions that a document must meet to be relevant; {} without conditions.
     """
 
     query_id: str
@@ -83,11 +84,11 @@ class QueryFacts(NamedTuple):
 
 
 def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers: bool = False) -> QueryFacts:
-    """What a query is.
+    """Read the facts of a query.
 
     Parameters
     ----------
-    with_answers: read reference answers and nuggets; people's may be sealed.
+    with_answers: include reference answers and nuggets, which a release may seal.
 
     Raises
     ------
@@ -95,11 +96,11 @@ def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers
     NotFoundError: the project has no such query.
     """
     require_role(reader, *READERS)
-    facts = _read(cursor, query_id)
+    facts = _read_all_facts(cursor, query_id)
     return facts if with_answers else facts._replace(answers=(), nuggets=(), proposals=None)
 
 
-def _read(cursor: Cursor, query_id: str) -> QueryFacts:
+def _read_all_facts(cursor: Cursor, query_id: str) -> QueryFacts:
     row = cursor.execute(_FACTS, {"query": query_id}).fetchone()
     if row is None:
         raise NotFoundError(
@@ -117,17 +118,17 @@ def _read(cursor: Cursor, query_id: str) -> QueryFacts:
 
 
 def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords, author: str) -> None:
-    """Store another need and note of a query; the same ones change nothing.
+    """Store the edited need and note of a query, unless both are unchanged.
 
     Parameters
     ----------
-    before: what the author was shown.
+    before: the need and the note that the page showed to the author.
 
     Raises
     ------
-    InputError: they are too long or hold personal data.
+    InputError: a text is too long or contains personal data.
     NotFoundError: there is no such query.
-    RefusedError: the author is no lead, or somebody else has written meanwhile.
+    RefusedError: the author is no lead, or a different person has edited the texts meanwhile.
     """
     now = QueryWords(now.need.strip(), now.note.strip())
     problems = personal_problems("information need", now.need) + personal_problems("note", now.note)
@@ -139,7 +140,7 @@ def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords,
     refuse_problems(problems)
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        facts = _read(cursor, query_id)
+        facts = _read_all_facts(cursor, query_id)
         if facts.words == now:
             return
         if facts.words != before:
@@ -154,7 +155,7 @@ def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords,
 
 
 def withheld_documents(cursor: Cursor, query_id: str, reader: str) -> set[str]:
-    """The documents of a query that were given to a reader who still has items to grade."""
+    """Read the ids of a query's documents that are among the reader's items while some of them are open."""
     sql = "SELECT 1 FROM presentations WHERE query_id = ? AND annotator = ? LIMIT 1"
     if not cursor.execute(sql, [query_id, reader]).fetchall():
         return set()

@@ -1,10 +1,12 @@
-"""A query in the releases that have it: its part of the split, its words and its grades in each."""
+"""The history of a query over the releases: its part of the split, its text, its need and its grades in
+each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from curation.core.reports.page import QueryName, Table
 from curation.core.text import pluralize
@@ -20,7 +22,7 @@ ABSENT = "not in it"
 
 
 class QueryRelease(NamedTuple):
-    """A query in one release; `grades` is by document: the grade, or why it is missing."""
+    """A query in one release; `grades` maps a document to its grade, or to the reason for a missing grade."""
 
     name: str
     part: str
@@ -31,13 +33,13 @@ class QueryRelease(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryHistory:
-    """A query in the releases that have it, in the order of freezing.
+    """A query in the releases that contain it, in the order of freezing.
 
     Attributes
     ----------
-    is_sealed: grades are not shown, because a release seals them.
-    missing: releases without the query.
-    titles: of the documents with a grade.
+    is_sealed: whether grades are not shown, because a release seals them.
+    missing: names of the releases without the query.
+    titles: titles of the documents with a grade, by document id.
     """
 
     query_id: str
@@ -48,7 +50,7 @@ class QueryHistory:
 
     @property
     def sentences(self) -> list[str]:
-        """What differs from one release to the next, a sentence each, and the releases without the query."""
+        """The differences from each release to the next release, and the releases without the query."""
         sentences = []
         for before, after in zip(self.releases, self.releases[1:], strict=False):
             pair = f"{before.name} → {after.name}"
@@ -58,18 +60,18 @@ class QueryHistory:
                 sentences.append(f"{pair}: reworded from “{before.text}”.")
             if before.need != after.need:
                 sentences.append(f"{pair}: the information need was changed.")
-            changed = [
-                grade for grade in before.grades if after.grades.get(grade, ABSENT) != before.grades[grade]
-            ]
-            new = after.grades.keys() - before.grades.keys()
             if not self.is_sealed:
-                sentences.append(f"{pair}: {pluralize(len(changed), 'grade')} changed, {len(new):,} new.")
+                changed = sum(after.grades.get(name, ABSENT) != before.grades[name] for name in before.grades)
+                new = after.grades.keys() - before.grades.keys()
+                sentences.append(f"{pair}: {pluralize(changed, 'grade')} changed, {len(new):,} new.")
         sentences = sentences or ["Fewer than two releases have this query."]
-        return sentences + [f"Without this query: {', '.join(self.missing)}."] * bool(self.missing)
+        if self.missing:
+            sentences.append(f"Without this query: {', '.join(self.missing)}.")
+        return sentences
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The grades of each document in each release, those that changed first."""
+        """The grades of each document in each release, the changed grades first."""
         documents = {document for release in self.releases for document in release.grades}
         grades = {name: [release.grades.get(name, ABSENT) for release in self.releases] for name in documents}
         order = sorted(documents, key=lambda name: (len(set(grades[name])) == 1, name))
@@ -84,7 +86,7 @@ class QueryHistory:
 def query_history(
     store: Store, query_id: str, reader: Annotator, access: SealAccess | None = None
 ) -> QueryHistory:
-    """A query in all releases, as `read_documents` shows its grades.
+    """Read the history of a query; grades are shown to the same readers as in `read_documents`.
 
     Raises
     ------
@@ -94,13 +96,18 @@ def query_history(
     with store.reading() as cursor:
         read_facts(cursor, query_id, reader)
         is_open = access_or_closed(cursor, access).shows(query_id)
-        withheld, marks = withheld_documents(cursor, query_id, reader.name), gate_overrides(cursor)
+        withheld = withheld_documents(cursor, query_id, reader.name)
+        marks = gate_overrides(cursor)
         wanted = ("queries", "qrels") if is_open else ("queries",)
         parts = {row.name: read_parts(cursor, row.release_id, wanted) for row in list_releases(cursor)}
     releases, missing = [], []
     for name, texts in parts.items():
         graded = texts["qrels"].rows_of(query_id) if "qrels" in texts else ()
-        grades = {row["document_id"]: _grade(row) for row in graded if row["document_id"] not in withheld}
+        grades = {
+            row["document_id"]: str(row["how"]) if row["grade"] is None else int(row["grade"])
+            for row in graded
+            if row["document_id"] not in withheld
+        }
         rows = texts["queries"].rows_of(query_id)
         for row in rows:
             need = row.get("information_need") or ""
@@ -112,7 +119,3 @@ def query_history(
     with store.reading() as cursor:
         titles = snapshot_titles(cursor, get_setting(cursor, "corpus") or "", documents)
     return QueryHistory(query_id, tuple(releases), not is_open, tuple(missing), titles)
-
-
-def _grade(row: Mapping[str, Any]) -> int | str:
-    return str(row["how"]) if row["grade"] is None else int(row["grade"])

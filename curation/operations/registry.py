@@ -1,6 +1,6 @@
-"""Every operation that a command and a page start, by name.
+"""All operations that commands and pages start, by name, and which operations may not work at the same time.
 
-The module of an operation is imported when the operation is asked for: what its work needs takes seconds to
+The module of an operation is imported on the first use of the operation, because some modules take seconds to
 import.
 """
 
@@ -12,8 +12,8 @@ from importlib import import_module
 from curation.core.operation import Operation
 
 _MODULES = {
-    "check file": ("operations.import_file", "sources queries judgments", ""),
-    "import": ("operations.import_file", "", "sources queries judgments"),
+    "check file": ("operations.import_jobs", "sources queries judgments", ""),
+    "import": ("operations.import_jobs", "", "sources queries judgments"),
     "sample": ("releases.sampling_operations", "sources", "queries"),
     "top up": ("releases.sampling_operations", "sources", "queries"),
     "tags": ("queries.operations", "sources", "queries vectors"),
@@ -28,7 +28,7 @@ _MODULES = {
     "relabel": ("relabeling.open_quarter", "sources queries plan", "candidates vectors"),
     "backup": ("operations.backup_schedule", "", ""),
 }
-"""Name → (the module that has it, what it reads, what it changes)."""
+"""Name → (the module of the operation, the data that it reads, the data that it changes)."""
 
 
 class _Operations(Mapping[str, Operation]):
@@ -44,14 +44,15 @@ class _Operations(Mapping[str, Operation]):
 
 
 OPERATIONS = _Operations()
-"""Name → operation."""
+"""The operations by name."""
 
 
 def clash(name: str, other: str) -> bool:
-    """Whether two operations may not work at the same time: one changes what the other reads or changes.
+    """Tell whether one of two operations changes data that the other reads or changes.
 
-    Each stores its result in one transaction, so neither can damage the project. But a pool that is built
-    while the corpus is imported would be one of the former corpus.
+    Such operations may not work at the same time. Each operation stores its result in one transaction, so it
+    cannot damage the project; but a pool that is built during an import of the corpus would have the former
+    documents.
     """
     (_, reads, changes), (_, other_reads, other_changes) = _MODULES[name], _MODULES[other]
     mine, others = set(changes.split()), set(other_changes.split())

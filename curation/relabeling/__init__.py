@@ -1,6 +1,7 @@
-"""Re-labeling by quarters: what of the gold set has gone stale, which part is judged again, and what that
-changed.
+"""Re-labeling by quarters: the stale pairs of the gold set, the pairs that are judged again, and the changed
+grades.
 
-`staleness` says how old and how doubtful every pair is. `plan` chooses the pairs of a quarter, and `opening`
-gives them to annotators as a blind round. `drift` compares the old grades with the new ones.
+`staleness` scores how old and how doubtful each pair is. `plan` chooses the pairs of a quarter, and
+`open_quarter` gives the pairs to annotators as a blind round. `report` compares the old grades with the new
+ones.
 """

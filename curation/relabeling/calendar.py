@@ -1,7 +1,7 @@
-"""Quarters, and how far the re-labeling of each is.
+"""Quarters, and the progress of the re-labeling of each quarter.
 
-A plan belongs to the quarter that it was made for. Should a clock step back over the turn of a quarter, the
-quarter of the newest plan stays the present one.
+A plan belongs to the quarter for which it was made. If a clock steps back into an earlier quarter, the
+quarter of the newest plan stays the present quarter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from curation.core.errors import InputError
 from curation.store import Cursor, utc_now
 
 REVISIT = 8
-"""From so many quarters on, two years, the age of a pair alone makes it stale."""
+"""The age in quarters, two years, from which the age of a pair alone makes the pair stale."""
 _NAME = re.compile(r"\d{4}-Q[1-4]")
 NOT_PLANNED, PLANNED, OPEN, UNFINISHED, DONE = "not planned", "planned", "open", "left half done", "done"
 # A pair of the plan that nobody was asked about (its document is gone) is not waited for.
@@ -38,7 +38,7 @@ class Quarter(str):
 
     Raises
     ------
-    InputError: it is not such a name.
+    InputError: the text is not the name of a quarter.
     """
 
     __slots__ = ()
@@ -50,30 +50,34 @@ class Quarter(str):
 
     @classmethod
     def of(cls, day: date) -> Self:
-        """The quarter that a day is in."""
+        """Return the quarter of a day."""
         return cls(f"{day.year:04d}-Q{(day.month - 1) // 3 + 1}")
 
     def since(self, earlier: Quarter) -> int:
-        """How many quarters after another one; 0 where a clock stepped back over it."""
+        """Return the number of quarters since an earlier quarter; 0 where `earlier` is later."""
         return max(0, self._count() - earlier._count())
 
     def before(self, quarters: int) -> Quarter:
-        """The quarter so many quarters earlier; a negative number is later."""
+        """Return the quarter that is this number of quarters earlier; a negative number gives a later
+        quarter.
+        """
         year, index = divmod(self._count() - quarters, 4)
         return Quarter(f"{year:04d}-Q{index + 1}")
 
     def _count(self) -> int:
-        """Quarters since the year 0."""
+        """Return the number of quarters since the year 0."""
         return 4 * int(self[:4]) + int(self[-1]) - 1
 
 
 class QuarterWork(NamedTuple):
-    """A plan of a quarter, and how far it is.
+    """The plan of a quarter and its progress.
 
     Attributes
     ----------
-    state: 'planned', 'open', 'left half done' (its round was closed before all was answered) or 'done'.
-    pairs, whole: pairs of the plan, and those that everybody who was asked has judged.
+    state: 'planned', 'open', 'left half done' (the round was closed before all items were answered) or
+        'done'.
+    pairs: number of pairs of the plan.
+    whole: number of the pairs that each asked annotator has judged.
     """
 
     quarter: Quarter
@@ -85,24 +89,23 @@ class QuarterWork(NamedTuple):
 
 
 def present_quarter(cursor: Cursor, today: date | None) -> Quarter:
-    """The quarter of today, or of the newest plan where a clock stepped back behind it."""
-    newest = cursor.execute("SELECT max(quarter) FROM relabeling_plans").fetchall()[0][0]
+    """Return the quarter of today, or the quarter of the newest plan if that quarter is later."""
+    [(newest,)] = cursor.execute("SELECT max(quarter) FROM relabeling_plans").fetchall()
     now = Quarter.of(today or utc_now().date())
     return max(now, Quarter(newest)) if newest else now
 
 
 def read_work(cursor: Cursor) -> list[QuarterWork]:
-    """All plans that were opened, and the newest of each quarter that was not; by quarter."""
-    work: dict[Quarter, QuarterWork] = {}
+    """Read the opened plan of each quarter, or the newest plan where none was opened; ordered by quarter."""
+    work: dict[str, QuarterWork] = {}  # the last row of a quarter counts
     for name, plan_id, round_name, closed, pairs, whole in cursor.execute(_WORK).fetchall():
         state = PLANNED if round_name is None else DONE if whole == pairs else UNFINISHED if closed else OPEN
-        quarter = Quarter(name)
-        work[quarter] = QuarterWork(quarter, plan_id, round_name, state, pairs, whole)
-    return [work[quarter] for quarter in sorted(work)]
+        work[name] = QuarterWork(Quarter(name), plan_id, round_name, state, pairs, whole)
+    return list(work.values())
 
 
 def planned_pairs(cursor: Cursor, work: Sequence[QuarterWork], quarter: Quarter) -> set[tuple[str, str]]:
-    """The query and document ids of the quarter's plan; none where it has none."""
+    """Read the pairs of the quarter's plan as query ids and document ids; empty without a plan."""
     plans = [row.plan_id for row in work if row.quarter == quarter]
     sql = "SELECT query_id, document_id FROM relabeling_pairs WHERE list_contains(?::TEXT[], plan_id)"
     return set(cursor.execute(sql, [plans]).fetchall())

@@ -1,18 +1,21 @@
-"""The judged pairs of the set: their grades, what became of what these rest on, and how stale each is.
+"""The judged pairs of the set: their grades, the changes of their documents and guides, and their staleness
+scores.
 
-The set is every pair with a judgment or a decision whose query is in play. When a
-pair was judged is known by the quarter of the re-labeling that did it, else by the times of its judgments.
-Judgments that were imported without a time have none: only that they are as old as their import.
+The set consists of all pairs with a judgment or a decision whose query is not retired. The quarter of a
+pair's last judgment is the quarter of the re-labeling that judged the pair, or else follows from the times of
+its judgments. The quarter is unknown for judgments that were imported without a time; they are at least as
+old as their import.
 
-The score of a pair is the weighted mean of three parts, each 0 (fresh) to 1 (stale):
+The score of a pair is the weighted mean of three parts, each from 0 (fresh) to 1 (stale):
 
-    document  1 where it is gone, or its new text no longer has the evidence; where its text changed, from 0.5
-              on by the share of changed words
-    guide     1 where the words of the pair's grade, or of a vote for it, are others in the guide in force
-    age       quarters since it was judged, over two years
+    document  1 if the document is gone or its new text lacks the marked evidence; 0.5 to 1 if the text
+    changed, by
+              the share of changed words
+    guide     1 if the current guide words the pair's grade, or the grade of one of its votes, differently
+    age       quarters since the last judgment, divided by two years
 
-A part that is unknown does not count. The weights are here and nowhere else. `text_changes` says how
-much of a text changed.
+An unknown part does not count. Only this module defines the weights. `text_changes` computes the share of
+changed words.
 """
 
 from __future__ import annotations
@@ -36,18 +39,19 @@ from curation.store.documents import snapshot_versions
 Pair = tuple[str, str]
 
 SAME, CHANGED, GONE, UNKNOWN = "same", "changed", "gone", "unknown"
-"""What became of the version of a document that was judged."""
+"""States of a judged document: its present version is the judged version, a new version, gone, or unknown."""
 BETWEEN = " · "
-"""Between the parts of a stratum's name."""
+"""The separator between the parts of a stratum's name."""
 WEIGHTS: Mapping[str, float] = {"document": 0.5, "guide": 0.25, "age": 0.25}
-"""What each part of the score weighs; together 1."""
+"""The weights of the parts of the score; their sum is 1."""
 STALE = 0.25
-"""From this score on a pair counts as stale: a changed text, changed words of its grade, or two years. See
+"""The score from which a pair counts as stale: a changed text, changed words of its grade, or two years. See
 `JudgedPair.is_stale`."""
-CHANGE_AT_LEAST = 0.5
-"""The part of a document whose text changed at all; the share of changed words makes up the rest."""
+MIN_CHANGE = 0.5
+"""The document part of a pair whose text changed by a single word; the share of changed words adds the
+rest."""
 
-# The versions and guides of the judgments that count; a decision is about its own.
+# The versions and guides of the counted judgments; a decision has a version and a guide of its own.
 _RECORDS = """
 WITH judged AS (
     SELECT j.query_id, j.document_id,
@@ -82,29 +86,28 @@ SELECT query_id, coalesce(stratum, source) FROM queries LEFT JOIN newest USING (
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """A pair of the set.
+    """A pair of the set with its grade and its staleness; None stands for an unknown value.
 
     Attributes
     ----------
     grade, how, votes, cannot_tell, confidence: see `labeling.consensus.consensus.PairConsensus`.
-    judged: the quarter it was judged in; None: not known.
-    document: what became of it: 'same', 'changed', 'gone' or 'unknown'.
-    read_hash: the version of the document that was judged; None: not known.
-    now_hash: the version in the newest corpus snapshot; None: the document is gone.
-    guide_behind: whether its grade or a vote for it reads otherwise in the guide in force; None: not known.
-    type: the stratum of its query in the newest sample that has it, else the query's source.
-    tags: of its query.
-    renewed: the last quarter whose re-labeling judged the text that the grade is about; None if none did.
-    known_since: the quarter in which the last of its rounds was opened: it is no younger than that.
-    guide_hash: the guide that it was judged under, one that makes it due if there is any; None: not known.
-    annotators: who judged it, by name.
-    decisions: revisions of the reviewer's decisions.
-    evidence_lost: whether the new text of its document no longer has what people marked as evidence; of a
-        query that a release seals it is not looked at, as it would tell the grade.
-    age: quarters since it was judged; None: not known, and then `older_than` says since when it is known.
-    changed_share: of its document's words; None if the text did not change.
-    parts, score: part → how stale it makes the pair, None: unknown; and their weighted mean. `scored` fills
-        these and the ages in.
+    judged: the quarter of the last judgment.
+    document: the state of the document: 'same', 'changed', 'gone' or 'unknown'.
+    read_hash: the judged version of the document.
+    now_hash: the version in the newest corpus snapshot; None if the document is gone.
+    guide_behind: whether the current guide words the grade, or the grade of a vote, differently.
+    type: the stratum of the query in the newest sample that contains the query, else the source of the query.
+    tags: the tags of the query.
+    renewed: the last quarter whose re-labeling judged the version that the grade is about; None without any.
+    known_since: the quarter in which the last round of the pair was opened: the pair is at least that old.
+    guide_hash: the guide of the judgments; among several, a guide that makes the pair stale.
+    annotators: names of the annotators who judged the pair.
+    decisions: number of the reviewer's decisions.
+    evidence_lost: whether the new text lacks the words that people marked as evidence; False for sealed
+        queries, because the answer would reveal the grade.
+    age: quarters since the last judgment. older_than: a lower bound of the age where the age is unknown.
+    changed_share: the share of changed words of the document; None if the text did not change.
+    parts, score: the parts of the score, and their weighted mean. `scored` fills in both and the ages.
     """
 
     query_id: str
@@ -140,33 +143,35 @@ class JudgedPair:
 
     @property
     def hashes(self) -> tuple[str | None, str | None]:
-        """The versions of its document that were judged and that are in force."""
+        """The judged version and the present version of the document."""
         return self.read_hash, self.now_hash
 
     @property
     def stratum(self) -> str:
-        """Its type and the quarter it was judged in."""
+        """The type of the query and the quarter of the last judgment, as one name."""
         return f"{self.type}{BETWEEN}{self.judged or 'unknown'}"
 
     @property
     def is_stale(self) -> bool:
-        """Whether it should be judged again; a document that is gone cannot be. Nothing that was judged this
-        quarter is out of date unless its document or the guide changed since.
+        """Whether the pair should be judged again; a pair whose document is gone cannot be judged.
+
+        A pair that was judged this quarter is stale only if its document or the guide changed since.
         """
         quarters = self.older_than if self.age is None else self.age
         moved = self.document == CHANGED or self.guide_behind or quarters != 0
         return self.score >= STALE and self.document != GONE and moved
 
     def scored(self, quarter: Quarter, changed_share: float | None = None) -> JudgedPair:
-        """The pair with its ages and its score in a quarter; `changed_share` is of its document's words."""
+        """Return the pair with its ages and its score in a quarter, from the share of its changed words."""
+        age = quarter.since(self.judged) if self.judged else None
         parts = {
             "document": self._document_part(changed_share),
             "guide": None if self.guide_behind is None else float(self.guide_behind),
-            "age": None if self.judged is None else min(1.0, quarter.since(self.judged) / REVISIT),
+            "age": None if age is None else min(1.0, age / REVISIT),
         }
         return replace(
             self,
-            age=quarter.since(self.judged) if self.judged else None,
+            age=age,
             older_than=quarter.since(self.known_since) if self.known_since and not self.judged else None,
             changed_share=changed_share,
             parts=parts,
@@ -179,12 +184,12 @@ class JudgedPair:
         if self.document == GONE or self.evidence_lost:
             return 1.0
         if self.document == CHANGED:
-            return CHANGE_AT_LEAST + (1 - CHANGE_AT_LEAST) * (changed_share or 0.0)
+            return MIN_CHANGE + (1 - MIN_CHANGE) * (changed_share or 0.0)
         return 0.0
 
     def without_grade(self) -> JudgedPair:
-        """The pair of a query that a release seals: without its grade, nor the guide's part, which depends on
-        the grade.
+        """Return the pair without its grade and without the guide's part of the score, which reveals the
+        grade.
         """
         parts = {**self.parts, "guide": None}
         return replace(
@@ -202,20 +207,21 @@ class JudgedPair:
 
 
 def score_of(parts: Mapping[str, float | None]) -> float:
-    """The weighted mean of the known parts; 0 where none is known."""
+    """Return the weighted mean of the known parts; 0 if all parts are unknown."""
     known = {name: part for name, part in parts.items() if part is not None}
     weight = sum(WEIGHTS[name] for name in known)
     return sum(WEIGHTS[name] * part for name, part in known.items()) / weight if weight else 0.0
 
 
 def read_pairs(cursor: Cursor) -> list[JudgedPair]:
-    """The judged pairs of the queries in play, by query id and document id; not scored yet."""
+    """Read the judged pairs of the active queries, ordered by query id and document id, without scores."""
     active = {query.query_id for query in active_queries(cursor)}
     graded = [pair for pair in read_consensus(cursor).pairs if pair.query_id in active]
     sql = _RECORDS.format(decisions=counted_decisions_view(cursor))
     records = {(row[0], row[1]): row[2:] for row in cursor.execute(sql).fetchall()}
     now = snapshot_versions(cursor, get_setting(cursor, "corpus"), sorted({p.document_id for p in graded}))
-    types, tags, renewed = query_types(cursor), query_tags(cursor), _renewed(cursor)
+    types, tags = query_types(cursor), query_tags(cursor)
+    renewed = _renewed_pairs(cursor)
     guide = current_guide(cursor)
     reworded = reworded_grades(cursor, guide_lines(cursor), guide)
     sealed, marks = sealed_queries(cursor), read_marks(cursor)
@@ -224,8 +230,7 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
     for pair in graded:
         key = pair.query_id, pair.document_id
         judged_at, opened_at, read_hash, given, annotators, decisions = records[key]
-        again = renewed.get(key)
-        judged = again or _quarter(judged_at)
+        judged = renewed.get(key) or _quarter_of(judged_at)
         behind = sorted(row["guide"] for row in given if row["grade"] in reworded.get(row["guide"], ()))
         now_hash = now.get(pair.document_id)
         pairs.append(
@@ -238,8 +243,8 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
                 guide_behind=bool(behind) if given else None,
                 type=types[pair.query_id],
                 tags=tags.get(pair.query_id, ()),
-                renewed=again,
-                known_since=judged or _quarter(opened_at),
+                renewed=renewed.get(key),
+                known_since=judged or _quarter_of(opened_at),
                 guide_hash=behind[0] if behind else guide.guide_hash if given else None,
                 annotators=tuple(annotators),
                 decisions=decisions,
@@ -250,7 +255,7 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
 
 
 def document_state(read_hash: str | None, now_hash: str | None) -> str:
-    """What became of the version of a document that was judged, next to the version in force."""
+    """Return the state of a document from its judged version and its present version."""
     if now_hash is None:
         return GONE
     if read_hash is None:
@@ -258,25 +263,23 @@ def document_state(read_hash: str | None, now_hash: str | None) -> str:
     return SAME if read_hash == now_hash else CHANGED
 
 
-def _quarter(at: date | None) -> Quarter | None:
-    return Quarter.of(at) if at is not None else None
+def _quarter_of(day: date | None) -> Quarter | None:
+    return Quarter.of(day) if day is not None else None
 
 
 def query_types(cursor: Cursor) -> dict[str, str]:
-    """Query id → its stratum in the newest sample that has it, else its source."""
+    """Read the type of each query: its stratum in the newest sample that contains it, else its source."""
     return dict(cursor.execute(_TYPES).fetchall())
 
 
 def query_tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
-    """Query id → its tags."""
-    rows = cursor.execute(
-        "SELECT query_id, list(tag ORDER BY tag) FROM current_query_tags GROUP BY query_id"
-    ).fetchall()
-    return {query_id: tuple(tags) for query_id, tags in rows}
+    """Read the tags of each query."""
+    sql = "SELECT query_id, list(tag ORDER BY tag) FROM current_query_tags GROUP BY query_id"
+    return {query_id: tuple(tags) for query_id, tags in cursor.execute(sql).fetchall()}
 
 
-def _renewed(cursor: Cursor) -> dict[Pair, Quarter]:
-    """Pairs whose judged text a re-labeling judged whole, with the last quarter that did."""
+def _renewed_pairs(cursor: Cursor) -> dict[Pair, Quarter]:
+    """Read the pairs whose judged version a re-labeling judged whole, with the last such quarter."""
     if not cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall():
-        return {}  # nor would the query find any, which takes 20 ms to plan
+        return {}  # the query below would find no pair, and takes 20 ms to plan
     return {(row[0], row[1]): Quarter(row[2]) for row in cursor.execute(_RENEWED).fetchall()}

@@ -1,9 +1,10 @@
 """Opening a quarter: queries leave and join, new documents enter the pool, and a blind round begins.
 
-The round looks like any other to annotators: what was true of each pair is in the plan, which no screen of an
-annotator reads. Reports of earlier quarters are fixed before anything changes.
+Annotators see a round like any other round: the old grades are in the plan, and no page of an annotator reads
+    the
+plan. The reports of earlier quarters are fixed before anything changes.
 
-Every step can be repeated: a sample, a pool or a retirement that is there already adds nothing.
+Each step can be repeated: a sample, a pool or a retirement that the project already has is not added again.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ from curation.store.staging import beside_or_temporary
 
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
 NO_POOL = "new queries without a document to judge: name systems that find some"
-# The queries of the sample and those that come back, as drawn last.
+# The queries of the sample and the returned queries, each as it was drawn last.
 _HELD = """
 SELECT q.normalised, arg_max(s.stratum, t.rowid), arg_max(s.inclusion_probability, t.rowid)
 FROM sample_queries s JOIN samples t USING (sample_id) JOIN queries q USING (query_id)
@@ -70,10 +71,10 @@ class QuarterOpened:
 
     Attributes
     ----------
-    pairs: of the plan, that are judged again. new_pairs: pairs that nobody has judged, of new documents and
-        queries.
-    added, retired: queries that joined and left the set.
-    left_out: reason → number.
+    pairs: number of pairs of the plan in the round.
+    new_pairs: number of pairs of new documents and new queries in the round.
+    added, retired: number of queries that joined and left the set.
+    left_out: number of pairs or queries that the round lacks, by reason.
     """
 
     plan_id: str
@@ -89,7 +90,7 @@ class QuarterOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """What was opened, and what was left out."""
+        """The opened round, the changed queries, and the pairs that were left out."""
         done = "A preview, nothing was opened:" if self.dry_run else "Opened"
         return [
             f"{done} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} again, "
@@ -100,33 +101,33 @@ class QuarterOpened:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The items of each annotator."""
+        """The number of items of each annotator."""
         return (Table("Items by annotator", ("annotator", "items"), tuple(self.round.per_annotator.items())),)
 
 
 def open_plan(
     store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
 ) -> QuarterOpened:
-    """Open the round of a plan, by default of the newest one, under the name of its quarter.
+    """Open the round of a plan, by default of the newest plan, under the name of its quarter.
 
-    Without systems no documents for new queries, and no new documents for others, are found.
+    Only systems find new documents. Without systems a new query has no document, and the round leaves it out.
 
     Raises
     ------
     NotFoundError: there is no such plan, or annotators are unknown.
-    RefusedError: the plan or another quarter is open, a pair was judged or decided since the plan was made,
-        somebody cannot sign in, the name is taken, or the author is no lead.
+    RefusedError: the plan or a different quarter is open, a pair was judged or decided since the plan was
+        made, an annotator cannot sign in, the name is taken, or the author is no lead.
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        plan = _read(cursor, request.plan)
+        plan = _read_current_plan(cursor, request.plan)
         layout = checked_layout(cursor, plan, request)
     _change_queries(store, plan, author)
     built = None
     if request.systems:
         pool = PoolRequest(request.systems, request.depth, 0, layout.seed, request.budget)
         built = build_pool(store, pool, progress, author)
-    chooser = _Chooser(plan, built.pool_id if built else None)
+    chooser = _CandidateChooser(plan, built.pool_id if built else None)
 
     def write(cursor: Cursor, opened: RoundOpened) -> None:
         _refuse_stale(cursor, plan)
@@ -151,7 +152,7 @@ def open_plan(
 def preview_opening(
     store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
 ) -> QuarterOpened:
-    """What `open_plan` would open: it does so in a copy of the project, which is then removed."""
+    """Open a plan in a copy of the project, remove the copy, and return the result as a dry run."""
     with beside_or_temporary(store.path) as folder:
         store.copy_to(folder / store.path.name)
         copy = Store(folder / store.path.name)
@@ -162,34 +163,42 @@ def preview_opening(
 
 
 def opening_problem(store: Store, plan: str | None = None) -> str | None:
-    """Why `open_plan` would refuse this plan for any annotators, in words for a page; else None."""
+    """Return the reason for which `open_plan` would refuse the plan with any annotators; None without a
+    reason.
+    """
     try:
         with store.reading() as cursor:
-            _read(cursor, plan)
+            _read_current_plan(cursor, plan)
     except CurationError as error:
         return error.found
     return None
 
 
 def checked_layout(cursor: Cursor, plan: StoredPlan, request: QuarterRequest) -> RoundRequest:
-    """The layout of a plan's round; raises why these people cannot judge it, or the name cannot be taken."""
-    overlap, seed, name = plan.parameters["overlap"], plan.parameters["seed"], request.name or plan.quarter
+    """Make the request for a plan's round; refuse annotators who cannot judge and a name that is taken."""
     layout = RoundRequest(
-        name, request.annotators, overlap, request.duplicates, per_day=request.per_day, seed=seed
+        request.name or plan.quarter,
+        request.annotators,
+        plan.parameters["overlap"],
+        request.duplicates,
+        per_day=request.per_day,
+        seed=plan.parameters["seed"],
     ).checked()
     refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
     refuse_taken(cursor, layout.name)
     return layout
 
 
-def _read(cursor: Cursor, name: str | None) -> StoredPlan:
+def _read_current_plan(cursor: Cursor, name: str | None) -> StoredPlan:
     plan = read_plan(cursor, name)
     _refuse_stale(cursor, plan)
     return plan
 
 
 def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
-    """Refuse a plan that is open, while another one is, or that no longer says what is true of its pairs."""
+    """Refuse a plan that is open, a plan beside an open quarter, and a plan whose pairs have changed
+    since.
+    """
     row = find_plan(cursor, plan.plan_id)
     if row.round is not None:
         raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")
@@ -210,12 +219,14 @@ def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
             f"{pluralize(changed, 'pair of the plan was', 'pairs of the plan were')} judged or decided "
             "since it was made. Plan again.",
             command=f"`goldgrade relabel plan --share {row.parameters['fraction']:g} --seed "
-            f"{row.parameters['seed']}` does so with the same settings.",
+            f"{row.parameters['seed']}` makes a plan with the same settings.",
         )
 
 
 def _change_queries(store: Store, plan: StoredPlan, author: str) -> None:
-    """Retire who is not asked any more, bring back who is again, and draw the new queries into the sample."""
+    """Retire the leaving queries, return the queries that are asked again, and add new queries to the
+    sample.
+    """
     with store.transaction(appends=True) as cursor:
         fix_reports(cursor)
         ids = dict(cursor.execute("SELECT normalised, min(query_id) FROM queries GROUP BY 1").fetchall())
@@ -229,16 +240,15 @@ def _change_queries(store: Store, plan: StoredPlan, author: str) -> None:
 
 
 def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
-    """The current sample with the new queries; each query keeps the probability of its own draw.
+    """Store a sample of the current queries and the new queries; each query keeps its inclusion probability.
 
-    All traffic is counted in the new logs, so that weights of old and new queries are of the same searches.
+    The traffic of all queries is counted in the new logs, so that the weights of old and new queries fit
+    together.
     """
     with store.reading() as cursor:
         earlier = read_current(cursor)
-        if earlier is None:
-            return
-        if earlier.parameters.get("relabeling") == plan.quarter:
-            return  # it was extended before
+        if earlier is None or earlier.parameters.get("relabeling") == plan.quarter:
+            return  # there is no sample, or this plan extended the sample before
         again = [change.normalised for change in plan.queries if change.reason == ASKED_AGAIN]
         values = {"sample": earlier.sample_id, "again": again}
         drawn = cursor.execute(_HELD, values).fetchall()
@@ -264,14 +274,18 @@ def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
     store_sample(store, parameters, [*kept, *strata], [*present, *new], state, author)
 
 
-class _Chooser:
-    """Which candidates the round shows."""
+class _CandidateChooser:
+    """Chooses the candidates of the round: the pairs of the plan, and the new pairs that the pool
+    proposes.
+    """
 
     def __init__(self, plan: StoredPlan, pool_id: str | None) -> None:
         self.plan, self.pool_id, self.pairs = plan, pool_id, 0
 
     def read(self, cursor: Cursor) -> tuple[list[CandidateRow], set[str], set[Pair], set[str]]:
-        """Candidates, queries in play, pairs that the pool proposes, and queries that join."""
+        """Read the candidates, the active queries, the pairs that the pool proposes, and the joining
+        queries.
+        """
         rows, active = read_candidates(cursor)
         proposed = cursor.execute(_PROPOSED, [self.pool_id]).fetchall()
         texts = [change.normalised for change in self.plan.queries if change.kind == ADD]
@@ -280,6 +294,7 @@ class _Chooser:
         return rows, active, set(proposed), added
 
     def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> Chosen:
+        """Choose the candidates of the round from what `read` has read."""
         rows, active, proposed, added = read
         planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
         again = [
@@ -296,9 +311,7 @@ class _Chooser:
             if (candidate.query_id, candidate.document_id) in proposed
         ]
         self.pairs = len(again)
-        lonely = (
-            added - {candidate.query_id for candidate in new} - {candidate.query_id for candidate in again}
-        )
+        lonely = added - {candidate.query_id for candidate in (*again, *new)}
         left_out = {NOT_THERE: len(planned) - len(again), NO_POOL: len(lonely)}
         parameters = {"plan": self.plan.plan_id, "quarter": self.plan.quarter}
         counts = {reason: count for reason, count in left_out.items() if count}
@@ -309,11 +322,11 @@ def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:
     refuse_open_work(read_work(cursor), present_quarter(cursor, None))
 
 
-def _plan(store: Store, request: PlanRequest, progress: Progress, author: str) -> RelabelingPlan:
+def _make_plan(store: Store, request: PlanRequest, progress: Progress, author: str) -> RelabelingPlan:
     return make_plan(store, request, author=author, progress=progress)
 
 
-def _open(store: Store, request: QuarterRequest, progress: Progress, author: str) -> QuarterOpened:
+def _open_or_preview(store: Store, request: QuarterRequest, progress: Progress, author: str) -> QuarterOpened:
     return (preview_opening if request.dry_run else open_plan)(store, request, progress, author)
 
 
@@ -325,7 +338,7 @@ def _check_opening(cursor: Cursor, request: QuarterRequest | None) -> None:
 OPERATIONS = {
     "plan re-labeling": Operation(
         PlanRequest,
-        _plan,
+        _make_plan,
         doing="a re-labeling is being planned",
         kept="No plan was stored: plan it again.",
         check=_check_plan,
@@ -334,9 +347,9 @@ OPERATIONS = {
     ),
     "relabel": Operation(
         QuarterRequest,
-        _open,
+        _open_or_preview,
         doing="a re-labeling is being opened",
-        kept="No round was opened: open the plan again, what was done of it is kept.",
+        kept="No round was opened: open the plan again. The finished steps are kept.",
         check=_check_opening,
         stage="re-label",
     ),

@@ -1,18 +1,20 @@
-"""Making a plan: which pairs a quarter judges again, and which queries leave and join, by a seed.
+"""Making a plan: choosing the pairs that a quarter judges again, and the queries that leave and join, by a
+seed.
 
-A plan's id is the hash of the quarter, its settings and all that it chose: the same state and seed make the
-same plan. Nothing changes for annotators until it is opened.
+The id of a plan is the hash of its quarter, its settings and its choices, so the same state and seed make the
+same plan. Nothing changes for annotators until the plan is opened.
 
-The random part is drawn last, from all that the scores leave, so that together they are a stratified sample
-of the set: what is chosen is known once it is judged, and the random part says what is true of the rest (W.
-G. Cochran 1977, Sampling Techniques, section 5.5). It is systematic sampling with a random start along type,
-quarter of the last judgment and a seeded order. Each pair of the rest has the same inclusion probability, and
-each type and quarter gets within one of its share (Särndal, Swensson & Wretman 1992, section 3.4).
+The pairs with the highest scores are chosen first, and the random part is drawn from all other pairs.
+Together they are a stratified sample of the set: the chosen pairs are known once they are judged, and the
+random part estimates the other pairs (W. G. Cochran 1977, Sampling Techniques, section 5.5). The random part
+is a systematic sample with a random start along type, quarter of the last judgment and a seeded order. Each
+pair has the same inclusion probability, and the number of pairs of each type and quarter differs from its
+exact share by less than one (Särndal, Swensson & Wretman 1992, section 3.4).
 
-The traffic has left the queries that leave. Queries that were never asked before are a frame apart from that
-of the sample, so a query is in one of the two frames, and keeps the inclusion probability of the draw that
-took it: both draws together are one probability sample of the new logs. A query that is not asked any more
-has no weight in an estimate for the traffic, so its leaving biases none.
+A query leaves the set if the logs do not contain it any more. Such a query has no weight in an estimate for
+the traffic, so its leaving causes no bias. Queries that no earlier log contains form a sampling frame of
+their own. Each query is in one of the two frames and keeps the inclusion probability of its draw, so both
+draws together are one probability sample of the new logs.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from curation.core.statistics.allocation import draw_proportional
 from curation.core.text import pluralize
 from curation.people.annotators import require_author
 from curation.queries.sampling.designs import BANDS, Labels, Stratum, band_of, draw_stratified
-from curation.relabeling.calendar import NOT_PLANNED, OPEN, PLANNED, UNFINISHED, Quarter, QuarterWork
+from curation.relabeling.calendar import OPEN, PLANNED, UNFINISHED, Quarter, QuarterWork
 from curation.relabeling.judged_pairs import BETWEEN, GONE, JudgedPair
 from curation.relabeling.request import RANDOM_SHARE, PlanRequest
 from curation.relabeling.staleness import SetState, read_state
@@ -48,8 +50,9 @@ ALL_GONE = "the document is not in the corpus any more: it cannot be judged agai
 
 
 def query_changes(state: SetState, seed: int) -> tuple[list[QueryChange], list[Stratum]]:
-    """Who leaves, and as many who join, with the strata that they were drawn from; without new logs nobody
-    does either.
+    """Choose the queries that leave and as many queries that join; without new logs no query does.
+
+    Returns the changes, and the strata from which the joining queries were drawn.
     """
     if not state.traffic.has_new:
         return [], []
@@ -72,47 +75,45 @@ def query_changes(state: SetState, seed: int) -> tuple[list[QueryChange], list[S
 def _draw_new(
     new: Sequence[tuple[str, int]], number: int, seed: int, quarter: Quarter
 ) -> tuple[list[QueryChange], list[Stratum]]:
-    """Draw queries from new traffic, from each frequency band alike."""
+    """Draw queries from new traffic, the same number from each frequency band."""
     ordered = seeded(new, seed, lambda query: ["new query", query[0]])
     number = min(number, len(ordered))
     if not number:
         return [], []
     traffic = np.array([searches for _, searches in ordered], np.int64)
     names = tuple(f"{band}{BETWEEN}{quarter}" for band in BANDS)
-    drawing = draw_stratified(traffic, strata := Labels(band_of(traffic), names), number)
-    changes = [
-        QueryChange(
-            *(ordered[row][0], ADD, "new in the traffic"),
-            *(strata.name_of(row), ordered[row][1], probability),
-        )
-        for row, probability in zip(drawing.rows.tolist(), drawing.probability.tolist(), strict=True)
-    ]
-    return sorted(changes), [row for row in drawing.strata if row.population]
+    strata = Labels(band_of(traffic), names)
+    drawing = draw_stratified(traffic, strata, number)
+    changes = []
+    for row, probability in zip(drawing.rows.tolist(), drawing.probability.tolist(), strict=True):
+        text, searches = ordered[row]
+        name = strata.name_of(row)
+        changes.append(QueryChange(text, ADD, "new in the traffic", name, searches, probability))
+    return sorted(changes), [stratum for stratum in drawing.strata if stratum.population]
 
 
 def choose_pairs(pairs: Sequence[JudgedPair], fraction: float, seed: int) -> list[PlanPair]:
-    """Choose a fraction of the pairs that can be judged, a quarter of them at random, by ids."""
+    """Choose a fraction of the pairs that can be judged, a quarter of it at random; ordered by ids."""
     frame = sorted((pair for pair in pairs if pair.document != GONE), key=lambda pair: pair.pair)
     number = min(len(frame), max(1, round(fraction * len(frame)))) if frame else 0
     drawn = round(RANDOM_SHARE * number)
     ranked = sorted(frame, key=lambda pair: (-pair.score, digest(seed, "relabel", *pair.pair)))
     stale, rest = ranked[: number - drawn], ranked[number - drawn :]
-    chosen = dict.fromkeys((pair.pair for pair in stale), (STALE, 1.0))
-    chosen |= dict.fromkeys(
-        (pair.pair for pair in _random_part(rest, drawn, seed)), (RANDOM, drawn / max(1, len(rest)))
-    )
-    return [_planned(pair, *chosen[pair.pair]) for pair in frame if pair.pair in chosen]
+    chosen = [_plan_pair(pair, STALE, 1.0) for pair in stale]
+    probability = drawn / max(1, len(rest))
+    chosen += [_plan_pair(pair, RANDOM, probability) for pair in _draw_random_part(rest, drawn, seed)]
+    return sorted(chosen, key=lambda pair: pair[:2])
 
 
-def _planned(pair: JudgedPair, part: str, probability: float) -> PlanPair:
+def _plan_pair(pair: JudgedPair, part: str, probability: float) -> PlanPair:
     return PlanPair(
         *(*pair.pair, part, pair.stratum, probability, pair.grade, pair.how, pair.read_hash),
         *(pair.guide_hash, pair.annotators, pair.judged, pair.decisions),
     )
 
 
-def _random_part(rest: Sequence[JudgedPair], number: int, seed: int) -> list[JudgedPair]:
-    """Every pair with the same probability, spread over types, quarters and queries."""
+def _draw_random_part(rest: Sequence[JudgedPair], number: int, seed: int) -> list[JudgedPair]:
+    """Draw pairs with equal probabilities, spread over types, quarters and queries."""
     if not number:
         return []
     ordered = sorted(rest, key=lambda pair: (pair.stratum, digest(seed, "axis", *pair.pair)))
@@ -123,20 +124,23 @@ def _random_part(rest: Sequence[JudgedPair], number: int, seed: int) -> list[Jud
 
 @dataclass(frozen=True)
 class RelabelingPlan:
-    """A plan, before it is opened.
+    """The facts of a plan; all but ids, settings and probabilities are numbers of pairs or queries.
 
     Attributes
     ----------
-    pairs: how many are judged again; fraction_of_pairs: their share of the pairs that can be judged again.
-    parts: part → pairs. by_type, by_quarter: type and quarter of the last judgment → pairs.
-    graded_pairs: pairs that can be judged and have a grade; the report says how many of them are wrong.
-    inclusion_probability: of each pair in the random part; the others are in the plan for certain.
+    set_pairs, pairs: pairs of the set, and pairs that are judged again.
+    fraction_of_pairs: the share of the planned pairs among the pairs that can be judged again.
+    graded_pairs: pairs that can be judged and have a grade: the population of the report.
+    parts, by_type, by_quarter: planned pairs by part, by type, and by quarter of the last judgment.
+    inclusion_probability: the probability of each pair in the random part; it is 1 for the other planned
+        pairs.
     new_queries, retired: queries that join and leave.
-    new_pairs: judged pairs that the joining queries will bring, by what queries have on average.
-    judgments: for these pairs and the pairs of joining queries; without what systems add at opening.
-    left_out: reason → number.
-    guide: 'stale': pairs that can be judged and whose grade, or a vote for it, the guide words otherwise now;
-        'taken': how many of them the plan takes.
+    new_pairs: pairs that the joining queries are expected to bring, from the mean number of pairs of a query.
+    judgments: judgments of the planned pairs and the new pairs, without the pairs that systems add at
+        opening.
+    left_out: pairs that cannot be judged, by reason.
+    guide: 'stale' is the number of pairs that can be judged and whose grade, or the grade of a vote, the
+        current guide words differently; 'taken' is the number of these pairs in the plan.
     """
 
     plan_id: str
@@ -161,7 +165,7 @@ class RelabelingPlan:
 
     @property
     def sentences(self) -> list[str]:
-        """How much is judged again."""
+        """The number of pairs that are judged again."""
         return [f"Planned {self.quarter}: {self.pairs:,} of {pluralize(self.set_pairs, 'pair')}."]
 
 
@@ -173,17 +177,13 @@ def make_plan(
     progress: Progress = silent,
     dry_run: bool = False,
 ) -> RelabelingPlan:
-    """Plan the quarter of `today` and store the plan; the same state and seed give the same plan.
-
-    Parameters
-    ----------
-    dry_run: store nothing.
+    """Make the plan of the quarter of `today` and store it; a dry run stores nothing.
 
     Raises
     ------
-    InputError: a fraction that is not 10 to 20 %, or an overlap below 1.
-    RefusedError: the quarter was opened already, or an earlier one is still open; there is nothing to judge
-        again; the author is no lead.
+    InputError: the fraction is not between 10 and 20 %, or the overlap is below 1.
+    RefusedError: the quarter was opened already, or an earlier quarter is still open; no pair can be judged
+        again; or the author is no lead.
     """
     refuse_problems(out_of_bounds(PlanRequest, vars(request)))
     with store.reading() as cursor:
@@ -213,37 +213,34 @@ def make_plan(
 
 
 def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
-    """Refuse to begin a quarter twice, or while another one is open.
+    """Refuse to plan a quarter that was opened already, or while a different quarter is open.
 
     Raises
     ------
-    RefusedError: a re-labeling is open, or this quarter had its own.
+    RefusedError: a re-labeling is open, or the quarter had its re-labeling.
     """
-    for quarter_work in work:
-        if quarter_work.state == OPEN:
-            raise still_open(quarter_work)
-        if quarter_work.quarter == quarter and quarter_work.state not in (NOT_PLANNED, PLANNED):
-            done = f"{quarter_work.whole:,} of {pluralize(quarter_work.pairs, 'pair')}"
-            if quarter_work.state == UNFINISHED:
+    for planned in work:
+        if planned.state == OPEN:
+            raise still_open(planned)
+        if planned.quarter == quarter and planned.state != PLANNED:
+            done = f"{planned.whole:,} of {pluralize(planned.pairs, 'pair')}"
+            if planned.state == UNFINISHED:
                 raise RefusedError(
-                    f"The re-labeling of {quarter_work.quarter} is not finished: {quarter_work.round!r} was "
-                    "closed "
-                    f"with {done} judged. Reopen it: its people and pairs come from the plan.",
-                    command=f"`goldgrade round set {quarter_work.round} open` does so.",
+                    f"The re-labeling of {quarter} is not finished: {planned.round!r} was closed with {done} "
+                    "judged. Reopen it: its people and pairs come from the plan.",
+                    command=f"`goldgrade round set {planned.round} open` reopens the round.",
                 )
             raise RefusedError(
-                f"{quarter_work.quarter} was re-labeled already (round {quarter_work.round!r}, {done} "
-                f"{quarter_work.state}). The "
-                "next plan is for the next quarter."
+                f"{quarter} was re-labeled already (round {planned.round!r}, {done} {planned.state}). "
+                "The next plan is for the next quarter."
             )
 
 
 def still_open(work: QuarterWork) -> RefusedError:
-    """Why nothing else can be opened."""
+    """Make the refusal to open a quarter while the re-labeling `work` is open."""
     return RefusedError(
-        f"The re-labeling of {work.quarter} is still open: {work.whole:,} of "
-        f"{pluralize(work.pairs, 'pair')} are "
-        f"done. Two quarters are never open at once. Finish it, or close its round {work.round!r}.",
+        f"The re-labeling of {work.quarter} is still open: {work.whole:,} of {pluralize(work.pairs, 'pair')} "
+        f"are done. Two quarters are never open at once. Finish it, or close its round {work.round!r}.",
         command=f"`goldgrade round set {work.round} closed` closes it.",
     )
 
@@ -260,7 +257,7 @@ def _plan_record(
     joining = sum(change.kind == ADD and change.reason != ASKED_AGAIN for change in changes)
     queries = {pair.query_id for pair in state.pairs}
     new_pairs = round(joining * len(state.pairs) / len(queries)) if queries else 0
-    drawn = [pair.inclusion_probability for pair in pairs if pair.part == RANDOM]
+    drawn = [pair.inclusion_probability or 0.0 for pair in pairs if pair.part == RANDOM]
     when = Counter(pair.judged or "unknown" for pair in pairs)
     planned = {(pair.query_id, pair.document_id) for pair in pairs}
     behind = [pair.pair for pair in able if pair.guide_behind]
@@ -276,7 +273,7 @@ def _plan_record(
         parts=dict(sorted(Counter(pair.part for pair in pairs).items())),
         by_type=dict(sorted(Counter(pair.stratum.rpartition(BETWEEN)[0] for pair in pairs).items())),
         by_quarter=dict(sorted(when.items())),
-        inclusion_probability=(drawn[0] or 0.0) if drawn else 0.0,
+        inclusion_probability=drawn[0] if drawn else 0.0,
         new_queries=kinds[ADD],
         retired=kinds[RETIRE],
         new_pairs=new_pairs,
@@ -298,23 +295,10 @@ def _store_plan(
     with store.transaction(appends=True) as cursor:
         if cursor.execute("SELECT 1 FROM relabeling_plans WHERE plan_id = ?", [plan.plan_id]).fetchone():
             return
-        cursor.execute(
-            "INSERT INTO relabeling_plans VALUES (?, ?, ?, ?, ?)",
-            [
-                plan.plan_id,
-                plan.quarter,
-                canonical_json(parameters),
-                canonical_json(to_json_value(plan)),
-                utc_now(),
-            ],
-        )
-        append_rows(
-            cursor,
-            "relabeling_pairs",
-            [pair[: len(PAIR_COLUMNS)] for pair in pairs],
-            PAIR_COLUMNS,
-            plan_id=plan.plan_id,
-        )
+        stored = [plan.plan_id, plan.quarter, canonical_json(parameters), canonical_json(to_json_value(plan))]
+        cursor.execute("INSERT INTO relabeling_plans VALUES (?, ?, ?, ?, ?)", [*stored, utc_now()])
+        rows = [pair[: len(PAIR_COLUMNS)] for pair in pairs]
+        append_rows(cursor, "relabeling_pairs", rows, PAIR_COLUMNS, plan_id=plan.plan_id)
         append_rows(cursor, "relabeling_queries", changes, names, plan_id=plan.plan_id)
         detail = {"plan": plan.plan_id, "quarter": plan.quarter, **parameters, "pairs": plan.pairs}
         record_event(cursor, "plan re-labeling", detail, author)

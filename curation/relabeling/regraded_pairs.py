@@ -1,14 +1,14 @@
-"""Pairs that were judged twice: by an earlier campaign and again, with what changed in between.
+"""Pairs that were judged twice, with both grades and with the changes of document and guide in between.
 
-A pair of a plan has its old grade from the plan. Its new grade is what the project's rule makes of the votes
-in the plan's own round, or a reviewer's decision since the plan, up to the next plan with the pair. Nothing
-here depends on which queries are in play, on the corpus or on the guide of today.
+The plan holds the old grade of a pair. The new grade follows from the votes in the round of the plan by the
+project's consensus rule, or from a reviewer's decision after the plan and before the next plan with the pair.
+The grades do not depend on retired queries, on today's corpus or on today's guide.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from curation.guides.difference import Grades, reworded_grades
@@ -17,7 +17,7 @@ from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.votes import Votes, read_rule
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.judged_pairs import BETWEEN, Pair, query_tags, query_types
-from curation.relabeling.stored_plans import PlanPair, StoredPlan, plan_pairs
+from curation.relabeling.stored_plans import StoredPlan, plan_pairs
 from curation.store import Cursor
 
 DOCUMENT, GUIDE = "document changed", "words of its grade changed"
@@ -28,7 +28,7 @@ NO_GRADE_NOW = "no grade now: nobody could tell"
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
 SEALED = "a release seals it: a round of guesses would read its grade"
 OPEN = (NOT_WHOLE, DISPUTED_NOW, NO_GRADE_NOW)
-"""Why a pair has no new grade, though it is still one of the set."""
+"""Reasons for which a pair of the set has no new grade."""
 _VOTES = """
 WITH votes AS (FROM current_judgments WHERE round_id = $round AND duplicate_of IS NULL),
 decisions AS (
@@ -52,15 +52,15 @@ ORDER BY ALL
 
 
 class RegradedPair(NamedTuple):
-    """A pair that was to be judged again.
+    """A pair that a plan or two rounds have judged again, with its old and its new grade.
 
     Attributes
     ----------
-    part: of the plan; '' for campaigns that no plan made.
-    probability: of being in the plan; None in plans of earlier versions outside of the random part.
-    before, after: both grades; None without one.
-    why: why the grades cannot be compared; '' where they can.
-    changes: what was not the same: `DOCUMENT`, `GUIDE`.
+    part: the part of the plan; '' for two rounds without a plan.
+    probability: the probability to be in the plan; None in plans of earlier versions outside the random part.
+    before, after: the old and the new grade; None for a missing grade.
+    why: the reason for which the grades cannot be compared; '' if they can be compared.
+    changes: `DOCUMENT` and `GUIDE`, if the document or the words of the old grade changed.
     """
 
     query_id: str
@@ -76,17 +76,18 @@ class RegradedPair(NamedTuple):
 
     @property
     def changed(self) -> bool:
+        """Whether both grades are known and differ."""
         return not self.why and self.before != self.after
 
 
 class QuarterResult(NamedTuple):
-    """What became of the pairs of a plan, or of two campaigns.
+    """The pairs of a plan, or of two rounds, with their old and new grades.
 
     Attributes
     ----------
-    name: the plan's quarter, or both rounds.
-    population: graded pairs that the plan could choose from; 0 for campaigns.
-    pairs: all that were to be judged again, by ids.
+    name: the quarter of the plan, or the names of both rounds.
+    population: number of graded pairs from which the plan was chosen; 0 for two rounds.
+    pairs: ordered by query id and document id.
     """
 
     name: str
@@ -95,27 +96,29 @@ class QuarterResult(NamedTuple):
 
     @property
     def comparable(self) -> list[RegradedPair]:
-        """Pairs with both grades."""
+        """The pairs with both grades."""
         return [pair for pair in self.pairs if not pair.why]
 
     @property
     def open(self) -> list[RegradedPair]:
-        """Pairs with an old grade that have no new one: not judged, disputed, or nobody could tell."""
+        """The pairs with an old grade and without a new grade: not judged, disputed, or answered with
+        cannot-tell.
+        """
         return [pair for pair in self.pairs if pair.why in OPEN and pair.before is not None]
 
     @property
     def left_out(self) -> dict[str, int]:
-        """Why pairs cannot be compared → how many."""
+        """The number of pairs that cannot be compared, by reason."""
         return dict(sorted(Counter(pair.why for pair in self.pairs if pair.why).items()))
 
     @property
     def random_of_rest(self) -> bool:
-        """Whether the random part was drawn from what the plan did not choose by itself."""
+        """Whether the random part was drawn from the pairs that the plan did not choose by their score."""
         return all(pair.probability is not None for pair in self.pairs)
 
 
-class _Judged(NamedTuple):
-    """What is true of a pair at a moment."""
+class _JudgedState(NamedTuple):
+    """The grade of a pair at one moment, with the versions of document and guide that it is about."""
 
     grade: int | None
     how: str
@@ -124,37 +127,43 @@ class _Judged(NamedTuple):
 
 
 def read_plan_result(cursor: Cursor, row: StoredPlan) -> QuarterResult:
-    """The pairs of a plan as they are now; for a closed quarter see `fixed_reports.report_inputs`."""
-    shown, now = _shown(cursor, row.plan_id), _of_round(cursor, row.round_id or "", decided=True)
-    tags, changes = query_tags(cursor), _changes(cursor)
+    """Read the pairs of a plan as they are now; for a closed quarter see `fixed_reports.report_inputs`."""
+    sql = "SELECT query_id, document_id, whole FROM relabeling_progress WHERE plan_id = ?"
+    is_whole = {(row[0], row[1]): row[2] for row in cursor.execute(sql, [row.plan_id]).fetchall()}
+    now = _judged_in_round(cursor, row.round_id or "", decided=True)
+    tags, find_changes = query_tags(cursor), _change_finder(cursor)
     pairs = []
     for pair in plan_pairs(cursor, row.plan_id):
         key = (pair.query_id, pair.document_id)
-        old = _Judged(pair.grade, pair.how, pair.content_hash, pair.guide_hash)
+        old = _JudgedState(pair.grade, pair.how, pair.content_hash, pair.guide_hash)
         new = now.get(key, old._replace(grade=None))
-        why = _why_left_out(pair, shown, new)
+        whole = is_whole.get(key)
+        after = new.grade if whole else None
+        why = _why_not_comparable(pair.grade, new)
+        if not whole:
+            why = NOT_ASKED if whole is None and is_whole else NOT_WHOLE
         kind = (pair.stratum.rpartition(BETWEEN)[0], tags.get(pair.query_id, ()))
-        after = None if why in (NOT_ASKED, NOT_WHOLE) else new.grade
         drawn = (pair.part, pair.inclusion_probability)
-        pairs.append(RegradedPair(*key, *kind, *drawn, pair.grade, after, why, changes(old, new)))
+        pairs.append(RegradedPair(*key, *kind, *drawn, pair.grade, after, why, find_changes(old, new)))
     graded = row.report.get("graded_pairs") or round(row.report["pairs"] / row.report["fraction_of_pairs"])
     return QuarterResult(row.quarter, graded, tuple(pairs))
 
 
 def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> QuarterResult:
-    """The pairs that two rounds judged, each by the project's rule on its own votes.
+    """Read the pairs that two rounds judged; the project's rule gives the grades of each round from its
+    votes.
 
     Parameters
     ----------
-    closed: queries whose pairs are counted as left out, without a grade.
+    closed: queries whose pairs are left out, and counted without a grade.
 
     Raises
     ------
-    NotFoundError: there is no such round.
+    NotFoundError: one of the rounds does not exist.
     """
     ids = [find_round(cursor, name).round_id for name in (first, second)]
-    before, after = (_of_round(cursor, round_id) for round_id in ids)
-    types, tags, changes = query_types(cursor), query_tags(cursor), _changes(cursor)
+    before, after = (_judged_in_round(cursor, round_id) for round_id in ids)
+    types, tags, find_changes = query_types(cursor), query_tags(cursor), _change_finder(cursor)
     pairs = []
     for key in sorted(before.keys() & after.keys()):
         old, new = before[key], after[key]
@@ -162,31 +171,27 @@ def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[s
         if key[0] in closed:
             pairs.append(RegradedPair(*key, *kind, "", None, None, None, SEALED))
         else:
-            why = _no_comparison(old.grade, new)
-            pairs.append(RegradedPair(*key, *kind, "", None, old.grade, new.grade, why, changes(old, new)))
+            why = _why_not_comparable(old.grade, new)
+            grades = (old.grade, new.grade)
+            pairs.append(RegradedPair(*key, *kind, "", None, *grades, why, find_changes(old, new)))
     return QuarterResult(f"{first} → {second}", 0, tuple(pairs))
 
 
-def _why_left_out(pair: PlanPair, shown: Mapping[Pair, bool], new: _Judged) -> str:
-    """Why a pair of a plan cannot be compared; '' where it can."""
-    whole = shown.get((pair.query_id, pair.document_id))
-    if not whole:
-        return NOT_ASKED if whole is None and shown else NOT_WHOLE
-    return _no_comparison(pair.grade, new)
-
-
-def _no_comparison(old: int | None, new: _Judged) -> str:
+def _why_not_comparable(old: int | None, new: _JudgedState) -> str:
+    """Return the reason for which two grades cannot be compared; '' if they can be compared."""
     if new.grade is None:
         return DISPUTED_NOW if new.how == DISPUTED else NO_GRADE_NOW
     return NO_GRADE_BEFORE if old is None else ""
 
 
-def _changes(cursor: Cursor) -> Callable[[_Judged, _Judged], tuple[str, ...]]:
-    """What is known not to be the same; of guides, the words of the old grade."""
+def _change_finder(cursor: Cursor) -> Callable[[_JudgedState, _JudgedState], tuple[str, ...]]:
+    """Make a function that finds known changes of the document, and of the guide's words for the old
+    grade.
+    """
     lines = guide_lines(cursor)
     reworded: dict[str, dict[str, Grades]] = {}
 
-    def changes(old: _Judged, new: _Judged) -> tuple[str, ...]:
+    def find_changes(old: _JudgedState, new: _JudgedState) -> tuple[str, ...]:
         names = []
         if None not in (old.content_hash, new.content_hash) and old.content_hash != new.content_hash:
             names.append(DOCUMENT)
@@ -198,21 +203,15 @@ def _changes(cursor: Cursor) -> Callable[[_Judged, _Judged], tuple[str, ...]]:
                 names.append(GUIDE)
         return tuple(names)
 
-    return changes
+    return find_changes
 
 
-def _shown(cursor: Cursor, plan_id: str) -> dict[Pair, bool]:
-    """The pairs that people were asked about, and whether all of them have judged."""
-    sql = "SELECT query_id, document_id, whole FROM relabeling_progress WHERE plan_id = ?"
-    return {(row[0], row[1]): row[2] for row in cursor.execute(sql, [plan_id]).fetchall()}
-
-
-def _of_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair, _Judged]:
-    """Each pair of a round with the grade that the project's rule makes of its votes in that round.
+def _judged_in_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair, _JudgedState]:
+    """Compute the grade of each pair of a round by the project's rule from the votes of the round.
 
     Parameters
     ----------
-    decided: with the decisions since the plan of the round, before the next plan of the pair.
+    decided: include the decisions after the plan of the round and before the next plan of the pair.
     """
     votes = cursor.sql(_VOTES, params={"round": round_id, "decided": decided}).to_arrow_table()
     columns = (votes[name].to_pylist() for name in ("query_id", "document_id", "content_hash", "guide_hash"))
@@ -223,4 +222,4 @@ def _of_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair
         (pair.query_id, pair.document_id): pair
         for pair in compute_consensus(Votes(read_rule(cursor), votes)).pairs
     }
-    return {key: _Judged(graded[key].grade, graded[key].how, *about) for key, about in read.items()}
+    return {key: _JudgedState(graded[key].grade, graded[key].how, *about) for key, about in read.items()}

@@ -1,6 +1,6 @@
-"""Retired queries: no round shows them, and the next release does not have them.
+"""Retired queries: queries that no new round shows and that the next release leaves out.
 
-A retired query keeps its judgments and can come back. Releases that have it stay as they are.
+A retired query keeps its judgments and can be returned. Releases that contain the query stay as they are.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from curation.store import COMMAND_LINE, Cursor, record_event, utc_now
 
 
 def retired_queries(cursor: Cursor) -> dict[str, str]:
-    """Normalised text of each retired query → why it was retired."""
+    """Read the normalised text of each retired query and the reason for which it was retired."""
     sql = "SELECT normalised, reason FROM retired_queries JOIN queries USING (query_id) ORDER BY query_id"
     return dict(cursor.execute(sql).fetchall())
 
 
 def retire_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:
-    """Take a query out of play; says whether it was in play."""
+    """Retire a query; return False if the query was retired already."""
     return _write_retirement(cursor, query_id, True, reason, author)
 
 
 def return_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:
-    """Bring a retired query back into play; says whether it was retired."""
+    """Return a retired query to the set; return False if the query was not retired."""
     return _write_retirement(cursor, query_id, False, reason, author)
 
 

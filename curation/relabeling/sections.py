@@ -1,4 +1,4 @@
-"""What is due and what a plan holds, for people: the sentences and tables of the terminal and the page."""
+"""Sentences and tables on the staleness of the set and on a plan, for the terminal and the page."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from curation.core.operation import PlainResult
 from curation.core.reports.page import NumberCell, QueryName, Table
 from curation.core.text import counted, percent, pluralize
 from curation.relabeling.calendar import NOT_PLANNED, UNFINISHED
-from curation.relabeling.judged_pairs import GONE, WEIGHTS, JudgedPair
+from curation.relabeling.judged_pairs import GONE, WEIGHTS
 from curation.relabeling.plan import RelabelingPlan
 from curation.relabeling.staleness import RelabelingCalendar, SetStaleness
 from curation.relabeling.stored_plans import StoredPlan
 
-WHY = {
+REASON_OF_PART = {
     "random": "random: for the estimate of wrong labels",
     "due": "due: to stay within two years, in plans of earlier versions",
     "stale": "stale: the highest scores",
     "control": "control: undisputed and unchanged, in plans of earlier versions",
 }
-LIMIT = 50
-"""Rows of a table that are shown."""
+MAX_ROWS = 50
+"""The number of rows that are shown of a table, by default."""
 
 
 def calendar_table(calendar: RelabelingCalendar) -> Table:
-    """What was judged and judged again in each quarter, and before."""
+    """Make a table of the quarters with the pairs that were last judged in them and with their
+    re-labelings.
+    """
     rows: list[tuple[object, ...]] = []
     for quarter, judged, work in calendar.quarters:
         done = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
@@ -38,8 +40,9 @@ def calendar_table(calendar: RelabelingCalendar) -> Table:
 
 
 def due_sentences(calendar: RelabelingCalendar) -> list[str]:
-    """What is still open, and what there is to do."""
-    lines, earlier, work = [calendar.stale_sentence], calendar.unfinished, calendar.work
+    """Say which work is still open, and which pairs and queries are due."""
+    lines = [calendar.stale_sentence]
+    earlier, work = calendar.unfinished, calendar.work
     if earlier is not None:
         of = f"of {pluralize(earlier.pairs, 'pair')}"
         done = pluralize(earlier.whole, f"{of} is", f"{of} are")
@@ -49,7 +52,7 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
     if work is not None and work.state == UNFINISHED:
         lines.append(
             f"The round {work.round!r} was closed with {work.whole:,} of "
-            f"{pluralize(work.pairs, 'pair')} judged. What was not judged stays due: reopen the round."
+            f"{pluralize(work.pairs, 'pair')} judged. The other pairs stay due: reopen the round."
         )
     if not calendar.is_due:
         return lines if calendar.stale else [*lines, f"Nothing is due in {calendar.quarter}."]
@@ -59,46 +62,43 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
 
 
 def stale_query_table(set_staleness: SetStaleness, limit: int) -> Table:
-    """The stalest queries."""
-    rows = (
+    """Make a table of the stalest queries."""
+    columns = ("Query", "Type", "Pairs", "Changed", "Gone", "Stale", "Oldest (quarters)", "Traffic", "Score")
+    rows = tuple(
         (
-            QueryName(query.text, query.query_id),
-            *(
-                query.type,
-                query.pairs,
-                query.changed,
-                query.gone,
-                query.stale,
-                query.oldest,
-                query.traffic.trend,
-            ),
-            NumberCell(query.score, 2),
+            *(QueryName(query.text, query.query_id), query.type, query.pairs, query.changed, query.gone),
+            *(query.stale, query.oldest, query.traffic.trend, NumberCell(query.score, 2)),
         )
         for query in set_staleness.queries[:limit]
     )
-    columns = ("Query", "Type", "Pairs", "Changed", "Gone", "Stale", "Oldest (quarters)", "Traffic", "Score")
-    return Table(
-        first("Queries by score", len(set_staleness.queries), limit), columns, tuple(rows), words=True
-    )
+    title = counted_title("Queries by score", len(set_staleness.queries), limit)
+    return Table(title, columns, rows, words=True)
 
 
 def stale_pair_table(set_staleness: SetStaleness, limit: int) -> Table:
-    """The stalest pairs that can be judged again, with what each part of the score says."""
+    """Make a table of the stalest pairs that can be judged again, with the parts of their scores."""
     listed = [pair for pair in set_staleness.pairs if pair.document != GONE]
     texts = {query.query_id: query.text for query in set_staleness.queries}
     columns = ("Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS))
-    rows = tuple(_pair(pair, texts) for pair in listed[:limit])
-    return Table(first("Pairs by score", len(listed), limit), columns, rows, words=True)
+    rows = tuple(
+        (
+            *(QueryName(texts[pair.query_id], *pair.pair), pair.document_id),
+            *(pair.how if pair.grade is None else pair.grade, pair.judged or "unknown"),
+            *(NumberCell(pair.score, 2), *(NumberCell(pair.parts[name], 2) for name in WEIGHTS)),
+        )
+        for pair in listed[:limit]
+    )
+    return Table(counted_title("Pairs by score", len(listed), limit), columns, rows, words=True)
 
 
 def new_query_table(set_staleness: SetStaleness, limit: int) -> Table:
-    """Queries of the traffic that the set does not have."""
-    title = first("Queries that are new", len(set_staleness.new_queries), limit)
+    """Make a table of the queries that only the new logs contain."""
+    title = counted_title("Queries that are new", len(set_staleness.new_queries), limit)
     return Table(title, ("Logged text", "Searches"), set_staleness.new_queries[:limit], words=True)
 
 
-def due_result(set_staleness: SetStaleness, limit: int = LIMIT) -> PlainResult:
-    """How stale the set is, and what is due."""
+def due_result(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainResult:
+    """Describe the staleness of the set and the re-labeling that is due."""
     calendar = set_staleness.calendar
     remarks = []
     if not set_staleness.has_new_traffic:
@@ -123,14 +123,14 @@ def due_result(set_staleness: SetStaleness, limit: int = LIMIT) -> PlainResult:
 
 
 def plan_result(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
-    """What a plan is, once it is made."""
+    """Describe a plan that was just made."""
     report = to_json_value(plan)
     following = "goldgrade relabel plan --stored PLAN, then goldgrade relabel open --annotators NAMES"
     return PlainResult(
         (
             f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of "
             f"{pluralize(plan.set_pairs, 'pair')} "
-            f"({percent(plan.fraction_of_pairs, 1)} of those that can be judged).",
+            f"({percent(plan.fraction_of_pairs, 1)} of the pairs that can be judged).",
             *plan_sentences(report),
             f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.",
             "Nothing was stored." if dry_run else f"Next: {following}",
@@ -139,8 +139,8 @@ def plan_result(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
     )
 
 
-def stored_plan_result(plan: StoredPlan, limit: int = LIMIT) -> PlainResult:
-    """The pairs and queries of a stored plan."""
+def stored_plan_result(plan: StoredPlan, limit: int = MAX_ROWS) -> PlainResult:
+    """Describe the pairs and queries of a stored plan."""
     state = f"opened as {plan.round}" if plan.round else "not opened"
     return PlainResult(
         (
@@ -157,24 +157,16 @@ def _sealed_sentences(pairs: int) -> list[str]:
     return [f"{are} of parts that a release seals: their grades are not named."] if pairs else []
 
 
-def first(what: str, count: int, limit: int) -> str:
-    """The caption of a table with so many rows of all."""
+def counted_title(what: str, count: int, limit: int) -> str:
+    """Return the caption of a table that shows at most `limit` of `count` rows."""
     return f"{what}: the first {limit:,} of {count:,}" if count > limit else f"{what}: {count:,}"
 
 
-def _pair(pair: JudgedPair, texts: Mapping[str, str]) -> tuple[object, ...]:
-    grade = pair.how if pair.grade is None else pair.grade
-    parts = (NumberCell(pair.parts[name], 2) for name in WEIGHTS)
-    judged = pair.judged or "unknown"
-    name = QueryName(texts[pair.query_id], pair.query_id, pair.document_id)
-    return name, pair.document_id, grade, judged, NumberCell(pair.score, 2), *parts
-
-
 def plan_sentences(report: Mapping[str, Any]) -> list[str]:
-    """What a plan costs, which queries change, and what it leaves out, of a plan as it is stored."""
+    """Say how many judgments a stored plan takes, which queries change, and which pairs are left out."""
     lines = [
-        f"{pluralize(report.get('judgments', 0), 'judgment')}. Pairs that systems add when the round is "
-        "opened come on top: its preview counts them."
+        f"{pluralize(report.get('judgments', 0), 'judgment')}. The pairs that systems add when the round is "
+        "opened are not counted here; the preview of the round counts them."
     ]
     if report["retired"] or report["new_queries"]:
         lines.append(
@@ -195,18 +187,19 @@ def plan_sentences(report: Mapping[str, Any]) -> list[str]:
 
 
 def plan_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Its pairs by why they are in it, by type, and by when they were judged."""
-    parts = tuple((WHY.get(part, part), count) for part, count in report["parts"].items())
-    quarters = tuple(report["by_quarter"].items())
+    """Make tables of the planned pairs by reason, by type and by quarter of the last judgment."""
+    parts = tuple((REASON_OF_PART.get(part, part), count) for part, count in report["parts"].items())
     return [
-        Table("Pairs by why they are in it", ("Why", "Pairs"), parts),
+        Table("Pairs by reason", ("Why", "Pairs"), parts),
         Table("Pairs by type", ("Type", "Pairs"), tuple(report["by_type"].items())),
-        Table("Pairs by quarter of the last judgment", ("Quarter", "Pairs"), quarters),
+        Table(
+            "Pairs by quarter of the last judgment", ("Quarter", "Pairs"), (*report["by_quarter"].items(),)
+        ),
     ]
 
 
 def plan_pair_table(plan: StoredPlan, limit: int) -> Table:
-    """The pairs of a plan, with what they were graded."""
+    """Make a table of the pairs of a plan with their grades."""
     columns = ("Query", "Document", "Title", "Part", "Type", "Grade", "Judged")
     rows = (
         (
@@ -216,11 +209,11 @@ def plan_pair_table(plan: StoredPlan, limit: int) -> Table:
         )
         for pair in plan.pairs[:limit]
     )
-    return Table(first("Pairs", len(plan.pairs), limit), columns, tuple(rows), words=True)
+    return Table(counted_title("Pairs", len(plan.pairs), limit), columns, tuple(rows), words=True)
 
 
 def plan_query_table(plan: StoredPlan, limit: int) -> Table:
-    """The queries that leave or join."""
+    """Make a table of the queries that leave or join the set."""
     columns = ("Query", "What", "Why", "Type", "Searches")
     rows = (
         (
@@ -229,4 +222,4 @@ def plan_query_table(plan: StoredPlan, limit: int) -> Table:
         )
         for query in plan.queries[:limit]
     )
-    return Table(first("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)
+    return Table(counted_title("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)

@@ -1,4 +1,4 @@
-"""Staleness of the set: its pairs and queries with all that may have made grades wrong, and what is due."""
+"""Staleness of the set: the scores of its pairs and queries, and the re-labeling that is due this quarter."""
 
 from __future__ import annotations
 
@@ -32,18 +32,20 @@ from curation.store import Query, Store
 
 @dataclass(frozen=True)
 class RelabelingCalendar:
-    """The calendar of the last two years, and what is due in the present quarter.
+    """The calendar of the last two years, and the re-labeling that is due in the present quarter.
 
     Attributes
     ----------
-    quarters: each with the pairs of the set that were last judged in it and its re-labeling if it had one;
-        oldest first, the present one last.
-    older, unknown: pairs that were judged before these quarters, or at a time that nobody knows.
-    renewed: pairs of the set that the re-labelings of the last four quarters judged whole.
-    renewed_share: of the set; None for an empty one.
-    unfinished: the earlier re-labeling that is neither done nor closed.
-    reasons: why something is due → number of pairs, queries or documents.
-    stale: pairs whose score says that they are out of date; `planned` of them are in the quarter's plan.
+    quarters: each quarter with the number of pairs that were last judged in it, and with its re-labeling if
+        it had one; oldest first, the present quarter last.
+    older, unknown: numbers of pairs that were judged before these quarters, or at an unknown time.
+    renewed: number of pairs of the set that the re-labelings of the last four quarters judged whole.
+    renewed_share: the share of these pairs in the set; None for an empty set.
+    work: the re-labeling of the present quarter.
+    unfinished: the earlier re-labeling that is still open.
+    reasons: number of pairs, queries or documents for each reason to judge again.
+    stale, planned: number of stale pairs, and number of the stale pairs that the plan of the quarter
+        contains.
     """
 
     quarters: tuple[tuple[Quarter, int, QuarterWork | None], ...]
@@ -69,16 +71,14 @@ class RelabelingCalendar:
 
     @property
     def is_due(self) -> bool:
-        """Whether somebody has something to do: nothing was done yet and there is a reason, or work is open
-        or was left half done.
-        """
+        """Whether a lead has to act: a plan is missing although there is a reason, or work is unfinished."""
         if self.unfinished is not None or self.state in (PLANNED, OPEN, UNFINISHED):
             return True
         return self.state == NOT_PLANNED and bool(self.reasons)
 
     @property
     def stale_sentence(self) -> str:
-        """How many pairs are out of date, and what the quarter does about them."""
+        """The number of stale pairs, and how far the quarter renews them."""
         if not self.stale:
             return "No pair is out of date."
         sentence = f"{pluralize(self.stale, 'pair is', 'pairs are')} out of date"
@@ -87,13 +87,22 @@ class RelabelingCalendar:
         if self.state == UNFINISHED:
             return f"{sentence}; the re-labeling of {self.quarter} is {self.state}."
         if self.state == DONE:
-            return f"{sentence}; the re-labeling of {self.quarter} is done, so they wait for the next one."
+            return (
+                f"{sentence}; the re-labeling of {self.quarter} is done, so they wait for the next quarter."
+            )
         return f"{sentence}; {self.quarter} has no plan yet."
 
 
 @dataclass(frozen=True)
 class QueryStaleness:
-    """How stale a query is; the score is the mean of its pairs' whose document is in the corpus."""
+    """The staleness of a query.
+
+    Attributes
+    ----------
+    pairs, changed, gone, stale: numbers of pairs: all, with a changed document, with a gone document, stale.
+    oldest: the highest age of a pair, in quarters; None if the age of a pair is unknown.
+    score: the mean score of the pairs whose document is in the corpus.
+    """
 
     query_id: str
     text: str
@@ -110,14 +119,14 @@ class QueryStaleness:
 
 @dataclass(frozen=True)
 class SetStaleness:
-    """The whole set, stalest first; pairs of queries that a release seals are without their grade.
+    """The staleness of the whole set, the stalest pairs and queries first; sealed pairs have no grade.
 
     Attributes
     ----------
-    stale: pairs with a score from `judged_pairs.STALE` on whose document is in the corpus.
-    sealed: pairs whose grade is not named.
-    has_new_traffic: whether a log was imported after the sample was drawn; without, traffic now is unknown.
-    new_queries: texts asked in the new logs only with their searches, the most asked first.
+    stale: number of stale pairs; see `judged_pairs.JudgedPair.is_stale`.
+    sealed: number of pairs that a release seals.
+    has_new_traffic: whether a log was imported after the last draw; otherwise traffic now is unknown.
+    new_queries: texts that only the new logs contain, with their searches; most asked first.
     """
 
     quarter: Quarter
@@ -132,9 +141,9 @@ class SetStaleness:
 
 @dataclass(frozen=True)
 class SetState:
-    """What is read of the set at one moment, for its staleness and for a plan; pairs are scored.
+    """The set at one moment, with scored pairs, from which its staleness and a plan are made.
 
-    retired: normalised texts of queries. sealed: queries whose grades a release seals.
+    retired: normalised texts of retired queries. sealed: ids of the queries whose grades a release seals.
     """
 
     quarter: Quarter
@@ -147,17 +156,20 @@ class SetState:
 
 
 def staleness(store: Store, today: date | None = None) -> SetStaleness:
-    """How stale the set is in the quarter of `today`."""
+    """Compute the staleness of the set in the quarter of `today`."""
     state = read_state(store, today)
     pairs = [pair.without_grade() if pair.query_id in state.sealed else pair for pair in state.pairs]
-    queries = _by_query(state, pairs)
+    grouped: defaultdict[str, list[JudgedPair]] = defaultdict(list)
+    for pair in pairs:
+        grouped[pair.query_id].append(pair)
+    queries = [_query_staleness(state, members) for members in grouped.values()]
     with store.reading() as cursor:
         planned = planned_pairs(cursor, state.work, state.quarter)
     stale = {pair.pair for pair in state.pairs if pair.is_stale}
     return SetStaleness(
         quarter=state.quarter,
         pairs=tuple(sorted(pairs, key=lambda pair: (-pair.score, pair.pair))),
-        queries=queries,
+        queries=tuple(sorted(queries, key=lambda query: (-query.score, query.query_id))),
         stale=len(stale),
         sealed=sum(pair.query_id in state.sealed for pair in pairs),
         has_new_traffic=state.traffic.has_new,
@@ -167,7 +179,7 @@ def staleness(store: Store, today: date | None = None) -> SetStaleness:
 
 
 def read_state(store: Store, today: date | None = None) -> SetState:
-    """Read the set; see `staleness`."""
+    """Read the set in the quarter of `today`."""
     with store.reading() as cursor:
         traffic = read_traffic(cursor)
         quarter, work = present_quarter(cursor, today), read_work(cursor)
@@ -186,15 +198,7 @@ def read_state(store: Store, today: date | None = None) -> SetState:
     )
 
 
-def _by_query(state: SetState, pairs: Sequence[JudgedPair]) -> tuple[QueryStaleness, ...]:
-    grouped: defaultdict[str, list[JudgedPair]] = defaultdict(list)
-    for pair in pairs:
-        grouped[pair.query_id].append(pair)
-    queries = [_query(state, members) for members in grouped.values()]
-    return tuple(sorted(queries, key=lambda query: (-query.score, query.query_id)))
-
-
-def _query(state: SetState, pairs: Sequence[JudgedPair]) -> QueryStaleness:
+def _query_staleness(state: SetState, pairs: Sequence[JudgedPair]) -> QueryStaleness:
     query = state.queries[pairs[0].query_id]
     present = [pair for pair in pairs if pair.document != GONE]
     ages = [pair.age for pair in pairs if pair.age is not None]
@@ -216,7 +220,7 @@ def _query(state: SetState, pairs: Sequence[JudgedPair]) -> QueryStaleness:
 def _calendar(
     state: SetState, trends: Sequence[str], stale: set[tuple[str, str]], planned: set[tuple[str, str]]
 ) -> RelabelingCalendar:
-    """The calendar; `trends` are of the traffic of each query of the set."""
+    """Make the calendar from the state and from the traffic trend of each query of the set."""
     pairs, work, quarter = state.pairs, state.work, state.quarter
     judged = Counter(pair.judged for pair in pairs)
     quarters = [quarter.before(back) for back in reversed(range(REVISIT + 1))]
@@ -239,15 +243,14 @@ def _calendar(
 
 
 def _reasons(state: SetState, trends: Sequence[str]) -> dict[str, int]:
-    """Why something is due → number of pairs, queries or documents."""
-    known = [(pair, pair.judged or pair.known_since) for pair in state.pairs if pair.document != GONE]
-    ages = [None if when is None else state.quarter.since(when) for _, when in known]
+    """Count the pairs, queries or documents of each reason to judge again."""
+    present = [pair for pair in state.pairs if pair.document != GONE]
+    ages = [pair.older_than if pair.age is None else pair.age for pair in present]
+    reworded = sum(bool(pair.guide_behind) for pair in present)
     counts = {
-        "pairs whose document changed": sum(pair.document == CHANGED for pair in state.pairs),
+        "pairs whose document changed": sum(pair.document == CHANGED for pair in present),
         "pairs whose evidence is not in the new text": sum(pair.evidence_lost for pair in state.pairs),
-        "pairs with a grade or vote whose words changed in the guide": sum(
-            bool(pair.guide_behind) for pair, _ in known
-        ),
+        "pairs with a grade or vote whose words changed in the guide": reworded,
         "pairs last judged in an earlier quarter": sum(age is None or age > 0 for age in ages),
         "pairs last judged two years ago or earlier": sum(age is not None and age >= REVISIT for age in ages),
         "queries that the traffic has left": sum(trend == LEFT for trend in trends),

@@ -1,4 +1,4 @@
-"""The plan of a quarter as it is stored: its pairs, and the queries that leave or join."""
+"""Stored plans of quarters: the pairs of a plan, and the queries that leave or join the set with it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIR_COLUMNS = (
     *("query_id", "document_id", "part", "stratum", "inclusion_probability", "grade", "how", "content_hash"),
     *("guide_hash", "annotators", "judged", "decisions"),
 )
-"""Columns of the table of planned pairs; `PlanPair` begins with them."""
+"""Columns of the table of planned pairs, and the first fields of `PlanPair`."""
 _KNOWN = """
 SELECT normalised, min(query_id) FROM queries SEMI JOIN (FROM relabeling_queries WHERE plan_id = ?)
 USING (normalised) GROUP BY normalised
@@ -36,7 +36,7 @@ WHERE a.plan_id = ? ORDER BY a.query_id, a.document_id
 
 
 class QueryChange(NamedTuple):
-    """A query that leaves or joins the set; stratum, traffic and probability are of those that are drawn."""
+    """A query that leaves or joins the set; only a drawn query has a stratum, traffic and a probability."""
 
     normalised: str
     kind: str
@@ -47,14 +47,14 @@ class QueryChange(NamedTuple):
 
 
 class PlanPair(NamedTuple):
-    """A pair of a plan, with all that was true of it before.
+    """A pair of a plan, with its grade and its facts at the time of the plan.
 
     Attributes
     ----------
     stratum: see `JudgedPair.stratum`.
-    inclusion_probability: 1 outside of the random part; None in plans of earlier versions.
-    judged: name of the quarter it was judged in.
-    text, title: of the query and the document; '' where nobody reads them.
+    inclusion_probability: 1 outside the random part; None in plans of earlier versions.
+    judged: name of the quarter of the last judgment.
+    text, title: text of the query and title of the document; filled in by `show_plan` only.
     """
 
     query_id: str
@@ -73,8 +73,8 @@ class PlanPair(NamedTuple):
     title: str = ""
 
     def without_grade(self) -> PlanPair:
-        """The pair of a query that a release seals; its part is not named, as controls are pairs whose votes
-        agree.
+        """Return the pair without its grade, and without its part, because controls are pairs with equal
+        votes.
         """
         return self._replace(
             grade=None, how=SEALED, part=SEALED, inclusion_probability=None, guide_hash=None, annotators=()
@@ -83,14 +83,15 @@ class PlanPair(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """A plan of a quarter.
+    """The plan of a quarter.
 
     Attributes
     ----------
     round, round_id: None until the plan is opened.
-    pairs, queries: by ids; empty in a list of plans.
-    sealed: pairs whose grade is not named.
-    query_ids: normalised text → query id, for the queries that the project has; of `show_plan` only.
+    report: the facts of the plan as JSON; see `plan.RelabelingPlan`.
+    pairs, queries: ordered by ids; empty in a list of plans.
+    sealed: number of pairs that a release seals.
+    query_ids: normalised text → query id for queries of the project; filled in by `show_plan` only.
     """
 
     plan_id: str
@@ -106,17 +107,18 @@ class StoredPlan:
 
 
 def find_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
-    """The plan of that id (or its beginning) or quarter, by default the newest; without pairs and queries.
+    """Find a plan by its quarter, its id or the beginning of its id; by default the newest plan.
 
-    If a quarter has several plans, the opened one counts, else the newest.
+    If a quarter has several plans, the opened plan is found, or else the newest plan. The plan has no pairs
+    and queries.
 
     Raises
     ------
-    NotFoundError: it does not exist.
+    NotFoundError: there is no such plan.
     """
     plans = list_plans(cursor)
     if not plans:
-        raise NotFoundError(NO_PLAN, command="`goldgrade relabel plan --share 0.15 --seed 0` does.")
+        raise NotFoundError(NO_PLAN, command="`goldgrade relabel plan --share 0.15 --seed 0` makes a plan.")
     wanted = [plan for plan in plans if name is None or plan.quarter == name or plan.plan_id.startswith(name)]
     if not wanted:
         have = ", ".join(f"{plan.quarter} ({plan.plan_id[:8]})" for plan in plans)
@@ -127,7 +129,7 @@ def find_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
 
 
 def list_plans(cursor: Cursor) -> list[StoredPlan]:
-    """All plans, oldest first, without pairs and queries."""
+    """List all plans without their pairs and queries, oldest first."""
     return [
         StoredPlan(plan_id, quarter, name, json.loads(report), json.loads(parameters), round_id)
         for plan_id, quarter, parameters, report, round_id, name in cursor.execute(_PLANS).fetchall()
@@ -135,7 +137,7 @@ def list_plans(cursor: Cursor) -> list[StoredPlan]:
 
 
 def plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
-    """The pairs of a plan by query id and document id."""
+    """Read the pairs of a plan, ordered by query id and document id."""
     sql = f"SELECT {', '.join(PAIR_COLUMNS)} FROM relabeling_pairs WHERE plan_id = ? ORDER BY ALL"  # noqa: S608
     return [
         pair._replace(annotators=tuple(pair.annotators)) for pair in fetch(cursor, PlanPair, sql, [plan_id])
@@ -143,7 +145,7 @@ def plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
 
 
 def plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:
-    """The queries that leave or join with a plan."""
+    """Read the queries that leave or join the set with a plan."""
     sql = """
         SELECT normalised, kind, reason, stratum, traffic, inclusion_probability
         FROM relabeling_queries WHERE plan_id = ? ORDER BY kind DESC, normalised
@@ -152,11 +154,11 @@ def plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:
 
 
 def read_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
-    """A plan with its pairs and queries.
+    """Read a plan with its pairs and queries; see `find_plan`.
 
     Raises
     ------
-    NotFoundError: it does not exist.
+    NotFoundError: there is no such plan.
     """
     plan = find_plan(cursor, name)
     pairs, queries = plan_pairs(cursor, plan.plan_id), plan_queries(cursor, plan.plan_id)
@@ -164,11 +166,11 @@ def read_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
 
 
 def show_plan(store: Store, name: str | None = None) -> StoredPlan:
-    """A plan to be read before it is opened; grades of queries that a release seals are not named.
+    """Read a plan with the texts of its pairs for people, without the grades that a release seals.
 
     Raises
     ------
-    NotFoundError: it does not exist.
+    NotFoundError: there is no such plan.
     """
     with store.reading() as cursor:
         plan, hidden = find_plan(cursor, name), sealed_queries(cursor)

@@ -1,4 +1,6 @@
-"""How much of a document's text changed since it was judged: the share of words that only one version has."""
+"""Changes of a document's text since its judgment: the share of changed words, and two versions side by
+side.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,12 @@ from dataclasses import dataclass
 
 from curation.core.errors import NotFoundError
 from curation.core.similarity.text_blocks import TextBlock, word_blocks
-from curation.relabeling.judged_pairs import JudgedPair
+from curation.relabeling.judged_pairs import CHANGED, JudgedPair
 from curation.store import Store
 from curation.store.documents import documents_by_hash
 
-LONGEST = 4_000
-"""Words of a version that are compared word by word; a longer version shows only so many."""
+MAX_WORDS = 4_000
+"""The number of words at the beginning of a version that are compared word by word and shown."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,9 @@ class TextChange:
 
     Attributes
     ----------
-    kept: the share of words that both have, 0 to 1 (Dice); None if neither has a word.
-    title, body: runs of words in the order of the text.
-    words_left_out: words of the longer version that are not shown.
+    kept: the share of words that both versions contain, 0 to 1 (Dice); None if both versions are empty.
+    title, body: kept, removed and added runs of words in the order of the text.
+    words_left_out: number of words of the longer version that are not shown.
     """
 
     kept: float | None
@@ -34,11 +36,11 @@ class TextChange:
 
 
 def text_change(store: Store, before_hash: str, after_hash: str) -> TextChange:
-    """What is between two versions of a document.
+    """Compare two versions of a document word by word.
 
     Raises
     ------
-    NotFoundError: the project does not have one of them.
+    NotFoundError: the project does not have both versions.
     """
     with store.reading() as cursor:
         documents = documents_by_hash(cursor, [before_hash, after_hash])
@@ -50,20 +52,18 @@ def text_change(store: Store, before_hash: str, after_hash: str) -> TextChange:
     return TextChange(
         kept=words_kept(before.text, after.text),
         title=word_blocks(before.title.split(), after.title.split()),
-        body=word_blocks(old[:LONGEST], new[:LONGEST]),
-        words_left_out=max(0, max(len(old), len(new)) - LONGEST),
+        body=word_blocks(old[:MAX_WORDS], new[:MAX_WORDS]),
+        words_left_out=max(0, max(len(old), len(new)) - MAX_WORDS),
     )
 
 
 def changed_shares(store: Store, pairs: Iterable[JudgedPair]) -> dict[tuple[str | None, str | None], float]:
-    """(version judged, version now) → the share of words that changed, of all documents that changed."""
-    wanted = sorted(
-        {(p.read_hash, p.now_hash) for p in pairs if p.read_hash and p.now_hash and p.read_hash != p.now_hash}
-    )
+    """Return the share of changed words for each changed document, by its judged and its present version."""
+    changed = {pair.hashes for pair in pairs if pair.document == CHANGED}
     with store.reading() as cursor:
-        documents = documents_by_hash(cursor, [name for both in wanted for name in both])
+        documents = documents_by_hash(cursor, {name for hashes in changed for name in hashes if name})
     shares: dict[tuple[str | None, str | None], float] = {}
-    for before, after in wanted:
+    for before, after in changed:
         if before in documents and after in documents:
             kept = words_kept(documents[before].text, documents[after].text)
             shares[before, after] = 0.0 if kept is None else 1 - kept
@@ -71,7 +71,7 @@ def changed_shares(store: Store, pairs: Iterable[JudgedPair]) -> dict[tuple[str 
 
 
 def words_kept(before: str, after: str) -> float | None:
-    """Twice the common words over the words of both, each counted as often as it is there (Dice 1945)."""
+    """Return twice the number of common words over the number of words of both texts (Dice 1945)."""
     old, new = Counter(before.split()), Counter(after.split())
     total = old.total() + new.total()
     return 2 * (old & new).total() / total if total else None

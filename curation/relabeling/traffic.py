@@ -1,23 +1,23 @@
-"""Traffic now against traffic at sampling: which queries are asked more, less, or not at all any more.
+"""Traffic now against traffic at sampling: queries that rise, fall, leave the logs, or are new in the logs.
 
-Logs are ordered by when they were imported, which the audit trail says whatever a clock does. Those between
-two draws make a window. A query's past is the window that it was drawn from; its present is the logs that
-came after the last draw. Without such logs, traffic now is unknown.
+The audit trail orders the logs by their imports, so a wrong clock changes nothing. The logs between two draws
+of samples form a window. The past of a query is the window from which the query was drawn. The present of a
+query is the window after the last draw; traffic now is unknown if this window has no log.
 
-A query is compared with its own past: searches now over searches then. What the total did is taken out by the
-median of this ratio over all texts that both windows have, each weighted by what its counts say of it. Shares
-of the total would say that everything fell where a single query rose. A query has moved if its ratio differs
-from the median by more than noise at 95 %: of both counts, and of the median itself. The noise is the
-noise of counts, or more where the texts scatter more around their median than counts do.
+The ratio of a query is its searches now over its searches then. The median ratio of all texts that are in
+both windows, weighted by the precision of each ratio, measures the change of the total traffic. A share of
+the total would not do: all shares fall where a single query rises. A query has moved if its ratio differs
+from the median by more than noise at 95 %. The noise comes from both counts and from the median, and is
+larger where the ratios scatter more than counts alone would.
 
-Spellings are grouped as in sampling (`queries.sampling.spellings`), unless the current sample's were
-not. A group's searches count for its query, the most asked one where it has several; the others have those
-of their own text. A group without a query of the project that is in the last window alone is a new query.
+Spellings are grouped as in sampling (`queries.sampling.spellings`), unless the current sample was drawn
+without groups. The searches of a group count for its query, or for its most asked query where the group has
+several; the other queries count the searches of their own text. A group is a new query if the project has no
+query of the group and only the last window contains the group.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,44 +35,45 @@ from curation.queries.sampling.stored_sample import read_current
 from curation.store import Cursor
 
 STEADY, RISING, FALLING, LEFT, UNKNOWN_TREND = "steady", "rising", "falling", "gone", "unknown"
-ENOUGH = 20
-"""Searches of a text in both windows together, from which on its ratio says something of the total."""
-FEWEST = 3
-"""With fewer texts nobody can say whether one of them moved or all the others did."""
+MIN_SEARCHES = 20
+"""The searches in both windows together that a text needs for its ratio to count in the median."""
+MIN_TEXTS = 3
+"""The number of texts that a median needs: with fewer texts a moved query and a moved total look alike."""
 NORMAL_MEDIAN = 0.6745
-"""The median of absolute standard normal deviates."""
-# Places in the audit trail. What has none (a project made without it) counts as the oldest.
-_SAMPLED_AT = """
+"""The median of the absolute value of a standard normal variable."""
+# A place is a position in the audit trail; -1 is the place of samples and logs that the trail does not have.
+_PLACES = """
+WITH sampled AS (
     SELECT s.sample_id, coalesce(min(e.rowid), -1) AS place
     FROM samples s LEFT JOIN events e ON e.action = 'sample' AND e.detail->>'sample' = s.sample_id
-    GROUP BY s.sample_id
-"""
-_DRAWS = f"SELECT DISTINCT place FROM ({_SAMPLED_AT}) ORDER BY place"  # noqa: S608
-_DRAWN = f"""
-    SELECT query_id, min(place) FROM sample_queries JOIN ({_SAMPLED_AT}) USING (sample_id) GROUP BY query_id
-"""  # noqa: S608
-_IMPORTS = """
-    SELECT i.import_id, coalesce(min(e.rowid), -1)
-    FROM traffic_imports i
+    GROUP BY s.sample_id),
+imported AS (
+    SELECT i.import_id, coalesce(min(e.rowid), -1) AS place FROM traffic_imports i
     LEFT JOIN events e ON e.action = 'import traffic' AND e.detail->>'import' = i.import_id
-    GROUP BY i.import_id
+    GROUP BY i.import_id),
+draws AS (SELECT DISTINCT place FROM sampled)
 """
-_TOTALS = "SELECT import_id, sum(count)::BIGINT FROM traffic GROUP BY import_id"
-_COUNTS = """
-    SELECT normalised, import_id, sum(count)::BIGINT FROM traffic WHERE normalised <> '' GROUP BY ALL
-"""
+_WINDOWS = f"{_PLACES} SELECT count(*) + 1 FROM draws"  # noqa: S608
+_COUNTS = f"""{_PLACES}
+SELECT normalised, (SELECT count(*) FROM draws d WHERE d.place < i.place), sum(count)::BIGINT
+FROM traffic JOIN imported i USING (import_id) GROUP BY ALL
+"""  # noqa: S608
+_DRAWN = f"""{_PLACES},
+drawn AS (
+    SELECT query_id, min(place) AS place FROM sample_queries JOIN sampled USING (sample_id) GROUP BY query_id)
+SELECT query_id, (SELECT count(*) FROM draws d WHERE d.place < q.place) FROM drawn q
+"""  # noqa: S608
 
 
 class QueryTraffic(NamedTuple):
-    """A query's traffic.
+    """The traffic of a query at sampling and now.
 
     Attributes
     ----------
-    then: searches at sampling; None for queries that were not drawn.
-    expected: searches now had it done what the median query did; None if that is not known.
-    now: searches since the last draw; None if there are no logs since.
-    trend: 'rising' or 'falling' where it moved; 'gone' where a falling one is not asked at all; 'steady';
-        'unknown'.
+    then: searches at sampling; None for a query that was not drawn.
+    expected: searches that the query would have now if it had changed like the median query; None if unknown.
+    now: searches since the last draw; None if no log was imported since.
+    trend: 'rising', 'falling', 'steady', 'unknown', or 'gone' for a falling query without any search now.
     """
 
     then: int | None
@@ -82,13 +83,13 @@ class QueryTraffic(NamedTuple):
 
 
 class TotalChange(NamedTuple):
-    """What the total did from one window to another, by logarithms of the texts' ratios.
+    """The change of the total traffic between two windows, from the logarithms of the texts' ratios.
 
     Attributes
     ----------
-    median: of the ratios; error: its standard error.
-    scatter: standard deviations of a ratio in units of what its counts alone would have, at least 1.
-    texts: how many were compared.
+    median: the weighted median of the logarithms. error: the standard error of the median.
+    scatter: the standard deviation of a ratio over the deviation that its counts explain; at least 1.
+    texts: number of compared texts.
     """
 
     median: float
@@ -99,15 +100,15 @@ class TotalChange(NamedTuple):
 
 @dataclass(frozen=True)
 class TrafficTable:
-    """The logs by window. What takes long is computed when it is asked for, without holding the file.
+    """The searches of each text in each window; slow properties are computed on first use, without the file.
 
     Attributes
     ----------
     totals: searches of each window, oldest first; the last window is after the last draw.
     logged: normalised text → searches of each window.
-    drawn: query id → the window that it was drawn from.
+    drawn: query id → the window from which the query was drawn.
     known: normalised texts of the project's queries.
-    grouped: whether other spellings count as the query.
+    grouped: whether the searches of other spellings count for a query.
     """
 
     totals: tuple[int, ...]
@@ -118,22 +119,21 @@ class TrafficTable:
 
     @cached_property
     def _by_text(self) -> dict[str, list[int]]:
-        """Text of a query, or of a new group of spellings → searches of each window."""
+        """Count the searches of each window by the text of a query, or of a new group of spellings."""
         counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(self.totals))
-        for text, query in self._queries().items():
+        for text, query in self._query_of_text().items():
             for window, searches in enumerate(self.logged.get(text, ())):
                 counts[query][window] += searches
         return dict(counts)
 
     @cached_property
     def counts(self) -> dict[str, tuple[int, ...]]:
-        """Normalised text of a query → searches of each window, with other spellings."""
+        """Count the searches of each window by the normalised text of a query, other spellings included."""
         return {text: tuple(count) for text, count in self._by_text.items() if text in self.known}
 
     @cached_property
     def new(self) -> tuple[tuple[str, int], ...]:
-        """Normalised texts asked in the last window only, with their searches, the most asked first; empty
-        without new logs."""
+        """List normalised texts that only the last window contains with their searches, most asked first."""
         new = [
             (text, count[-1])
             for text, count in self._by_text.items()
@@ -143,17 +143,17 @@ class TrafficTable:
 
     @cached_property
     def changes(self) -> tuple[TotalChange, ...]:
-        """What the total did from each window to the last."""
+        """Compute the change of the total traffic from each window to the last window."""
         columns = np.array([*self._by_text.values()], np.int64).reshape(-1, len(self.totals))
         return tuple(total_change(column, columns[:, -1]) for column in columns.T)
 
     @property
     def has_new(self) -> bool:
-        """Whether a log came after the last draw."""
-        return bool(self.totals) and self.totals[-1] > 0
+        """Tell whether a log was imported after the last draw."""
+        return self.totals[-1] > 0
 
     def of(self, query_id: str, normalised: str) -> QueryTraffic:
-        """The traffic of one query."""
+        """Return the traffic of one query."""
         counts = self.counts.get(normalised, (0,) * len(self.totals))
         now, window = (counts[-1] if self.has_new else None), self._window(query_id)
         if window is None or now is None:
@@ -162,8 +162,8 @@ class TrafficTable:
         expected = counts[window] * exp(change.median)
         return QueryTraffic(counts[window], expected, now, trend_of(counts[window], now, change))
 
-    def _queries(self) -> dict[str, str]:
-        """Each text that is logged or a query → the query that its searches count for."""
+    def _query_of_text(self) -> dict[str, str]:
+        """Map each text, of a log or of a query, to the text of the query for which its searches count."""
         texts = sorted({*self.logged, *self.known})
         if not self.grouped:
             return dict(zip(texts, texts, strict=True))
@@ -179,7 +179,7 @@ class TrafficTable:
         }
 
     def _window(self, query_id: str) -> int | None:
-        """Its window, or the one before it that has a log: a draw can follow another without one."""
+        """Return the window from which a query was drawn, or the last window before it that has a log."""
         window = self.drawn.get(query_id)
         if window is None:
             return None
@@ -187,52 +187,51 @@ class TrafficTable:
 
 
 def trend_of(then: int, now: int, change: TotalChange) -> str:
-    """What became of a query that was asked so often then and now; half a search is added to either count."""
-    moved, variance = log((now + 0.5) / (then + 0.5)) - change.median, 1 / (then + 0.5) + 1 / (now + 0.5)
+    """Return the trend of a query with these searches then and now; half a search is added to each count."""
+    moved = log((now + 0.5) / (then + 0.5)) - change.median
+    variance = 1 / (then + 0.5) + 1 / (now + 0.5)
     far = Z95 * sqrt(change.scatter**2 * variance + change.error**2)
     if moved < -far and not now:
         return LEFT
-    if change.texts < FEWEST:
+    if change.texts < MIN_TEXTS:
         return UNKNOWN_TREND
     return RISING if moved > far else FALLING if moved < -far else STEADY
 
 
 def total_change(then: Ints, now: Ints) -> TotalChange:
-    """What the total did, by counts of all texts in two windows; by the totals where few texts are in
-    both."""
-    both = (then > 0) & (now > 0) & (then + now >= ENOUGH)
-    if both.sum() < FEWEST:
+    """Compute the change of the total traffic from the counts of all texts in two windows.
+
+    The ratio of the totals is used where few texts are in both windows.
+    """
+    both = (then > 0) & (now > 0) & (then + now >= MIN_SEARCHES)
+    if both.sum() < MIN_TEXTS:
         total = log((now.sum() + 0.5) / (then.sum() + 0.5))
         return TotalChange(total, 0.0, 1.0, int(both.sum()))
-    ratios, error = np.log(now[both] / then[both]), np.sqrt(1 / then[both] + 1 / now[both])
+    ratios = np.log(now[both] / then[both])
+    error = np.sqrt(1 / then[both] + 1 / now[both])
     median = _weighted_median(ratios, 1 / error)
     scatter = max(1.0, float(np.median(np.abs(ratios - median) / error)) / NORMAL_MEDIAN)
     return TotalChange(median, scatter * sqrt(pi / 2 / float((1 / error**2).sum())), scatter, int(both.sum()))
 
 
 def _weighted_median(values: Floats, weights: Floats) -> float:
-    """What minimises the weighted sum of absolute differences."""
+    """Return the value that minimises the weighted sum of absolute differences."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
 def read_traffic(cursor: Cursor) -> TrafficTable:
-    """The logs of the project."""
-    draws = [row[0] for row in cursor.execute(_DRAWS).fetchall()]
-    windows = {name: bisect_left(draws, position) for name, position in cursor.execute(_IMPORTS).fetchall()}
-    number = len(draws) + 1
-    totals = [0] * number
-    for name, searches in cursor.execute(_TOTALS).fetchall():
-        totals[windows[name]] += searches
-    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * number)
-    for normalised, name, searches in cursor.execute(_COUNTS).fetchall():
-        counts[normalised][windows[name]] += searches
-    drawn = {
-        query_id: bisect_left(draws, position) for query_id, position in cursor.execute(_DRAWN).fetchall()
-    }
+    """Read the logs of the project, counted by window."""
+    [(windows,)] = cursor.execute(_WINDOWS).fetchall()
+    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * windows)
+    for normalised, window, searches in cursor.execute(_COUNTS).fetchall():
+        counts[normalised][window] += searches
     sample = read_current(cursor)
-    grouped = DrawRequest().group_spellings if sample is None else sample.parameters["group_spellings"]
-    known = frozenset(text for (text,) in cursor.execute("SELECT normalised FROM queries").fetchall())
-    logged = {text: tuple(count) for text, count in counts.items()}
-    return TrafficTable(tuple(totals), logged, drawn, known, grouped)
+    return TrafficTable(
+        totals=tuple(map(sum, zip(*counts.values(), strict=True))) if counts else (0,) * windows,
+        logged={text: tuple(count) for text, count in counts.items() if text},
+        drawn=dict(cursor.execute(_DRAWN).fetchall()),
+        known=frozenset(text for (text,) in cursor.execute("SELECT normalised FROM queries").fetchall()),
+        grouped=DrawRequest().group_spellings if sample is None else sample.parameters["group_spellings"],
+    )

@@ -1,18 +1,23 @@
-"""How much of the whole set is wrong: what a re-labeling found, and what its random part says of the rest.
+"""The share of wrong grades in the whole set, estimated from a re-labeling.
 
-Pairs that were judged again count as they were found. The random part of a plan is drawn from all pairs that
-the plan does not choose by itself, so that it estimates the share of wrong grades among the pairs that were
-not judged. Both together are the whole set, and no end of the interval is below what was found.
+A pair that was judged again counts as the re-labeling found it. The random part of a plan is drawn from all
+pairs that the plan does not choose by their score, so it estimates the share of wrong grades among the pairs
+that nobody judged again. Both numbers together cover the whole set, and no end of the interval is below the
+found share.
 
-The interval of the share among the rest is Wilson's with the effective number of random pairs: Kish's for the
-weights, over the design effect of the queries where it is above 1, less what the random part has of the rest
-already (W. G. Cochran 1977, Sampling Techniques, sections 5.5 and 9A.3).
+The interval for the pairs that nobody judged again is Wilson's interval with an effective number of random
+pairs. This number is Kish's effective size for the weights, divided by the design effect of the queries if
+the effect is above 1, and corrected for the fraction of the pairs that the random part already holds (W. G.
+Cochran 1977, Sampling Techniques, sections 5.5 and 9A.3).
 
-Whether a pair gets its new grade may depend on that grade. So pairs of the plan without a new grade are
-counted once as all the same and once as all changed (C. F. Manski 1989, Anatomy of the selection problem,
-Journal of Human Resources 24). Both intervals together hold the share at least as often as each of them holds
-its own end (G. W. Imbens and C. F. Manski 2004, Econometrica 72). Plans of earlier versions drew the random
-part from the whole set: it estimates the whole set, never below what was found.
+A grade may influence whether its pair gets a new grade. So the estimate is made twice for the pairs of the
+plan without a new grade: once as if all of them had kept their grade, once as if all of them had changed it
+(C. F. Manski 1989, Anatomy of the selection problem, Journal of Human Resources 24). The union of both
+intervals covers the share at least as often as each interval covers its bound (G. W. Imbens and C. F. Manski
+2004, Econometrica 72).
+
+Plans of earlier versions drew the random part from the whole set. Such a part estimates the share of the
+whole set, and the estimate is never below the found share.
 """
 
 from __future__ import annotations
@@ -28,23 +33,24 @@ from curation.relabeling.plan import RANDOM
 from curation.relabeling.regraded_pairs import QuarterResult, RegradedPair
 
 Share = tuple[float, float, float, float]
-"""A share of pairs, the ends of its 95 % interval, and how many independent pairs they are worth."""
+"""A share of pairs, the two ends of its 95 % interval, and the effective number of independent pairs."""
 MIN_RANDOM_PAIRS = 10
-"""With fewer pairs there is no estimate."""
+"""The number of random pairs that an estimate needs."""
 
 
 class WrongLabels(NamedTuple):
-    """The share of the whole set whose grade was wrong.
+    """The share of wrong grades in the whole set; figures are None where fewer than 10 pairs are random.
 
     Attributes
     ----------
-    population: graded pairs that could be judged, added up over the quarters.
-    judged, found: pairs with both grades, and pairs whose grades differ.
-    drawn, drawn_changed: how many of these are in the random part.
-    effective: how many independent pairs the random part is worth.
-    share, low, high: for the whole set; None with fewer than 10 random pairs. wrong: the share as pairs.
-    open: pairs of the plan without a new grade. least, most: the share if none and if all of them changed;
-        lowest, highest: the ends of both intervals together. None with fewer than 10 random pairs with them.
+    population: number of graded pairs that could be judged, summed over the quarters.
+    judged, found: numbers of pairs with both grades, and of pairs whose grades differ.
+    drawn, drawn_changed: the same two numbers for the random part.
+    effective: effective number of independent pairs of the random part.
+    share, low, high: the share of the whole set and its interval. wrong: the share as a number of pairs.
+    open: number of pairs of the plan without a new grade.
+    least, most: the share if no open pair changed, and if all open pairs changed.
+    lowest, highest: the ends of the union of both intervals.
     """
 
     population: int
@@ -52,12 +58,12 @@ class WrongLabels(NamedTuple):
     found: int
     drawn: int
     drawn_changed: int
-    effective: float
-    share: float | None
-    low: float | None
-    high: float | None
-    wrong: int | None
-    open: int
+    effective: float = 0.0
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    wrong: int | None = None
+    open: int = 0
     least: float | None = None
     most: float | None = None
     lowest: float | None = None
@@ -65,20 +71,17 @@ class WrongLabels(NamedTuple):
 
 
 def wrong_labels(quarters: Sequence[QuarterResult]) -> WrongLabels:
-    """What one quarter says of the whole set, or the mean over several, weighted by the size of the set."""
-    now = [quarter.comparable for quarter in quarters]
-    judged, drawn = sum(map(len, now)), [pair for pairs in now for pair in pairs if pair.part == RANDOM]
+    """Estimate the share for one quarter, or its mean over several quarters weighted by the size of the
+    set.
+    """
+    judged = [pair for quarter in quarters for pair in quarter.comparable]
+    drawn = [pair for pair in judged if pair.part == RANDOM]
     wrong = WrongLabels(
         population=sum(quarter.population for quarter in quarters),
-        judged=judged,
-        found=sum(pair.changed for pairs in now for pair in pairs),
+        judged=len(judged),
+        found=sum(pair.changed for pair in judged),
         drawn=len(drawn),
         drawn_changed=sum(pair.changed for pair in drawn),
-        effective=0.0,
-        share=None,
-        low=None,
-        high=None,
-        wrong=None,
         open=sum(len(quarter.open) for quarter in quarters),
     )
     none, every = (_share_of_set(quarters, more) for more in (False, True))
@@ -100,7 +103,7 @@ def wrong_labels(quarters: Sequence[QuarterResult]) -> WrongLabels:
 
 
 def share_of(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Floats) -> Share:
-    """The weighted share of pairs that changed; pairs of a query change together."""
+    """Compute the weighted share of changed pairs and its interval; pairs of one query are dependent."""
     values = np.array(changed, np.float64)
     share = float(weights @ values / weights.sum())
     kish = float(weights.sum() ** 2 / (weights**2).sum())
@@ -109,18 +112,19 @@ def share_of(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Fl
 
 
 def wilson_share(share: float, n: int) -> tuple[float, float]:
-    """Wilson's interval of a share of n pairs; see `core.statistics.intervals.wilson`.
+    """Compute Wilson's interval of a share of n pairs; see `core.statistics.intervals.wilson`.
 
-    If the share is no whole number of pairs, the ends lie between the ends for the whole numbers around it.
+    If the share is not a whole number of pairs, the ends are interpolated between the two nearest whole
+    numbers.
     """
-    lower, upper = int(share * n), min(n, int(share * n) + 1)
-    part = share * n - lower
-    low_share, other = wilson(lower, n), wilson(upper, n)
-    return (1 - part) * low_share[0] + part * other[0], (1 - part) * low_share[1] + part * other[1]
+    count = int(share * n)
+    part = share * n - count
+    low, high = (1 - part) * np.array(wilson(count, n)) + part * np.array(wilson(min(n, count + 1), n))
+    return float(low), float(high)
 
 
 def _share_of_set(quarters: Sequence[QuarterResult], open_changed: bool | None) -> Share | None:
-    """The share of the set; the open pairs count as changed, as not changed, or (None) as not judged."""
+    """Estimate the share of the set; open pairs count as changed, as not changed, or (None) as not judged."""
     known = [
         [(pair, pair.changed) for pair in quarter.comparable]
         + [(pair, open_changed) for pair in quarter.open if open_changed is not None]
@@ -143,7 +147,7 @@ def _share_of_set(quarters: Sequence[QuarterResult], open_changed: bool | None) 
     effective = worth * sum(rest) / (sum(rest) + len(flat))
     ends = wilson_share(value, max(1, int(effective)))
 
-    def of_set(share: float, upper: bool = False) -> float:
+    def share_of_all(share: float, upper: bool = False) -> float:
         total = 0.0
         for quarter, changed, left in zip(quarters, changed_counts, rest, strict=True):
             whole = changed + left * share
@@ -153,11 +157,11 @@ def _share_of_set(quarters: Sequence[QuarterResult], open_changed: bool | None) 
             total += whole
         return total / population
 
-    return of_set(value), of_set(ends[0]), of_set(ends[1], True), effective
+    return share_of_all(value), share_of_all(ends[0]), share_of_all(ends[1], True), effective
 
 
 def _design_effect(pairs: Sequence[RegradedPair], off: Floats) -> float:
-    """How much more the share varies because pairs of a query change together; at least 1."""
+    """Compute the factor by which the dependence of a query's pairs raises the variance; at least 1."""
     queries, number = query_numbers(pairs)
     alone = float((off**2).sum())
     together = float((np.bincount(queries, off, number) ** 2).sum())
@@ -165,7 +169,8 @@ def _design_effect(pairs: Sequence[RegradedPair], off: Floats) -> float:
 
 
 def query_numbers(pairs: Sequence[RegradedPair]) -> tuple[Ints, int]:
-    """Each pair's query, numbered from 0, and how many there are."""
-    names = sorted({pair.query_id for pair in pairs})
-    number = {name: index for index, name in enumerate(names)}
-    return np.array([number[pair.query_id] for pair in pairs], np.int64), len(names)
+    """Number the queries of the pairs from 0; return the number of each pair's query, and the count of
+    queries.
+    """
+    number = {name: index for index, name in enumerate(sorted({pair.query_id for pair in pairs}))}
+    return np.array([number[pair.query_id] for pair in pairs], np.int64), len(number)

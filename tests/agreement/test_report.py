@@ -220,4 +220,4 @@ def test_the_command_writes_the_page(store: Store, tmp_path) -> None:
     arguments[4] = str(tmp_path / "nowhere" / "agreement.html")
     refused = invoke(arguments)
     assert isinstance(refused.exception, InputError)
-    assert "the page was not written" in str(refused.exception)
+    assert "the file was not written" in str(refused.exception)

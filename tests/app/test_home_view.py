@@ -16,13 +16,13 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.jobs.stored import begin, end
 from curation.operations.workflow.judging import MANAGE, OPEN
-from curation.operations.workflow.project_workflow import read_stages
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support import page
 from tests.support.gold_project import labelled
 from tests.support.page import LEE
 from tests.support.projects import add_names, add_pairs, grade_next, grid
+from tests.support.stages import read_stages
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from app.views.importing import verdict
 from curation.core.errors import RefusedError
 from curation.ingest.readers.problems import Problems
 from curation.ingest.requests import REQUESTS, request_of
-from curation.operations.import_file import DryRun
+from curation.operations.import_jobs import DryRun
 from curation.operations.jobs import jobs_of, worker
 from curation.operations.jobs.files import discard, remove_abandoned, uploads_root
 from curation.store import Annotator, Store

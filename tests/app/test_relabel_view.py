@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from curation.people.annotators import add_annotator
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.plan import make_plan
-from curation.relabeling.report import drift_page, drift_report
+from curation.relabeling.report import drift_report
+from curation.relabeling.report_sections import drift_page
 from curation.relabeling.request import PlanRequest
 from curation.store import Store, utc_now
 from tests.support.page import LEE, button, html, page_at, run

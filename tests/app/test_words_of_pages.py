@@ -68,9 +68,10 @@ FILES = (
     "labeling/import",
     "ingest/",
     "operations/import_file.py",
+    "operations/import_jobs.py",
     "operations/import_collection.py",
 )
-"""Where sentences name options that a page calls by its own labels (`operations.import_file`,
+"""Where sentences name options that a page calls by its own labels (`operations.import_jobs`,
 `submission`).
 """
 COMMAND_LINES = (

@@ -56,7 +56,7 @@ def test_the_index_next_to_the_project_is_named_with_its_size(store: Store) -> N
     index_folder(store.path).mkdir()
     (index_folder(store.path) / "one.counts").write_bytes(b"0" * 3_000_000)
     disk = said(examine(store.path), "disk", "fine")
-    assert "project.duckdb.bm25 (3.0 MB) holds the index of BM25. It can be deleted" in disk
+    assert "project.duckdb.bm25 (3.0 MB) holds the index of BM25. You can delete the folder" in disk
 
 
 def test_a_file_that_others_can_read_is_a_problem(store: Store) -> None:
@@ -187,7 +187,7 @@ def test_files_of_a_left_corpus_that_changed_or_are_gone_are_named(store: Store,
 
 def test_the_command_ends_with_1_where_somebody_must_act(store: Store) -> None:
     project = ["--project", str(store.path)]
-    assert "Nothing asks for action." in invoke([*project, "doctor"]).stdout
+    assert "No finding asks for action." in invoke([*project, "doctor"]).stdout
     store.path.chmod(0o640)
     done = invoke([*project, "doctor", "--json"])
     assert done.exit_code == 1

@@ -18,7 +18,7 @@ from curation.labeling.rounds.rounds import set_round
 from curation.operations.jobs.stored import begin, end
 from curation.operations.registry import OPERATIONS
 from curation.operations.workflow.judging import OpenWork
-from curation.operations.workflow.project_workflow import read_figures, read_stages
+from curation.operations.workflow.project_workflow import read_figures
 from curation.operations.workflow.stage import NAMES, Stage, named, next_stage
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
@@ -32,6 +32,7 @@ from tests.support.freezing import freeze
 from tests.support.gold_project import DISPUTE, LEXICAL, frozen_project, gold_project, labelled
 from tests.support.projects import add_names, add_pairs, grade_next, grid
 from tests.support.relabeled import FIRST, answer_round, judged_project, write_corpus, write_log
+from tests.support.stages import read_stages
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,7 @@ from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.rounds.moving import extend_round, reassign
 from curation.labeling.rounds.practice import let_pass, practise_again
 from curation.labeling.rounds.rounds import delete_round, set_round
-from curation.operations.import_file import carry_out, dry_run
+from curation.operations.import_jobs import carry_out, dry_run
 from curation.operations.jobs import jobs_of
 from curation.people.accounts import (
     activate,

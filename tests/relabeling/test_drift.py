@@ -36,12 +36,10 @@ from curation.relabeling.report import (
     campaign_report,
     change_rows,
     confusion_of,
-    drift_findings,
-    drift_page,
     drift_report,
     drift_row,
-    what_to_do,
 )
+from curation.relabeling.report_sections import drift_findings, drift_page, what_to_do
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.retired_queries import retire_query
 from curation.relabeling.stored_plans import plan_pairs
@@ -324,8 +322,8 @@ def test_the_report_of_a_closed_quarter_never_changes(relabeled: Store, tmp_path
     apart = [(dispute.query_id, dispute.document_id) for dispute in disputes(relabeled)]
     closed = close_round(relabeled, "2026-Q4")
     assert closed.remark == (
-        f"The report of 2026-Q4 is fixed, with {len(apart)} disputed pairs: reopen the round to count what "
-        "comes later."
+        f"The report of 2026-Q4 is fixed, with {len(apart)} disputed pairs: reopen the round to count "
+        "later answers."
     )
     first = shown(relabeled)
     assert "The quarter is closed: its report does not change any more." in first[1]

@@ -12,7 +12,8 @@ from curation.labeling.consensus.consensus import read_consensus
 from curation.people.seal_access import sealed_queries
 from curation.relabeling.plan import make_plan
 from curation.relabeling.regraded_pairs import SEALED, RegradedPair, read_plan_result
-from curation.relabeling.report import drift_findings, drift_page, drift_report
+from curation.relabeling.report import drift_report
+from curation.relabeling.report_sections import drift_findings, drift_page
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.sections import stale_pair_table, stale_query_table
 from curation.relabeling.staleness import staleness

@@ -12,13 +12,13 @@ from curation.evaluation.evaluable_release import evaluable_release
 from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.stored_evaluations import submitted_report
-from curation.operations.workflow.project_workflow import read_stages
 from curation.releases.gate_override import MARK, gate_overrides
 from curation.releases.release_rows import find_release
 from curation.store import Annotator, Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, freeze_against_the_gate, ranked, write_run
 from tests.support.projects import per_module
+from tests.support.stages import read_stages
 
 LEE = Annotator("lee", "lead", False)
 

@@ -8,9 +8,10 @@ import duckdb
 import pytest
 
 from curation.core.errors import InputError, StoreError
-from curation.operations.backup import back_up, read_all_rows
+from curation.operations.backup import back_up
 from curation.operations.doctor import examine
 from curation.operations.project import init_project
+from curation.operations.whole_file import read_all_rows
 from curation.store import Store, open_store
 from curation.store.duckdb_format import BLOCK, HEADERS, damaged_blocks
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from curation.operations.backup import table_names
+from curation.operations.whole_file import table_names
 from curation.store.duckdb_format import BLOCK, HEADERS
 
 OF_TABLE = "SELECT unnest(list_append(additional_block_ids, block_id)) FROM pragma_storage_info('{}')"

@@ -34,11 +34,11 @@ from curation.core.errors import CurationError, RefusedError
 from curation.core.operation import written
 from curation.evaluation.request import EvaluateRequest
 from curation.ingest.requests import request_of
-from curation.operations.backup import Rows, read_all_rows
 from curation.operations.doctor import examine
-from curation.operations.import_file import parameters_of
+from curation.operations.import_jobs import parameters_of
 from curation.operations.jobs import worker
 from curation.operations.jobs.stored import begin, find_job, last_job
+from curation.operations.whole_file import Rows, read_all_rows
 from curation.pooling.request import PoolRequest
 from curation.queries.requests import DrawRequest
 from curation.relabeling.request import PlanRequest

@@ -16,7 +16,7 @@ from curation.core.errors import CurationError
 from curation.ingest.holdings import Holding, read_holdings
 from curation.ingest.preview import preview_file, seems_to_be
 from curation.ingest.requests import REQUESTS, ImportRequest
-from curation.operations.import_file import CHECK, IMPORT
+from curation.operations.import_jobs import CHECK, IMPORT
 from curation.operations.workflow.stage import Action
 from curation.store import Annotator
 

@@ -18,7 +18,7 @@ from curation.core.errors import CurationError, InputError
 from curation.core.text import counted
 from curation.ingest.import_outcome import ImportOutcome
 from curation.ingest.requests import ImportRequest
-from curation.operations.import_file import (
+from curation.operations.import_jobs import (
     CHECK,
     IMPORT,
     DryRun,

@@ -12,7 +12,8 @@ from app.views.releases import freezing, relabel, release, rule, split
 from curation.agreement.gate import gate_now
 from curation.operations.jobs.figures import figures_of
 from curation.operations.jobs.files import remove_old_results
-from curation.operations.workflow.project_workflow import read_state, release_stages
+from curation.operations.workflow.project_workflow import read_state
+from curation.operations.workflow.release_stages import release_stages
 from curation.store import Annotator
 
 RELABEL = "Re-label"

@@ -12,7 +12,8 @@ from app.views.releases.relabel_plan import OPENING
 from curation.core.text import pluralize
 from curation.operations.jobs.figures import figures_of
 from curation.relabeling.calendar import DONE, QuarterWork, read_work
-from curation.relabeling.report import DriftReport, drift_findings, drift_page, drift_report, drift_sections
+from curation.relabeling.report import DriftReport, drift_report
+from curation.relabeling.report_sections import drift_findings, drift_page, drift_sections
 from curation.relabeling.staleness import staleness
 from curation.store import utc_now
 

@@ -36,7 +36,7 @@ MODULES = (
     "curation.releases.sampling_operations",
     "curation.pooling.pool",
     "curation.releases.operations",
-    "curation.operations.import_file",
+    "curation.operations.import_jobs",
     "pandas",  # which pyarrow imports when it first makes an array
 )
 """What jobs import and takes long: a process that waits for a job imports it meanwhile (200 MB)."""

@@ -1,5 +1,7 @@
-"""The workflow of a project, from its first import to re-labeling: the state of each stage, and what is next.
+"""The workflow of a project from its first import to re-labeling: the state of each stage, and the next
+stage.
 
-Nothing is stored about stages. Each is read from what the other rooms store, in two parts: counts, which are
-quick, and figures (the gate, what is due), which a caller may bring from memory or leave out at first.
+The project stores no stages. Each stage follows from the data of the other rooms in two steps: facts that are
+    quick
+to read, and slow figures (the gate, the re-labeling that is due), which a caller may add later.
 """

@@ -1,8 +1,8 @@
-"""The stages in which people judge and decide: rounds and their people, disputes, and the split."""
+"""The stages in which people judge and decide: people, rounds, disputes and the split."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -23,27 +23,27 @@ from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Cursor, Store, get_setting
 
 RECENT = timedelta(hours=1)
-"""Who answered within it is at work."""
+"""An annotator who answered within this time is at work."""
 MANAGE = "Manage"
-"""The part of the page Rounds where a round is resumed."""
+"""The part of the page Rounds in which a lead resumes a round."""
 OPEN = "Open a round"
-"""The part of the page Rounds where one is opened."""
-SILENT = timedelta(days=3)
-"""After so long without an answer, an open round needs somebody to ask why."""
+"""The part of the page Rounds in which a lead opens a round."""
+MAX_SILENCE = timedelta(days=3)
+"""The time without an answer after which an open round needs attention."""
 
 
 class OpenWork(NamedTuple):
-    """What rounds there are.
+    """The rounds of a project and the people who judge in them.
 
     Attributes
     ----------
-    open: rounds with something left to answer, paused ones among them.
-    answered: items of the open rounds. left: items that can still be shown.
-    finished: rounds that people were asked in, in which nothing is left to answer or that were closed.
-    imported: sets of judgments that were imported.
-    opened_at: of the newest round that people were asked in.
-    people: who can judge, leads and reviewers left out.
-    failed: who has not passed practice.
+    open: rounds with open items, paused rounds included.
+    answered, left: numbers of answered and of open items in the open rounds.
+    finished: number of rounds that are closed or have no open item.
+    imported: number of imported sets of judgments.
+    opened_at: time at which the newest round was opened.
+    people: names of the annotators who can judge, without leads and reviewers.
+    failed: names of the annotators who did not pass practice.
     """
 
     open: tuple[RoundState, ...]
@@ -57,20 +57,16 @@ class OpenWork(NamedTuple):
 
     @property
     def share(self) -> float:
-        """How much of the open rounds is answered."""
+        """The answered share of the items of the open rounds."""
         return answered_share(self.answered, self.left)
 
 
 def read_rounds(cursor: Cursor) -> OpenWork:
-    """Read the rounds; practice and pilots do not belong to this stage."""
+    """Read the rounds and their people; practice rounds and pilots do not count."""
     states = [state for state in all_states(cursor) if state.kind not in ("practice", "pilot")]
     asked = [state for state in states if state.kind != "imported"]
     open_rounds = tuple(state for state in asked if not state.closed and state.open_items)
-    failed = [
-        practice_status.annotator
-        for practice_status in practice_statuses(cursor)
-        if practice_status.state.passed is False
-    ]
+    failed = [status.annotator for status in practice_statuses(cursor) if status.state.passed is False]
     return OpenWork(
         open=open_rounds,
         answered=sum(open_round.answered for open_round in open_rounds),
@@ -84,7 +80,7 @@ def read_rounds(cursor: Cursor) -> OpenWork:
 
 
 def people_stage(open_work: OpenWork) -> Stage:
-    """Who judges; a project whose judgments came otherwise needs nobody."""
+    """Make the stage of people; a project with imported judgments only needs no annotator."""
     add = Action("Add people", "team", "goldgrade people add NAME")
     if open_work.people:
         line = f"{pluralize(len(open_work.people), 'annotator')}: {named(open_work.people)}."
@@ -97,24 +93,28 @@ def people_stage(open_work: OpenWork) -> Stage:
 def round_stage(
     open_work: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepared, now: datetime
 ) -> Stage:
-    """Open rounds with their progress; else what waits for a round."""
+    """Make the stage of rounds: the progress of open rounds, or the pairs that wait for a round."""
     new = prepared.pool is not None and (
         open_work.opened_at is None or prepared.pool.built_at > open_work.opened_at
     )
-    waiting = prepared.unshown if new or not (open_work.finished or open_work.imported) else 0
+    is_judged = bool(open_work.finished or open_work.imported)
+    opens = Action(OPEN, "rounds", "goldgrade round open NAME --annotators a,b", {"part": OPEN})
     if open_work.open:
-        stage = _open(open_work, work, now)
-    elif waiting:
-        stage = _waiting(open_work, waiting)
-    elif open_work.finished or open_work.imported:
-        stage = Stage(
-            "round",
-            "done",
-            _finished(open_work),
-            Action("See the rounds", "rounds", "goldgrade round status"),
-        )
+        stage = _open_rounds_stage(open_work, work, now)
+    elif prepared.unshown and (new or not is_judged):
+        state: State = "needs attention" if open_work.finished else "not begun"
+        line = f"{pluralize(prepared.unshown, 'pair waits', 'pairs wait')} to be judged"
+        can_judge = f"{pluralize(len(open_work.people), 'annotator')} can judge"
+        who = can_judge if open_work.people else "the project has no annotator yet"
+        stage = Stage("round", state, f"{line}; {who}.", opens)
+    elif is_judged:
+        rounds = f"{pluralize(open_work.finished, 'round')} judged" if open_work.finished else ""
+        files = pluralize(open_work.imported, "file") if open_work.imported else ""
+        parts = filter(None, [rounds, files and f"{files} of judgments imported"])
+        see = Action("See the rounds", "rounds", "goldgrade round status")
+        stage = Stage("round", "done", f"{' · '.join(parts)}. No round is open.", see)
     else:
-        stage = Stage("round", "not begun", "People judge the documents of each query.", _open_round())
+        stage = Stage("round", "not begun", "People judge the documents of each query.", opens)
     if open_work.failed:
         who = f"{named(open_work.failed)} did not pass practice and cannot begin."
         people = Action("See who practises", "team", "goldgrade practice NAME")
@@ -122,29 +122,7 @@ def round_stage(
     return stage
 
 
-def _waiting(open_work: OpenWork, waiting: int) -> Stage:
-    state: State = "needs attention" if open_work.finished else "not begun"
-    line = f"{pluralize(waiting, 'pair waits', 'pairs wait')} to be judged"
-    who = (
-        f"{pluralize(len(open_work.people), 'annotator')} can judge"
-        if open_work.people
-        else "no annotator is here yet"
-    )
-    return Stage("round", state, f"{line}; {who}.", _open_round())
-
-
-def _open_round() -> Action:
-    command = "goldgrade round open NAME --annotators a,b"
-    return Action(OPEN, "rounds", command, {"part": OPEN})
-
-
-def _finished(open_work: OpenWork) -> str:
-    rounds = f"{pluralize(open_work.finished, 'round')} judged" if open_work.finished else ""
-    imported = f"{pluralize(open_work.imported, 'file')} of judgments imported" if open_work.imported else ""
-    return f"{' · '.join(filter(None, [rounds, imported]))}. No round is open."
-
-
-def _open(open_work: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
+def _open_rounds_stage(open_work: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
     whole = open_work.answered + open_work.left
     names = named([state.round for state in open_work.open])
     line = f"{names}: {open_work.answered:,} of {whole:,} answered ({percent(open_work.share)})."
@@ -155,51 +133,46 @@ def _open(open_work: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> 
     if paused:
         manage = replace(progress, label="Resume it", parameters={"round": paused[-1], "part": MANAGE})
         return replace(stage, state="needs attention", line=f"{line} Paused: {named(paused)}.", action=manage)
-    last = max((annotator.answered[-1] for annotator in work if annotator.answered), default=None)
-    since = last or open_work.open[-1].opened_at
-    if now - since > SILENT:
+    last_answer = {annotator.annotator: annotator.answered[-1] for annotator in work if annotator.answered}
+    since = max(last_answer.values(), default=open_work.open[-1].opened_at)
+    if now - since > MAX_SILENCE:
         silent = f"{line} Nobody has answered since {since:%d %b %Y}."
         return replace(stage, state="needs attention", line=silent)
-    return replace(stage, line=" ".join(filter(None, [line, _who(work, now), _when(work, now)])))
+    recent = [name for name, at in last_answer.items() if now - at <= RECENT]
+    if recent:
+        line += f" In the last hour: {named(recent)}."
+    if (done_at := forecast(work, now)[0]) is not None:
+        line += f" Done about {done_at:%d %b}."
+    return replace(stage, line=line)
 
 
 def read_answers(store: Store, rounds: Sequence[RoundState]) -> list[AnnotatorWork]:
-    """Everybody's work in all of these rounds."""
-    work_of: dict[str, AnnotatorWork] = {}
+    """Read the work of each annotator, summed over the rounds."""
+    work_of: defaultdict[str, list[AnnotatorWork]] = defaultdict(list)
     for state in rounds:
-        for annotator_work in annotators_work(store, state.round):
-            before = work_of.get(annotator_work.annotator, AnnotatorWork(annotator_work.annotator, 0, [], []))
-            answered = sorted([*before.answered, *annotator_work.answered])
-            seconds = [*before.seconds, *annotator_work.seconds]
-            grades = dict(Counter(before.grades) + Counter(annotator_work.grades))
-            work_of[annotator_work.annotator] = AnnotatorWork(
-                annotator_work.annotator, before.open + annotator_work.open, answered, seconds, grades
-            )
-    return [work_of[name] for name in sorted(work_of)]
-
-
-def _who(work: Sequence[AnnotatorWork], now: datetime) -> str:
-    here = [
-        annotator.annotator
-        for annotator in work
-        if annotator.answered and now - annotator.answered[-1] <= RECENT
+        for work in annotators_work(store, state.round):
+            work_of[work.annotator].append(work)
+    return [
+        AnnotatorWork(
+            annotator=name,
+            open=sum(work.open for work in works),
+            answered=sorted(at for work in works for at in work.answered),
+            seconds=[seconds for work in works for seconds in work.seconds],
+            grades=dict(sum((Counter(work.grades) for work in works), Counter())),
+        )
+        for name, works in sorted(work_of.items())
     ]
-    return f"In the last hour: {named(here)}." if here else ""
-
-
-def _when(work: Sequence[AnnotatorWork], now: datetime) -> str:
-    done_at = forecast(work, now)[0]
-    return "" if done_at is None else f"Done about {done_at:%d %b}."
 
 
 class SettledGrades(NamedTuple):
-    """What became of the judgments.
+    """The judged pairs, their disputes, and the graded queries by part of the split.
 
     Attributes
     ----------
-    judged, disputed, decided: pairs; of the disputed ones, `awaited` get one more opinion first.
-    graded: queries in force with a grade; `outside` those that the current split has in no part.
-    parts: part → queries in it; None without a split.
+    judged, disputed, decided: numbers of pairs that are judged, disputed, and decided by a reviewer.
+    awaited: number of disputed pairs that wait for a second opinion.
+    graded, outside: numbers of active queries with a grade, and of these queries in no part of the split.
+    parts: number of queries in each part; None without a split.
     """
 
     judged: int
@@ -212,31 +185,28 @@ class SettledGrades(NamedTuple):
 
 
 def read_settled(cursor: Cursor) -> SettledGrades:
-    """Read what became of them."""
-    pairs, marks = compute_consensus(read_votes(cursor)).pairs, read_marks(cursor)
-    waiting = awaited_opinions(cursor)
+    """Read the judged pairs, their disputes, and the parts of the split."""
+    pairs = compute_consensus(read_votes(cursor)).pairs
+    marks, waiting = read_marks(cursor), awaited_opinions(cursor)
     disputed = [pair[:2] for pair in pairs if marks.is_disputed(pair)]
     active = {query.query_id for query in active_queries(cursor)}
     graded = {pair.query_id for pair in pairs if pair.grade is not None} & active
     split_id = get_setting(cursor, "split")
-    rows = cursor.execute("SELECT part, query_id FROM split_assignments WHERE split_id = ?", [split_id])
-    parts: dict[str, int] = {}
-    for part, query_id in rows.fetchall():
-        parts[part] = parts.get(part, 0) + 1
-        graded.discard(query_id)
+    sql = "SELECT query_id, part FROM split_assignments WHERE split_id = ?"
+    part_of = dict(cursor.execute(sql, [split_id]).fetchall())
     return SettledGrades(
         judged=len(pairs),
         disputed=len(disputed),
         awaited=sum(pair in waiting for pair in disputed),
         decided=sum(pair.how == "adjudicated" for pair in pairs),
-        graded=len({pair.query_id for pair in pairs if pair.grade is not None} & active),
-        outside=len(graded),
-        parts=dict(sorted(parts.items())) if split_id is not None else None,
+        graded=len(graded),
+        outside=len(graded - part_of.keys()),
+        parts=dict(sorted(Counter(part_of.values()).items())) if split_id is not None else None,
     )
 
 
 def adjudicate_stage(settled_grades: SettledGrades, alpha: GateCheck | None) -> Stage:
-    """Disputes that wait."""
+    """Make the stage of adjudication: the disputed pairs that wait for a decision."""
     agreement = Action("See agreement", "agreement", "goldgrade agreement")
     if not settled_grades.judged:
         waits = "A reviewer settles the pairs on which annotators differ."
@@ -260,21 +230,19 @@ def adjudicate_stage(settled_grades: SettledGrades, alpha: GateCheck | None) -> 
 
 
 def split_stage(settled_grades: SettledGrades, is_settled: bool) -> Stage:
-    """The parts of the split.
+    """Make the stage of the split: its parts, and the graded queries in no part.
 
     Parameters
     ----------
-    is_settled: whether people are done judging and deciding.
+    is_settled: whether all pairs are judged and decided.
     """
     command = "goldgrade split"
     split = Action("Split the queries", "releases", command, {"stage": "Split"})
     if settled_grades.parts is None:
-        has = pluralize(settled_grades.graded, "graded query is", "graded queries are")
-        line = (
-            f"{has} in no part yet."
-            if settled_grades.graded
-            else "Splits queries into dev and test without leakage."
-        )
+        line = "A split divides queries into dev and test without leakage."
+        if settled_grades.graded:
+            are = pluralize(settled_grades.graded, "graded query is", "graded queries are")
+            line = f"{are} in no part yet."
         return Stage("split", "not begun", line, split)
     sizes = " · ".join(f"{part} {count:,}" for part, count in settled_grades.parts.items())
     line = f"{sizes} queries."
@@ -283,9 +251,5 @@ def split_stage(settled_grades: SettledGrades, is_settled: bool) -> Stage:
         if is_settled:
             again = Action("Split again", "releases", command, {"stage": "Split"})
             return Stage("split", "needs attention", line, again)
-    return Stage(
-        "split",
-        "done",
-        line,
-        Action("See the parts", "releases", "goldgrade split --certificate", {"stage": "Split"}),
-    )
+    see = Action("See the parts", "releases", "goldgrade split --certificate", {"stage": "Split"})
+    return Stage("split", "done", line, see)

@@ -1,7 +1,8 @@
-"""The stages of releases: the newest one next to the grades of now, evaluations on it, and re-labeling."""
+"""The stages of releases: freezing the next release, evaluations on the newest release, and re-labeling."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
@@ -23,9 +24,9 @@ from curation.releases.seal import SealedEvaluation, sealed_evaluations
 from curation.store import Cursor
 
 PART = {"stage": "Re-label"}
-"""What opens re-labeling on the page Releases."""
+"""The parameters that open re-labeling on the page Releases."""
 RECENT = timedelta(days=7)
-"""For so long a sealed evaluation by somebody who is no lead asks for attention."""
+"""The time for which a sealed evaluation by a person who is no lead asks for attention."""
 _SINCE = """
 SELECT (SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id)
         JOIN rounds r USING (round_id)
@@ -43,10 +44,10 @@ class NewestRelease(NamedTuple):
 
     Attributes
     ----------
-    since: answers and decisions after it was frozen.
-    evaluations, systems: made on the page Evaluate.
-    sealed: sealed evaluations on it; `others` are those by somebody who is no lead.
-    mark: that it was frozen against the gate, where it was.
+    since: number of answers and decisions after the freeze.
+    evaluations, systems: numbers of evaluations on the page Evaluate and of their systems.
+    sealed: number of sealed evaluations. others: the sealed evaluations by people who are no leads.
+    mark: the sentence that the release was frozen against the gate, if it was.
     """
 
     row: ReleaseRow
@@ -59,18 +60,18 @@ class NewestRelease(NamedTuple):
 
     @property
     def name(self) -> str:
-        """With its mark."""
+        """The name of the release with its mark."""
         return with_gate_override(self.row.name, self.mark)
 
 
 def read_newest(cursor: Cursor) -> NewestRelease | None:
-    """Read it; None before the first."""
+    """Read the newest release; None before the first release."""
     rows = list_releases(cursor)
     if not rows:
         return None
     row = rows[-1]
     values = {"at": row.frozen_at, "release": row.release_id}
-    since, evaluations, systems = cursor.execute(_SINCE, values).fetchall()[0]
+    [(since, evaluations, systems)] = cursor.execute(_SINCE, values).fetchall()
     leads = {name for (name,) in cursor.execute("SELECT name FROM annotators WHERE role = 'lead'").fetchall()}
     every = sealed_evaluations(cursor, row.release_id)
     others = tuple(evaluation for evaluation in every if evaluation.evaluated_by not in leads)
@@ -81,18 +82,18 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
 def freeze_stage(
     newest_release: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
 ) -> Stage:
-    """The newest release.
+    """Make the stage of the freeze: the newest release, and the answers since.
 
     Parameters
     ----------
-    is_settled: whether people are done judging and deciding, and queries are in parts.
+    is_settled: whether all pairs are judged and decided, and all graded queries are in parts.
     """
     page, command = "releases", "goldgrade freeze NAME"
     freeze = Action("Freeze a release", page, command, {"stage": "Freeze"})
     shut = shut_by(gate) if grades.judged else ""
     attention = bool(shut) and is_settled
     if newest_release is None:
-        line = "The first release keeps the settled grades for good."
+        line = "The first release fixes the settled grades."
         if shut:
             line = shut
         elif gate is not None and grades.graded:
@@ -106,34 +107,32 @@ def freeze_stage(
         f"{newest_release.row.frozen_by}."
     )
     if newest_release.since:
-        line += (
-            f" {pluralize(newest_release.since, 'answer or decision', 'answers and decisions')} came since."
-        )
+        came = pluralize(newest_release.since, "answer or decision", "answers and decisions")
+        line += f" {came} came since."
         if is_settled:
-            line = f"{line} {shut}".rstrip()
-            return Stage(
-                "freeze", "needs attention", line, Action("Freeze again", page, command, {"stage": "Freeze"})
-            )
+            again = replace(freeze, label="Freeze again")
+            return Stage("freeze", "needs attention", f"{line} {shut}".rstrip(), again)
     for lacking in half_judged_sentence(half_judged(newest_release.row)):
         return Stage("freeze", "needs attention", f"{line} {lacking}", freeze)
     return Stage("freeze", "done", line, Action("See the releases", page, "goldgrade releases"))
 
 
 def evaluate_stage(newest_release: NewestRelease | None, now: datetime) -> Stage:
-    """Runs that were scored on the newest release."""
+    """Make the stage of evaluations on the newest release."""
     score = Action("Score a run", "evaluate", "goldgrade evaluate NAME --run FILE")
     if newest_release is None:
-        return Stage("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
+        about = "An evaluation scores systems on a release, with intervals."
+        return Stage("evaluate", "not begun", about, score)
     name = newest_release.name
     if not (newest_release.evaluations or newest_release.sealed):
         return Stage("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
-    made = (
-        f"{pluralize(newest_release.evaluations, 'evaluation')} of "
-        f"{pluralize(newest_release.systems, 'system')}"
-    )
-    sealed = pluralize(newest_release.sealed, "sealed evaluation")
-    counts = [made if newest_release.evaluations else "", sealed if newest_release.sealed else ""]
-    line = f"{name}: {' · '.join(filter(None, counts))}."
+    counts = []
+    if newest_release.evaluations:
+        systems = pluralize(newest_release.systems, "system")
+        counts.append(f"{pluralize(newest_release.evaluations, 'evaluation')} of {systems}")
+    if newest_release.sealed:
+        counts.append(pluralize(newest_release.sealed, "sealed evaluation"))
+    line = f"{name}: {' · '.join(counts)}."
     recent = [other for other in newest_release.others if now - other.evaluated_at <= RECENT]
     if recent:
         last = recent[-1]
@@ -146,7 +145,7 @@ def evaluate_stage(newest_release: NewestRelease | None, now: datetime) -> Stage
 
 
 def shut_by(gate: Gate | None) -> str:
-    """What the gate is shut by; nothing where it is open or not known."""
+    """Say which figures shut the gate; '' if the gate is open or not known."""
     if gate is None or gate.open:
         return ""
     against = (shortfall(check.figure, check.state) for check in gate.against)
@@ -154,7 +153,7 @@ def shut_by(gate: Gate | None) -> str:
 
 
 def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
-    """The present quarter, and its re-labeling or an earlier one that is still open."""
+    """Read the present quarter, and its re-labeling or an earlier re-labeling that is still open."""
     quarter, work = present_quarter(cursor, today), read_work(cursor)
     of_quarter = [row for row in work if row.quarter == quarter or row.state == OPEN]
     return quarter, of_quarter[-1] if of_quarter else None
@@ -163,41 +162,33 @@ def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
 def relabel_stage(
     released: bool, quarter: str, work: QuarterWork | None, due: RelabelingCalendar | None
 ) -> Stage:
-    """What is due.
+    """Make the stage of re-labeling.
 
     Parameters
     ----------
-    released: whether there is a release.
-    due: None if it was not read.
+    released: whether the project has a release.
+    due: the re-labeling that is due; None if it was not read.
     """
     look = Action("See what is due", "releases", "goldgrade relabel plan --due", PART)
     if not released:
-        return Stage(
-            "re-label",
-            "not begun",
-            "Begins with the first release: a part is judged again each quarter.",
-            look,
-        )
+        begins = "Re-labeling begins with the first release: people judge a part again each quarter."
+        return Stage("re-label", "not begun", begins, look)
     if work is not None and work.state != PLANNED:
         name = work.quarter
         line = f"{name}: {work.whole:,} of {pluralize(work.pairs, 'pair')} judged again."
         if work.state not in (OPEN, DONE):
             line = f"{line} The round {work.round!r} was closed before: reopen it."
             return Stage("re-label", "needs attention", line, look)
-        changed = Action(
-            "See what changed", "releases", "goldgrade relabel report", {**PART, "quarter": "Report"}
-        )
+        report = {**PART, "quarter": "Report"}
+        changed = Action("See what changed", "releases", "goldgrade relabel report", report)
         return Stage("re-label", "at work" if work.state == OPEN else "done", line, changed)
     plan = Action("Plan the quarter", "releases", "goldgrade relabel plan", {**PART, "quarter": "Plan"})
     if work is not None:
         line = f"{quarter} is planned: {pluralize(work.pairs, 'pair')}. Its round is not open yet."
-        opens = Action(
-            "Open the quarter",
-            "releases",
-            "goldgrade relabel open --annotators a,b",
-            {**PART, "quarter": "Plan"},
+        command = "goldgrade relabel open --annotators a,b"
+        return Stage(
+            "re-label", "needs attention", line, replace(plan, label="Open the quarter", command=command)
         )
-        return Stage("re-label", "needs attention", line, opens)
     if due is None:
         return Stage("re-label", "done", f"{quarter}.", look)
     if due.is_due:

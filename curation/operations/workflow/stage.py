@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -14,30 +13,29 @@ from curation.ingest.filters import outside_pairs
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.stored_runs import stored_runs
 from curation.queries.sampling.stored_sample import SampleReport, read_current
-from curation.store import Cursor, get_setting
+from curation.store import Cursor, fetch, get_setting
 from curation.store.documents import count_documents, is_held
 
 State = Literal["not begun", "at work", "done", "needs attention"]
 
 WORDS: Mapping[State, str] = {"not begun": "to do", "at work": "in progress"}
-"""States that people read in other words."""
+"""The words of the app for two of the states."""
 NAMES = (
     *("import", "sample", "pool", "people", "round", "adjudicate"),
     *("split", "freeze", "evaluate", "re-label"),
 )
-"""The stages in order."""
+"""The names of the stages in their order."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """Where a stage is done.
+    """The page and the command by which a stage is done.
 
     Attributes
     ----------
-    label: what the link says.
-    page: the address of the page.
-    parameters: the query string that opens its part.
-    command: what does it on the command line.
+    label: text of the link to the page.
+    page: address of the page. parameters: query string that opens a part of the page.
+    command: the command that does the same work.
     """
 
     label: str
@@ -48,13 +46,14 @@ class Action:
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage.
+    """One stage of the workflow.
 
     Attributes
     ----------
-    line: its state in one line: counts, who is at it, what is due.
-    answers: day → answers of the round at work, of the last days.
-    alpha: ordinal alpha against what the gate demands of it; None if nothing was judged or it is not read.
+    line: the state in one line, with counts, people at work and dates.
+    answers: number of answers of the open round for each of the last days.
+    alpha: ordinal alpha and the alpha that the gate demands; None if nothing was judged or alpha was not
+        read.
     """
 
     name: str
@@ -66,40 +65,39 @@ class Stage:
 
 
 def next_stage(stages: Sequence[Stage]) -> Stage | None:
-    """The stage that comes next: the first that needs attention, else the first that is not done."""
-    for states in (["needs attention"], ["not begun", "at work"]):
-        for stage in stages:
-            if stage.state in states:
-                return stage
-    return None
+    """Find the next stage: the first stage that needs attention, else the first stage that is not done."""
+    attention = (stage for stage in stages if stage.state == "needs attention")
+    undone = (stage for stage in stages if stage.state != "done")
+    return next(attention, None) or next(undone, None)
 
 
 def named(names: Sequence[str], most: int = 3) -> str:
-    """Names in a sentence: `ada, ben and 4 more`."""
+    """Join names for a sentence, such as `ada, ben and 4 more`."""
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 class BuiltPool(NamedTuple):
-    """The pool that was built last; `queries` is how many it searched for."""
+    """The pool that was built last; `queries` is the number of queries for which it searched."""
 
     snapshot_id: str
-    systems: tuple[str, ...]
+    systems: list[str]
     queries: int
     built_at: datetime
 
 
 class Prepared(NamedTuple):
-    """What there is to be judged.
+    """The documents, logs, queries and pairs of a project before people judge.
 
     Attributes
     ----------
-    held: engines brought all documents.
-    log_rows: rows of all `logs`.
-    queries: in force. asked: queries in force that have a candidate.
-    pairs: candidates of these queries. unshown: pairs that no round has shown, practice and pilots aside.
-    stale_pool: whether the corpus is another one than the pool's.
+    held: whether engines brought all documents.
+    logs, log_rows: number of logs, and number of their rows.
+    queries, asked: number of active queries, and of active queries with a candidate.
+    pairs: number of candidates of these queries.
+    unshown: number of pairs that no round has shown; practice rounds and pilots do not count.
+    stale_pool: whether the corpus has changed since the pool was built.
     """
 
     documents: int
@@ -116,6 +114,10 @@ class Prepared(NamedTuple):
     stale_pool: bool
 
 
+_LAST_POOL = """
+SELECT snapshot_id, report->>'$.systems[*].system', (report->>'queries')::INTEGER, built_at
+FROM pools ORDER BY rowid DESC LIMIT 1
+"""
 _PAIRS = """
 WITH active AS (SELECT unnest(?::TEXT[]) AS query_id),
 shown AS (
@@ -128,12 +130,12 @@ WHERE (c.query_id, c.document_id) NOT IN (SELECT (unnest(?::TEXT[]), unnest(?::T
 
 
 def read_prepared(cursor: Cursor) -> Prepared:
-    """Read what there is."""
-    logs, rows = cursor.execute("SELECT count(*), coalesce(sum(rows), 0) FROM traffic_imports").fetchall()[0]
+    """Read the facts of a project before people judge."""
+    [(logs, rows)] = cursor.execute("SELECT count(*), coalesce(sum(rows), 0) FROM traffic_imports").fetchall()
     active = [query.query_id for query in active_queries(cursor)]
     outside = [list(ids) for ids in zip(*outside_pairs(cursor), strict=True)] or [[], []]
-    asked, pairs, unshown = cursor.execute(_PAIRS, [active, *outside]).fetchall()[0]
-    pool = _last_pool(cursor)
+    [(asked, pairs, unshown)] = cursor.execute(_PAIRS, [active, *outside]).fetchall()
+    pool = next(iter(fetch(cursor, BuiltPool, _LAST_POOL)), None)
     return Prepared(
         documents=count_documents(cursor),
         held=is_held(cursor),
@@ -151,36 +153,34 @@ def read_prepared(cursor: Cursor) -> Prepared:
 
 
 def import_stage(prepared: Prepared) -> Stage:
-    """Documents, and what people search for."""
+    """Make the stage of imports: documents, and logs or queries."""
     corpus = Action("Import a corpus", "import", "goldgrade import corpus PATH", {"kind": "corpus"})
     queries = Action(
         "Import a log or queries", "import", "goldgrade import traffic PATH", {"kind": "traffic"}
     )
     if not (prepared.documents or prepared.logs or prepared.queries):
-        needs = "Nothing is here yet. goldgrade needs documents, and a log of searches or a list of queries."
+        needs = "The project is empty. goldgrade needs documents, and a log of searches or a list of queries."
         return Stage("import", "not begun", needs, corpus)
-    have = [
-        f"{pluralize(prepared.documents, 'document')}{' of engines' * prepared.held}"
-        if prepared.documents
-        else "",
-        f"{pluralize(prepared.log_rows, 'row')} of {pluralize(prepared.logs, 'log')}"
-        if prepared.logs
-        else "",
-        pluralize(prepared.runs, "run") if prepared.runs else "",
-    ]
-    line = " · ".join(filter(None, have))
+    have = []
+    if prepared.documents:
+        have.append(pluralize(prepared.documents, "document") + (" of engines" if prepared.held else ""))
+    if prepared.logs:
+        have.append(f"{pluralize(prepared.log_rows, 'row')} of {pluralize(prepared.logs, 'log')}")
+    if prepared.runs:
+        have.append(pluralize(prepared.runs, "run"))
+    line = " · ".join(have)
     if not prepared.documents:
         line = line or pluralize(prepared.queries, "query", "queries")
         return Stage("import", "at work", f"{line}. The documents are missing.", corpus)
     if not (prepared.logs or prepared.queries):
-        missing = f"{line}. What people search for is missing: a log, or a list of queries."
+        missing = f"{line}. A log of searches or a list of queries is missing."
         return Stage("import", "at work", missing, queries)
     more = Action("Import more", "import", "goldgrade import run PATH")
     return Stage("import", "done", f"{line}.", more)
 
 
 def sample_stage(prepared: Prepared) -> Stage:
-    """The queries in force."""
+    """Make the stage of the sample: the active queries."""
     draw = Action("Draw a sample", "queries", "goldgrade sample --size 200", {"part": "Sample"})
     look = Action("See the sample", "queries", "goldgrade tags", {"part": "Sample"})
     if prepared.sample is not None:
@@ -200,12 +200,12 @@ def sample_stage(prepared: Prepared) -> Stage:
 
 
 def pool_stage(prepared: Prepared) -> Stage:
-    """The documents to be judged."""
+    """Make the stage of the pool: the documents to be judged."""
     build = Action("Build the pool", "queries", "goldgrade pool --systems bm25 --depth 10", {"part": "Pool"})
     lonely = prepared.queries - prepared.asked
     without = f"{pluralize(lonely, 'query has', 'queries have')} no document to judge"
     if not prepared.pairs:
-        line = f"{without} yet." if lonely else "Finds the documents that people judge for each query."
+        line = f"{without} yet." if lonely else "A pool finds the documents that people judge for each query."
         return Stage("pool", "not begun", line, build)
     line = f"{pluralize(prepared.pairs, 'pair')} of {pluralize(prepared.asked, 'query', 'queries')}"
     if prepared.pool is not None:
@@ -217,15 +217,3 @@ def pool_stage(prepared: Prepared) -> Stage:
     newer = " The corpus is newer than the pool." if prepared.stale_pool else ""
     look = Action("See the pool", "queries", "goldgrade pool --contributions last", {"part": "Pool"})
     return Stage("pool", "done", f"{line}.{newer}", look)
-
-
-def _last_pool(cursor: Cursor) -> BuiltPool | None:
-    rows = cursor.execute(
-        "SELECT snapshot_id, report, built_at FROM pools ORDER BY rowid DESC LIMIT 1"
-    ).fetchall()
-    if not rows:
-        return None
-    snapshot_id, stored, built_at = rows[0]
-    report = json.loads(stored)
-    systems = tuple(row["system"] for row in report["systems"])
-    return BuiltPool(snapshot_id, systems, report["queries"], built_at)

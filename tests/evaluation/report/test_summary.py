@@ -83,7 +83,7 @@ def test_a_run_is_not_compared_with_its_own_file_by_another_path(folder: Path) -
             ["--out", "s.xml"],
             "--out s.xml: it has a test case for each --fail-if, and no --fail-if was given",
         ),
-        (["--out", "s.md", "--out", "./s.md"], "--out s.md: it is what --out writes, too"),
+        (["--out", "s.md", "--out", "./s.md"], "--out s.md: it is also a file that --out writes"),
     ],
 )
 def test_what_cannot_be_summarised_is_refused(folder: Path, options: list[str], said: str) -> None:

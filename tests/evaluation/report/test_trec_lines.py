@@ -82,13 +82,13 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     own_run = str(Path(runs[0]).with_suffix(".csv"))
     shutil.copy(runs[0], own_run)
     own = invoke([*command[:-1], own_run, "--run", own_run, "--part", "dev"])
-    assert "it is a file that is read, too; expected another name" in str(own.exception)
+    assert "it is also a file that is read; expected a different name" in str(own.exception)
     asked = ["--project", str(store.path), "evaluate", "v1", "--run", runs[0], "--run", runs[1]]
     a_of_all, table = str(tmp_path / "of.txt"), str(tmp_path / "t.csv")
     Path(runs[1]).rename(tmp_path / "of.a.txt")
     asked[-1] = f"b={tmp_path / 'of.a.txt'}"
     for more in (["--out", a_of_all], ["--out", table, "--out", table]):
-        assert "expected another name" in str(invoke([*asked, *more]).exception), more
+        assert "expected a different name" in str(invoke([*asked, *more]).exception), more
     assert Path(runs[0]).read_bytes() == before
     with store.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM sealed_evaluations").fetchall() == [(0,)]

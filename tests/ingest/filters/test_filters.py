@@ -32,7 +32,7 @@ from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session.queue import next_showings
 from curation.negatives.hard_negatives import hard_negatives
-from curation.operations.import_file import carry_out
+from curation.operations.import_jobs import carry_out
 from curation.people.annotators import add_annotator
 from curation.people.seal_access import unseal
 from curation.pooling.contributions import contributions

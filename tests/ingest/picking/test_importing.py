@@ -10,7 +10,8 @@ import pytest
 
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.requests import REQUESTS, ImportRequest, request_of
-from curation.operations.import_file import WORK, carry_out, dry_run
+from curation.operations.import_file import WORK
+from curation.operations.import_jobs import carry_out, dry_run
 from curation.store import Store
 from tests.support.projects import all_rows, rows_of
 
@@ -105,7 +106,7 @@ def test_a_bad_file_is_told_in_words_of_the_page(project: Store, request_for: Re
     try:
         asked = request_for(what, file, content, options)
     except InputError as error:  # there is nothing to look at: as the page tells it
-        from curation.operations.import_file import refused
+        from curation.operations.import_jobs import refused
 
         dry = refused(error, asked)
     else:

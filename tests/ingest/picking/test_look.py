@@ -14,7 +14,7 @@ from curation.core.errors import InputError
 from curation.ingest.preview import PREVIEWED_ROWS, preview_file, recognised, seems_to_be
 from curation.ingest.readers.fields import file_fields
 from curation.ingest.requests import REQUESTS, ImportRequest, request_of
-from curation.operations.import_file import dry_run
+from curation.operations.import_jobs import dry_run
 from curation.store import Store
 
 LINES = [{"_id": f"d{number}", "title": f"Tea {number}", "text": "x" * 200} for number in range(30)]

@@ -14,7 +14,7 @@ from curation.guides.guide_text import with_presentation
 from curation.ingest.requests import ImportRequest
 from curation.labeling.presentation.markup import markup_of
 from curation.labeling.rounds.guide_in_force import put_in_force
-from curation.operations.import_file import carry_out, dry_run
+from curation.operations.import_jobs import carry_out, dry_run
 from curation.store import Store
 from tests.support.projects import rows_of
 

@@ -18,7 +18,8 @@ from curation.ingest.importers.reference_answers import read_answers
 from curation.ingest.preview import preview_file
 from curation.ingest.requests import CollectionRequest, request_of, with_columns
 from curation.operations.import_collection import import_collection
-from curation.operations.import_file import dry_run, import_file
+from curation.operations.import_file import import_file
+from curation.operations.import_jobs import dry_run
 from curation.store import Store
 from tests.support.projects import rows_of
 

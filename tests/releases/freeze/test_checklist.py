@@ -14,12 +14,8 @@ from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
-from curation.operations.workflow.project_workflow import (
-    read_figures,
-    read_stages,
-    read_state,
-    release_stages,
-)
+from curation.operations.workflow.project_workflow import read_figures, read_state
+from curation.operations.workflow.release_stages import release_stages
 from curation.releases.card import card_text
 from curation.releases.freeze.checklist import checklist
 from curation.releases.freeze.draft import INCOMPLETE
@@ -31,6 +27,7 @@ from tests.support.command_line import invoke
 from tests.support.freezing import freeze
 from tests.support.gold_project import TOPICS, gold_project
 from tests.support.projects import add_names, per_test, rows_of
+from tests.support.stages import read_stages
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,107 @@
+"""The demo's second quarter: the corpus and the log of thirteen weeks later, made from the first ones.
+
+Some documents are gone or cut short. Some queries left the log, some rose, and names of documents are new
+queries. A hash of its name decides for each document and query, so the same files give the same second
+quarter.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from curation.core.characters import normalise_query
+from curation.core.digests import digest
+from curation.core.progress import Progress, silent
+from curation.ingest.importers.corpus import CorpusImport, import_corpus
+from curation.ingest.importers.traffic.traffic_import import TrafficImport, import_traffic
+from curation.ingest.readers.fields import CorpusFields, TrafficFields
+from curation.store import Store
+
+CORPUS_FIELDS = CorpusFields(group="group")
+TRAFFIC_FIELDS = TrafficFields(query="query", time="time", segment="segment", count="count")
+LATER = timedelta(weeks=13)
+CHANGED, GONE = 10, 25
+"""One document in 10 is cut short, and one document in 25 is gone."""
+LEFT, RISING, NEW = 6, 6, 60
+"""One query in 6 is not asked any more, and one query in 6 is asked three times as often; the name of one
+document in 60 is a new query."""
+MAX_KEPT = 0.6
+"""The share of a text that is kept at most where the text is cut short."""
+
+
+def import_second_quarter(
+    store: Store, corpus: Path, traffic: Path, progress: Progress = silent
+) -> tuple[CorpusImport, TrafficImport]:
+    """Write the second quarter's files next to the corpus of the first quarter, and import them.
+
+    Parameters
+    ----------
+    corpus: JSON lines with id and body. traffic: CSV with time, query, segment, count.
+    """
+    later_corpus, later_traffic = corpus.with_name("corpus-2.jsonl"), corpus.with_name("traffic-2.csv")
+    _write_corpus(corpus, later_corpus)
+    _write_traffic(traffic, corpus, later_traffic)
+    documents = import_corpus(store, later_corpus, CORPUS_FIELDS, progress=progress)
+    return documents, import_traffic(store, later_traffic, TRAFFIC_FIELDS, progress=progress)
+
+
+def _write_corpus(corpus: Path, path: Path) -> None:
+    """Write the corpus without the documents that are gone, and with some texts cut short."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for document in _read_documents(corpus):
+            if _is_drawn("gone", document["id"], GONE):
+                continue
+            if _is_drawn("changed", document["id"], CHANGED):
+                document["body"] = _cut_short(document["body"])
+            file.write(json.dumps(document, ensure_ascii=False) + "\n")
+
+
+def _cut_short(text: str) -> str:
+    """Cut a text after the last line, else after the last word, within the share `MAX_KEPT`."""
+    beginning = text[: int(len(text) * MAX_KEPT)]
+    whole = beginning.rpartition("\n")[0].rstrip() or beginning.rpartition(" ")[0].rstrip()
+    return whole or beginning
+
+
+def _write_traffic(traffic: Path, corpus: Path, path: Path) -> None:
+    """Write the log of thirteen weeks later, with other counts and with names of documents as new queries."""
+    with traffic.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    known = {normalise_query(row["query"]) for row in rows}
+    names = [row["id"] for row in _read_documents(corpus) if _is_drawn("new", row["id"], NEW)]
+    new = [name for name in names if normalise_query(name) not in known]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["time", "query", "segment", "count"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(_later_rows(rows))
+        writer.writerows(_new_rows(new, datetime.fromisoformat(rows[0]["time"]) + LATER))
+
+
+def _later_rows(rows: list[dict[str, str]]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        text = normalise_query(row["query"])
+        if not _is_drawn("left", text, LEFT):
+            times = 3 if _is_drawn("rising", text, RISING) else 1
+            time = datetime.fromisoformat(row["time"]) + LATER
+            yield {**row, "time": time.isoformat(), "count": int(row["count"]) * times}
+
+
+def _new_rows(names: list[str], first: datetime) -> Iterator[dict[str, Any]]:
+    for hour, name in enumerate(names):
+        count = 1 + int(digest("count", name)[:4], 16) % 12
+        time = (first + timedelta(hours=hour)).isoformat()
+        yield {"time": time, "query": name, "segment": "docs-site", "count": count}
+
+
+def _read_documents(corpus: Path) -> Iterator[dict[str, Any]]:
+    with corpus.open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def _is_drawn(kind: str, name: str, one_of: int) -> bool:
+    return int(digest(kind, name)[:8], 16) % one_of == 0

@@ -1,0 +1,118 @@
+"""Reading a project file whole: each block and each value is read, and each table with rows takes a new
+row.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+from curation.core.errors import StoreError
+from curation.store import Cursor, migrations
+from curation.store.duckdb_format import damaged_blocks
+from curation.store.engine_errors import failure, first_line
+from curation.store.project_file import start_engine, stop_engine
+from curation.store.write_ahead_log import log_damage, log_of
+
+Rows = dict[str, int]
+"""Table → its number of rows."""
+_KEYS = """
+WITH keys AS (
+    SELECT table_name, constraint_index, unnest(constraint_column_names) AS column_name
+    FROM duckdb_constraints()
+    WHERE database_name = 'project' AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')),
+changed AS (
+    SELECT table_name, column_name, data_type = 'VARCHAR' AS is_text
+    FROM keys JOIN duckdb_columns() USING (table_name, column_name)
+    WHERE database_name = 'project' AND data_type IN ('INTEGER', 'VARCHAR')
+    QUALIFY is_text OR NOT bool_or(is_text) OVER (PARTITION BY table_name, constraint_index))
+SELECT DISTINCT table_name, column_name, is_text FROM changed ORDER BY ALL
+"""
+"""The columns of keys whose values `write_rows` changes: texts, and the numbers of a key without a text."""
+
+
+def read_whole_file(path: Path) -> Rows:
+    """Read all of a project file, with the changes of its log, and try a new row in each table with rows.
+
+    The file itself changes only where a log was next to it: the new rows go into a log that is removed.
+
+    Raises
+    ------
+    StoreError: the file is damaged, or is no goldgrade project.
+    StoreVersionError: the file was written by a newer goldgrade, or by a version that is too old.
+    """
+    damage = log_damage(path)
+    if damage:
+        raise StoreError(f"{path}: its log is damaged: {damage}.")
+    engine = start_engine(f"{path}.tmp")
+    try:
+        engine.execute("ATTACH ? AS project (TYPE DUCKDB)", [str(path)]).execute("USE project")
+        migrations.missing_in(engine, migrations.shipped())
+        rows = read_all_rows(engine)
+        engine.execute("CHECKPOINT project")
+        write_rows(engine)
+    except duckdb.Error as error:
+        store_error = failure(error)
+        raise StoreError(f"{path}: {store_error.found if store_error else first_line(error)}") from error
+    finally:
+        stop_engine(engine)
+    log_of(path).unlink(missing_ok=True)
+    with path.open("rb") as file:
+        damage = damage_of_blocks(lambda: damaged_blocks(path, file.fileno()))
+    if damage:
+        raise StoreError(f"{path}: {damage}")
+    return rows
+
+
+def damage_of_blocks(find_damaged: Callable[[], list[int]]) -> str:
+    """Say which blocks `find_damaged` finds damaged; '' if all blocks are whole."""
+    try:
+        damage = find_damaged()
+    except ValueError as error:
+        return f"The file is damaged: {error}."
+    if not damage:
+        return ""
+    shown = ", ".join(f"{number:,}" for number in damage[:5])
+    return (
+        f"The file is damaged: the content of {len(damage):,} of its used blocks differs from their sums "
+        f"(block {shown}{', …' if len(damage) > 5 else ''})."
+    )
+
+
+def read_all_rows(cursor: Cursor) -> Rows:
+    """Read every value of every table; DuckDB compares each block that it reads with its checksum."""
+    rows = {}
+    for name in table_names(cursor):
+        sql = f"SELECT count(*), bit_xor(hash(t)) FROM {_quoted(name)} t"  # noqa: S608
+        rows[name] = int(cursor.execute(sql).fetchall()[0][0])
+    return rows
+
+
+def table_names(cursor: Cursor) -> list[str]:
+    """List the tables of the database `project` by name."""
+    sql = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'project' ORDER BY table_name"
+    return [str(name) for (name,) in cursor.execute(sql).fetchall()]
+
+
+def write_rows(cursor: Cursor) -> None:
+    """Insert the first row of each table again, with different keys; commit, because a rollback skips
+    indexes.
+
+    A number is changed only in a key without a text: the number may have to stay below other numbers of its
+        row.
+    """
+    changed = defaultdict(list)
+    for table, column, is_text in cursor.execute(_KEYS).fetchall():
+        new_value = "|| ' written'" if is_text else "+ 1000000000"
+        changed[table].append(f"{_quoted(column)} {new_value} AS {_quoted(column)}")
+    for name in table_names(cursor):
+        row = f"* REPLACE ({', '.join(changed[name])})" if changed[name] else "*"
+        cursor.execute(f"INSERT INTO {_quoted(name)} SELECT {row} FROM {_quoted(name)} LIMIT 1")  # noqa: S608
+
+
+def _quoted(name: str) -> str:
+    """Quote a name from the catalog, which cannot be bound as a parameter."""
+    return '"' + name.replace('"', '""') + '"'

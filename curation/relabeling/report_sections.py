@@ -1,0 +1,218 @@
+"""The drift report for people: its findings as sentences, its sections with tables and a heat map, and
+its page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from curation.core.reports.charts import HeatCell, heat_map
+from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import percent, pluralize
+from curation.relabeling.regraded_pairs import DOCUMENT, GUIDE
+from curation.relabeling.report import ChangeRow, DriftReport, DriftRow
+from curation.relabeling.wrong_labels import MIN_RANDOM_PAIRS, WrongLabels
+
+MAX_ROWS = 50
+"""The number of pairs with a changed grade that are listed, by default."""
+
+
+def drift_page(report: DriftReport, limit: int = MAX_ROWS) -> str:
+    """Write the report as a whole HTML page."""
+    remark = f"Plan {report.plan_id}." if report.plan_id else ""
+    title = f"Re-labeling {report.name}"
+    return html_page(title, drift_findings(report), drift_sections(report, limit), remark)
+
+
+def drift_findings(report: DriftReport) -> list[str]:
+    """Say the main findings of the report, the most important first."""
+    if not report.pairs:
+        return [_judged_sentence(report)]
+    of = f"of {pluralize(report.pairs, 'pair')}"
+    sentences = [
+        _judged_sentence(report),
+        f"{pluralize(report.changed, f'{of} has', f'{of} have')} another grade. The same grade: "
+        f"{_share_text(report.overall.same)}; kappa {_figure_text(report.overall.kappa)}, "
+        f"quadratic kappa {_figure_text(report.overall.quadratic)}.",
+    ]
+    if report.wrong is not None:
+        sentences += [_wrong_sentence(report.wrong), *_pooled_sentences(report)]
+    sentences.append(what_to_do(report.changes))
+    if report.fixed:
+        sentences.append("The quarter is closed: its report does not change any more.")
+    if report.sealed:
+        sentences.append(
+            f"{pluralize(report.sealed, 'of the pairs is', 'of the pairs are')} of parts that "
+            "a release seals: the figures count them, the list of pairs does not name them."
+        )
+    return sentences
+
+
+def _judged_sentence(report: DriftReport) -> str:
+    """Say how many pairs were judged again, with which results, and how many are open."""
+    until = " (until a reviewer decides, an old grade counts)" if report.disputed and report.plan_id else ""
+    newly = f", {report.newly:,} newly graded (no grade before)" if report.newly else ""
+    rest = report.judged - report.pairs - report.disputed - report.newly
+    others = f", {rest:,} left out for other reasons" if rest > 0 else ""
+    are = "is" if report.judged == 1 else "are"
+    return (
+        f"{report.judged:,} of {pluralize(report.planned, 'pair')} {are} judged again: "
+        f"{report.pairs:,} comparable, {report.disputed:,} disputed{until}{newly}{others}; "
+        f"{pluralize(report.open, 'is', 'are')} not judged yet."
+    )
+
+
+def drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
+    """Make the sections of the report in their order, without empty sections."""
+    names = [f"{grade}" for grade in report.scale]
+    left_out = tuple(report.left_out.items())
+    sections = [
+        Section(
+            "Old and new grades",
+            "Each row is an old grade. The color of a cell says how often it became the column's grade.",
+            (heat_map("Old grades (rows) and new grades (columns)", "new grade", names, _cells(report)),)
+            if report.pairs
+            else (),
+            (_confusion_table(report, names),) if report.pairs else (),
+        ),
+        Section(
+            "Agreement", "Agreement of old and new grades.", (), (_table("All pairs", [report.overall]),)
+        ),
+        Section("By type", "", (), (_table("Type", report.by_type), _table("Tag", report.by_tag))),
+        Section("By part of the plan", "", (), (_table("Part", report.by_part),)),
+        Section(
+            "What had changed",
+            "Pairs by the change since their old grade; a pair with both changes is in both rows.",
+            (),
+            (_change_table(report.changes),),
+        ),
+        Section("Pairs with another grade", "", (), (_regraded_table(report, limit),)),
+        Section("Left out", "", (), (Table("Pairs that are not compared", ("reason", "pairs"), left_out),)),
+    ]
+    return [section for section in sections if any(table.rows for table in section.tables)]
+
+
+def _wrong_sentence(wrong: WrongLabels) -> str:
+    of = pluralize(wrong.population, "pair")
+    if wrong.share is None:
+        share = percent(wrong.found / wrong.population, 1)
+        return (
+            f"{wrong.found:,} of {of} ({share}) were found to be wrong. The share of the whole set is not "
+            f"known: an estimate for the other pairs takes {MIN_RANDOM_PAIRS} random pairs with both grades; "
+            f"the plan has {wrong.drawn:,}.{_bounds_sentence(wrong)}"
+        )
+    return (
+        f"In the whole set, {_wrong_text(wrong)} had another grade: about {wrong.wrong:,} of {of}. "
+        f"{wrong.found:,} of them were found. The share of the {wrong.population - wrong.judged:,} other "
+        f"pairs is estimated from {pluralize(wrong.drawn, 'random pair')}: "
+        f"{wrong.drawn_changed:,} of them changed.{_bounds_sentence(wrong)}"
+    )
+
+
+def _wrong_text(wrong: WrongLabels) -> str:
+    return f"{percent(wrong.share, 1)} ({percent(wrong.low, 1)} to {percent(wrong.high, 1)})"
+
+
+def _bounds_sentence(wrong: WrongLabels) -> str:
+    """Say how far the pairs without a new grade can move the share."""
+    if not wrong.open:
+        return ""
+    more = f" {pluralize(wrong.open, 'pair of the plan has', 'pairs of the plan have')} no new grade"
+    if wrong.least is None:
+        return f"{more}; the random pairs are too few for bounds, too."
+    return (
+        f"{more}: the share is {percent(wrong.least, 1)} if none of them changed and "
+        f"{percent(wrong.most, 1)} if all did; both intervals together reach from "
+        f"{percent(wrong.lowest, 1)} to {percent(wrong.highest, 1)}."
+    )
+
+
+def _pooled_sentences(report: DriftReport) -> list[str]:
+    pooled = report.pooled
+    if pooled is None or pooled.share is None:
+        return []
+    return [
+        f"Over {report.pooled_quarters} re-labelings of a year the share was {_wrong_text(pooled)} on "
+        f"average, from {pooled.judged:,} judged pairs, {pooled.drawn:,} of them random."
+        f"{_bounds_sentence(pooled)}"
+    ]
+
+
+def _cells(report: DriftReport) -> list[list[HeatCell]]:
+    def cell(old: int, new: int, count: int, total: int) -> HeatCell:
+        share = count / total if total else None
+        return HeatCell(share, count, f"{pluralize(count, 'pair')} went from {old} to {new}")
+
+    return [
+        [cell(old, new, count, sum(row)) for new, count in zip(report.scale, row, strict=True)]
+        for old, row in zip(report.scale, report.confusion, strict=True)
+    ]
+
+
+def _confusion_table(report: DriftReport, names: Sequence[str]) -> Table:
+    rows = tuple((name, *row) for name, row in zip(names, report.confusion, strict=True))
+    return Table("Pairs by old grade (row) and new grade (column)", ("old grade", *names), rows)
+
+
+def _table(what: str, rows: Sequence[DriftRow]) -> Table:
+    columns = (what.lower(), "pairs", "queries", "same grade", "kappa", "quadratic kappa", "mean shift")
+    cells = tuple(
+        (
+            *(row.name, row.pairs, row.queries, _share_text(row.same)),
+            *map(_figure_text, (row.kappa, row.quadratic, row.shift)),
+        )
+        for row in rows
+    )
+    return Table(what, columns, cells)
+
+
+def what_to_do(rows: Sequence[ChangeRow]) -> str:
+    """Say which pairs to judge again first."""
+    *marked, others = rows
+    words = {DOCUMENT: "whose document changed", GUIDE: "whose grade has changed words in the guide"}
+    clear = [row for row in marked if (row.share.low or 0.0) > (others.share.high or 1.0)]
+    if clear:
+        first = " and ".join(
+            f"{words[row.name]} ({_changed_of_pairs(row)} had another grade)" for row in clear
+        )
+        return f"What to do: judge pairs {first} before the others ({_changed_of_pairs(others)})."
+    return (
+        "What to do: judge by age and at random, because neither changed documents nor changed words of the "
+        "guide are known to mark the pairs with another grade."
+    )
+
+
+def _changed_of_pairs(row: ChangeRow) -> str:
+    return f"{row.changed:,} of {row.pairs:,}"
+
+
+def _change_table(rows: Sequence[ChangeRow]) -> Table:
+    columns = ("what had changed", "pairs", "another grade", "share (95 %)")
+    cells = tuple((row.name, row.pairs, row.changed, _share_text(row.share)) for row in rows)
+    shown = cells if any(row.pairs for row in rows) else ()
+    return Table("Pairs with another grade by what had changed", columns, shown)
+
+
+def _regraded_table(report: DriftReport, limit: int) -> Table:
+    changed = [pair for pair in report.regraded if pair.changed]
+    rows = tuple(
+        (
+            QueryName(p.query_id, p.query_id, p.document_id),
+            *(p.document_id, p.part, f"{p.before} → {p.after}", ", ".join(p.changes) or "nothing known"),
+        )
+        for p in changed[:limit]
+    )
+    shown = f", the first {limit:,} shown" if len(changed) > limit else ""
+    columns = ("query id", "document", "part", "grade", "what had changed")
+    return Table(f"{pluralize(len(changed), 'pair')}{shown}", columns, rows)
+
+
+def _share_text(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return estimate.why or "unknown"
+    return estimate.percent_text(1)
+
+
+def _figure_text(estimate: Estimate) -> str:
+    return (estimate.why or "unknown") if estimate.value is None else estimate.text()
