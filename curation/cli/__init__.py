@@ -1,6 +1,7 @@
 """The command line: a command reads its arguments, calls one function and prints.
 
-Nothing here computes. A command is imported when it is called, and what it needs when it runs.
+The commands compute nothing. The module of a command is imported when the command is called, and the modules
+that the command needs are imported when it runs.
 """
 
 from __future__ import annotations
@@ -29,17 +30,18 @@ MODULES = {
     "releases": ("freeze", "verify", "diff"),
     "evaluate": ("baseline",),
 }
-"""Module → its commands; any other command is in the module of its name."""
+"""The commands of a module; a command that is absent here is in the module of its name."""
 
 STOPPED = "Stopped. Nothing is half-written."
-"""What somebody reads who pressed Ctrl+C; what is kept of the step follows."""
+"""The sentence after Ctrl+C; a sentence on the finished parts of the work follows."""
 
 GC_THRESHOLDS = (50_000, 5, 5)
-"""When garbage is looked for; see gc.set_threshold. Every 700 objects take a sixth of the time of imports."""
+"""Thresholds of the garbage collector, see gc.set_threshold; the default of 700 costs a sixth of the time
+of imports."""
 
 
 def main() -> None:
-    """The `goldgrade` command: 0 done, 1 refused with a sentence, 2 usage, 130 interrupted, 143
+    """Run the command line; the exit code is 0 done, 1 refused, 2 wrong usage, 130 interrupted, 143
     terminated.
     """
     former = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -73,7 +75,9 @@ def main() -> None:
 
 
 def add_commands(arguments: Sequence[str] = ()) -> None:
-    """Import the modules of the command that the arguments name; all of them where they name none."""
+    """Import the module of the command that the arguments name; all modules if the arguments name no
+    command.
+    """
     if "--version" in arguments:
         return
     _, words = program.divided_options(arguments)
@@ -85,13 +89,15 @@ def add_commands(arguments: Sequence[str] = ()) -> None:
 
 
 def _is_of_the_database(error: Exception) -> bool:
-    """Whether DuckDB raised it; what never loaded DuckDB raised none of its errors."""
+    """Tell whether DuckDB raised an error, without loading DuckDB."""
     duckdb = sys.modules.get("duckdb")
     return duckdb is not None and isinstance(error, duckdb.Error)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """End as an error does, so that what is half-written is removed; asked again, end at once."""
+    """End the command as an error does, which removes half-written files; a second signal ends the
+    process at once.
+    """
     signal.signal(number, signal.SIG_DFL)
     if number == signal.SIGINT:
         print(f"goldgrade: {STOPPED} {program.kept.get()}", file=sys.stderr)
@@ -99,7 +105,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def _refuse_broken_arguments() -> None:
-    """Bytes that the terminal's encoding does not know could be stored nowhere."""
+    """Refuse arguments that are not UTF-8, because the project could not store them."""
     for argument in sys.argv[1:]:
         if not argument.isascii() and any("\udc80" <= letter <= "\udcff" for letter in argument):
             shown = argument.encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""`goldgrade agreement`, `gate` and `judge`: how far people agree, and how far a judge agrees with them."""
+"""`goldgrade agreement`, `gate` and `judge`: the agreement of annotators, and of a judge with people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def judge(
     context: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="JUDGE", help="The judge's name; without one, the judges are listed."),
+        typer.Argument(metavar="JUDGE", help="The name of the judge. Without a name the judges are listed."),
     ] = None,
     release: Annotated[
         str | None,
@@ -41,11 +41,12 @@ def judge(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Show how a judge, such as a model, agrees with people. Without a name, list the judges.
+    """Show how a judge, such as a model, agrees with people. Without a name the command lists the judges.
 
-    The judge's grades against the consensus: the coefficients of `goldgrade agreement` with their intervals,
-    next to people's agreement among each other on the same pairs. Then confusion, by query type and by
-    grade, and how many of the judge's pairs people graded. Queries whose grades a release seals are left out.
+    The judge's grades are compared with the consensus by the coefficients of `goldgrade agreement` with their
+    intervals. The report also has the agreement among people on the same pairs, the confusion of grades,
+    figures by query type and by grade, and the number of the judge's pairs that people graded. Queries whose
+    grades a release seals are left out.
 
     \b
     Examples:
@@ -71,12 +72,12 @@ def judge(
     if release is None:
         refuse_unused(context, "only parts of a release are sealed; add --release", "reason")
     if part is not None and release is None:
-        raise InputError("--part names parts of a release: say which with --release.")
+        raise InputError("--part names a part of a release: name the release with --release.")
     show(judge_agreement(store, name, release, part, seal_reason(), seed, actor()))
 
 
 class BreakdownBy(StrEnum):
-    """What agreement can be broken down by."""
+    """The groups for which the agreement can be reported separately."""
 
     TYPE = "type"
     BOUNDARY = "boundary"
@@ -95,8 +96,8 @@ def agreement(
     breakdown: Annotated[
         BreakdownBy | None,
         typer.Option(
-            help="Also broken down by one of these. It is by query type, grade boundary, pair of annotators, "
-            "or annotator with bias, consistency and feedback.",
+            help="Also report figures broken down by groups. The groups are query types, grade boundaries, "
+            "pairs of annotators, or annotators with bias, consistency and feedback.",
             show_default="all in --json and --html, none else",
         ),
     ] = None,
@@ -105,12 +106,12 @@ def agreement(
 ) -> None:
     """Show how far annotators agree with others and themselves.
 
-    Between annotators: Krippendorff's alpha, ordinal and nominal, Gwet's AC2 and the share of equal grades,
-    with 95 % intervals by bootstrap over queries. Within each annotator: the share of identical grades on
-    blind duplicates. Then how many pairs are settled or disputed. Blind duplicates, control items and pilots
-    never count between annotators. With --round it names annotators whose agreement is near chance, who gave
-    one grade throughout, or who were too fast to have read the documents. Pairs that a release seals are
-    listed with --reason only.
+    The figures between annotators are Krippendorff's alpha, ordinal and nominal, Gwet's AC2 and the share of
+    equal grades, with 95 % intervals by bootstrap over queries. The figure within an annotator is the share
+    of identical grades on blind duplicates. The report also counts the settled and the disputed pairs. Blind
+    duplicates, control items and pilots never count between annotators. With --round the report names
+    annotators whose agreement is near chance, who gave one grade throughout, or who were too fast to have
+    read the documents. Pairs that a release seals are listed with --reason only.
 
     \b
     Examples:
@@ -157,7 +158,7 @@ def _quality_object(quality: RoundQuality) -> dict[str, object]:
 
 
 def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[str, Any]:
-    """The report as one object; with a breakdown, of the parts only that."""
+    """Make one JSON object of the report; a breakdown limits the parts of the report to its groups."""
     result: dict[str, Any] = to_json_value(report)
     between = result["between"]
     result["between"] = between.pop("figures") | between
@@ -229,15 +230,16 @@ def gate(
         bool | None,
         typer.Option(
             "--single-annotator/--several-annotators",
-            help="Whether one person judges this project. No agreement is demanded while that is so.",
+            help="Whether one person judges this project. With one annotator a freeze demands no agreement.",
             show_default="several, or as it is",
         ),
     ] = None,
 ) -> None:
-    """Show or set the agreement that a freeze demands. The current figures are shown with it.
+    """Show or set the agreement that a freeze demands. The command also shows the current figures.
 
-    With one judge nobody knows the agreement. A project that says so can be frozen without `--override`. The
-    audit trail, the release and its card say it, too. Consistency is still demanded of judgments on screen.
+    A project with a single annotator has no agreement. With --single-annotator such a project can be frozen
+    without `--override`; the audit trail, the release and its card say that one person judged. A freeze still
+    demands consistency of judgments on screen.
 
     \b
     Examples:

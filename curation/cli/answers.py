@@ -35,10 +35,9 @@ def answers_open(
 ) -> None:
     """Open an answer task.
 
-    Each query goes to exactly --overlap annotators, who do not see each other's answers.
-
-    Answers that agree become reference answers. The others wait for a reviewer. Queries that a release seals
-    are shown with the pool's documents, and with those judged relevant only where --reason says why.
+    Each query goes to exactly --overlap annotators, who do not see each other's answers. Answers that agree
+    become reference answers. Answers that differ wait for a reviewer. A query is shown with the documents of
+    the pool. Relevant documents of a query that a release seals are shown with --reason only.
 
     \b
     Examples:
@@ -63,14 +62,12 @@ def answers_status(
         str | None, typer.Argument(metavar="TASK", help="Name of an answer task; without it all are listed.")
     ] = None,
     query: Annotated[
-        str | None, typer.Option(help="A query, by id or text: show what was written for it.")
+        str | None, typer.Option(help="A query, by id or text. Show the answers to this query.")
     ] = None,
 ) -> None:
-    """Show how far answer tasks are.
-
-    For a task it has each writer's answers, what became of the queries, and how far answers agree. With
-    --query nobody is named, and documents that writers ticked are shown. A query that a release seals takes a
-    --reason.
+    """Show how far answer tasks are. The status of one task has the answers of each writer, the state of the
+    queries, and the agreement of the answers. With --query the command shows the answers of one query without
+    names, and the documents that the writers ticked. A query that a release seals takes a --reason.
 
     \b
     Examples:
@@ -85,7 +82,7 @@ def answers_status(
     store = project_store()
     if name is None:
         if query is not None:
-            raise InputError("--query would change nothing: it is shown as a task has it; name the TASK.")
+            raise InputError("--query would change nothing: a query has answers in a task; name the TASK.")
         with store.reading() as cursor:
             tasks = list_answer_tasks(cursor)
         show(PlainResult((), (task_table(tasks),)), as_json={"tasks": tasks})
@@ -120,16 +117,16 @@ def answers_nuggets(
     calls: MostCalls = None,
     parallel: Parallel = 4,
     proposed: Annotated[
-        bool, typer.Option("--proposed", help="Show how much people took of proposals, and which wait.")
+        bool, typer.Option("--proposed", help="Show how many proposals people took, and which wait.")
     ] = False,
 ) -> None:
     """Have a model propose the facts that a good answer has.
 
-    It is the model of GOLDGRADE_LLM_URL. Without --send the command only says what it would send.
-
-    One call a query has its text and need, the ten best documents that people judged relevant, and what they
-    marked there as evidence. Nothing of a query that a release seals is sent. A proposal is no nugget: people
-    change, drop and save them on the query's page.
+    GOLDGRADE_LLM_URL names the model. Without --send the command only says how many calls it would send.
+    There is one call for each query. The call contains the text and the need of the query, the ten best
+    documents that people judged relevant, and the words that people marked there as evidence. Nothing of a
+    query that a release seals is sent. A proposal is not a nugget yet: people change, drop and save proposals
+    on the query's page.
 
     \b
     Examples:
@@ -157,7 +154,7 @@ def answers_nuggets(
     sentence = (
         f"{pluralize(total, 'nugget')} proposed for {pluralize(len(numbers), 'query', 'queries')}; for "
         f"{none:,} of these the model found no fact. Next: people review them on the page of each query. "
-        "goldgrade answers nuggets --proposed lists what waits."
+        "goldgrade answers nuggets --proposed lists the waiting proposals."
     )
     emit({"proposed": numbers, "left_out": missing, "sent": sender.spent}, sentence)
 
@@ -197,9 +194,9 @@ def answers_to_grade(
 ) -> None:
     """Write answers of systems as documents for people to grade.
 
-    Nobody sees whose an answer is, and equal answers are graded once. Below it are the reference answers
-    (correctness) or the contexts that the system was given (faithfulness). For support each nugget of a
-    query is a query, and people grade whether an answer says it.
+    A document does not name the system of its answer, and equal answers are graded once. Below an answer are
+    the reference answers (for correctness) or the contexts that the system was given (for faithfulness). For
+    support each nugget becomes a query, and people grade whether an answer contains the nugget.
 
     \b
     Examples:

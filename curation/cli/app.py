@@ -28,7 +28,7 @@ def serve_project(
     images_from: Sequence[str] = (),
     backup_to: Path | None = None,
 ) -> None:
-    """Serve a project until Ctrl+C; `browser` opens the page once it can be reached."""
+    """Serve a project until Ctrl+C; `browser` opens the app in a browser as soon as the app answers."""
     sys.path.insert(0, str(named_project.HOME))
     from app.serve import serve
 
@@ -74,8 +74,8 @@ def serve_app(
 ) -> None:
     """Serve the app, in which people grade and decide.
 
-    While no lead can sign in, it prints a link by which the first one chooses a name and a password. Stop it
-    with Ctrl+C. What failed or was refused is a line on standard error.
+    While no lead can sign in, the command prints a link by which the first lead chooses a name and a
+    password. Ctrl+C stops the app. Failures and refusals are lines on standard error.
 
     \b
     Examples:

@@ -44,8 +44,7 @@ def coverage_command(
     request: CoverageRequest,
     context: typer.Context,
     gaps: Annotated[
-        bool,
-        typer.Option("--gaps", help=("List the regions without a query. Each has documents to write for.")),
+        bool, typer.Option("--gaps", help=("List the regions without a query, with their documents."))
     ] = False,
     rename: Annotated[
         str | None, typer.Option(help="Give a region a name, such as '4=USB hubs'.", metavar="NUMBER=NAME")
@@ -56,22 +55,22 @@ def coverage_command(
     ] = None,
     run: Annotated[
         list[str] | None,
-        typer.Option(help="A run file, or NAME=FILE, for --html. Repeatable. The first colours the map."),
+        typer.Option(help="A run file, or NAME=FILE, for --html. Repeatable. The first run colors the map."),
     ] = None,
     limit: Limit = 20,
 ) -> None:
     """Show which regions of the corpus the queries test.
 
-    Regions are clusters of what its documents are about.
+    A region is a cluster of entities that the documents name. Entities are joined by meaning and clustered by
+    the Leiden method. MSC is the share of regions with a query, SCC is the share of documents in regions with
+    five queries or more, and ZQC is the number of regions without a query. The map of a corpus is made once
+    and stored; making the map embeds every entity.
 
-    Entities of the documents are joined by meaning and clustered (Leiden). MSC is the share of regions with a
-    query, SCC the share of documents in a region with five queries or more, ZQC the number of regions without
-    any. The map of a corpus is made once and stored; it embeds every entity.
-
-    With --gaps the regions without a query are listed by searches × documents, without traffic by documents.
-    With --html the map is drawn without network: documents against queries by region, the graph of regions,
-    and for each region its entities, documents and queries. With runs, regions are coloured by nDCG@10, and
-    systems are compared region by region. Nothing of a sealed part is drawn.
+    --gaps lists the regions without a query, ordered by searches × documents, or by documents in a project
+    without traffic. --html draws the map as a page that needs no network: documents against queries by
+    region, the graph of regions, and the entities, documents and queries of each region. With runs the
+    regions are colored by nDCG@10, and systems are compared region by region. The map shows nothing of a
+    sealed part.
 
     \b
     Examples:
@@ -91,7 +90,7 @@ def coverage_command(
         refuse_unused(context, "a region gets a name", "seed", "model", "limit")
         _rename(rename)
     elif gaps:
-        refuse_unused(context, "--gaps lists the gaps of the map in force", "seed")
+        refuse_unused(context, "--gaps lists the gaps of the current map", "seed")
         _list_gaps(request.model, limit)
     elif html is not None:
         _draw(html, release, run or [], request.seed)
@@ -139,7 +138,7 @@ def _evaluated(release: str | None, runs: list[str], seed: int, progress: Progre
     from curation.evaluation.scoring.system_runs import named_runs
 
     if (release is None) != (not runs):
-        raise InputError("Results need both --release and --run; expected both, or neither.")
+        raise InputError("Results need --release and --run together; expected both options, or neither.")
     if release is None:
         return None
     request = EvaluateRequest(release, by=(), seed=seed)
@@ -172,18 +171,19 @@ def coverage_write(
 ) -> None:
     """Have queries written for untested regions, or list them.
 
-    People write with --annotators, a language model with --share. Without either the queries so far are
-    listed with their source, and what became of unanswerable ones.
+    With --annotators people write, with --share a language model writes. Without both options the command
+    lists the queries that were written so far with their source, and the state of unanswerable queries.
 
     A person's task has a document of a region and a style: 1–2 words, 3–4 words or a natural question, with
-    proper names or in generic terms. The regions come in the order of searches × documents, each once before
-    any comes again.
+    proper names or in generic terms. Regions are taken in the order of searches × documents; each region
+    comes once before a region comes again.
 
-    The model at GOLDGRADE_LLM_URL writes; without --send the command says what it would send. It proposes a
-    candidate for each of some documents of a region. Copied phrases, near-duplicates and what does not read
-    as a query are refused. A second call must quote the answer from the document, a third find it in the
-    quote alone. The one that adds most to coverage is kept. What people do not judge is not in force; --share
-    without --queries raises the share of all that models wrote.
+    GOLDGRADE_LLM_URL names the language model; without --send the command only says how many calls it would
+    send. The model proposes a query for each of several documents of a region. The command refuses copied
+    phrases, near-duplicates and texts that do not read as a query. A second call must quote the answer from
+    the document, and a third call must find the answer in the quote alone. The command keeps the query that
+    adds most to coverage. A query of a model becomes active once people judge it. --share without --queries
+    raises the judged share of all queries that models wrote.
 
     \b
     Examples:

@@ -46,18 +46,19 @@ def consensus(
         str | None, typer.Option("--round", help="Count only the pairs of this round.", show_default="all")
     ] = None,
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="Also list every pair with its grade and how it came about.")
+        bool, typer.Option("--pairs", help="Also list every pair with its grade and its votes.")
     ] = False,
 ) -> None:
-    """Show or set the rule by which votes become a grade. It shows annotators' estimated errors, too.
+    """Show or set the rule by which votes become a grade. The command also shows the estimated errors of
+    annotators.
 
     A reviewer's decision comes before any rule. Majority needs more than half of the votes. Median takes the
     middle vote, and gives no grade where two middle votes differ. Dawid-Skene estimates how often each
     annotator confuses which grades, and takes the most probable grade. A pair without a grade is disputed.
 
-    With --pairs, `how` is `adjudicated`, `single` (one vote), the rule, or why there is no grade: `disputed`
-    or `unjudgeable`. `changed` marks pairs about an older text of their document. Pairs that a release seals
-    say `sealed`, and have their grade with --reason only.
+    With --pairs, `how` is `adjudicated`, `single` (one vote), the name of the rule, or the reason for a
+    missing grade: `disputed` or `unjudgeable`. `changed` marks pairs whose votes are about an older text of
+    the document. Pairs that a release seals are marked `sealed`; their grade is shown with --reason only.
 
     \b
     Examples:
@@ -135,10 +136,10 @@ def disputes(
 ) -> None:
     """List disputed pairs, or queries whose answers differ.
 
-    The pairs whose decision would change most come first. Annotators' names are not shown.
+    The pairs with the largest possible effect of a decision come first. Names of annotators are not shown.
 
     Pairs that a release seals are counted, and listed with --reason only. On the page Adjudicate reviewers
-    see them, and the log of the seal says so once a day.
+    see sealed pairs, and the log of the seal notes this once a day.
 
     \b
     Examples:
@@ -174,7 +175,7 @@ def decide(
         bool, typer.Option("--second-opinion", help="Ask one more annotator instead, and decide later.")
     ] = False,
     unclear: Annotated[
-        str | None, typer.Option(help="Note what the guide leaves unclear here. It is for the next guide.")
+        str | None, typer.Option(help="Note what the guide leaves unclear here, for the next guide.")
     ] = None,
     file: Annotated[
         Path | None, typer.Option(help="Decide the disputed pairs of this file instead of one pair.")
@@ -201,10 +202,10 @@ def decide(
 ) -> None:
     """Decide a disputed pair, the pairs of a file, or answers.
 
-    Decisions are appended; the last one counts. --reason says why.
+    Decisions are appended; the last decision counts. --reason gives the reason of the decision.
 
-    With --second-opinion an annotator of the round who has not had the pair gets it, after their open items.
-    Their name is not shown, and the pair leaves the list until the opinion is there.
+    With --second-opinion one more annotator of the round gets the pair after their open items. The name of
+    this annotator is not shown, and the pair leaves the list until the annotator has judged it.
 
     \b
     Examples:
@@ -242,7 +243,9 @@ def decide(
         from curation.labeling.consensus.second_opinions import ask_opinion
 
         round_name, asked_at = ask_opinion(store, query_id, document or "", actor())
-        sentence = f"Sent back for a second opinion, in {round_name}. The pair returns to the list with it."
+        sentence = (
+            f"One more annotator of {round_name} gets the pair, and their judgment returns it to the list."
+        )
         asked = {"query_id": query_id, "document_id": document, "round": round_name, "asked_at": asked_at}
         emit(asked, sentence)
     elif unclear is not None:

@@ -1,4 +1,4 @@
-"""`goldgrade evaluate` and `goldgrade baseline`: what systems and baselines reach on a release."""
+"""`goldgrade evaluate` and `goldgrade baseline`: figures of systems on a release, and runs of baselines."""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ if TYPE_CHECKING:
     from curation.evaluation.rounded_figures import HeadlineEvaluation
 
 NOT_CHECKED = 2
-"""The status of a gate that could not be checked; 1 is the status of a failed gate."""
+"""The exit code if a condition of --fail-if could not be checked; the exit code of a failed condition is
+1."""
 ON_PAGE = ("to_pool", "correctness", "faithfulness", "support")
-"""Fields of the request that only the page has an option for, or that --graded names."""
+"""Fields of the request that the command has no option for, or that --graded fills in."""
 RUN_FIELDS = ("query", "document", "rank", "score", "start", "end", "text")
 ANSWER_FIELDS = ("answer", "context", "citation")
-"""Fields of run files, and of files of answers besides the query."""
+"""The fields of run files, and the fields of files of answers without the query."""
 Asked = ParamSpec("Asked")
 
 
@@ -63,21 +64,22 @@ def baseline(
     chunks: Annotated[
         str | None,
         typer.Option(
-            help="Splitters whose chunks are searched, with commas. 200/50 is 200 words with 50 "
-            "overlapping; also sentence, and heading for Markdown. Each system has a run of each.",
+            help="Splitters whose chunks are searched, separated by commas. 200/50 is 200 words with 50 "
+            "overlapping; sentence splits by sentences, heading splits Markdown by headings.",
             show_default="whole documents",
         ),
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="Engine to ask, in the place of systems.")] = None,
+    engine: Annotated[str | None, typer.Option(help="Engine to ask instead of systems.")] = None,
     rate: Annotated[float, typer.Option(help="Requests a second to the engine, at most.")] = RATE,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Write over files of the same names.")
     ] = False,
 ) -> None:
-    """Search a release's corpus for its queries. Each system's ranked lists are written as a TREC run file.
+    """Search a release's corpus for its queries. The ranked lists of each system are written as a TREC run
+    file.
 
-    Only what the release pins is searched, and no grade is read. With each run is a JSON file with its
-    settings, versions and seconds a query. An engine searches what it has.
+    A baseline searches the documents that the release pins, and reads no grade. A JSON file next to each run
+    has its settings, versions and seconds per query. An engine searches its own documents.
 
     \b
     Examples:
@@ -118,7 +120,7 @@ def baseline(
 
 
 def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
-    """The command, where with --fail-if an error is distinguished from figures that fail."""
+    """Give a command with --fail-if a different exit code for an error than for figures that fail."""
 
     @wraps(command)
     def checked(*given: Asked.args, **options: Asked.kwargs) -> None:
@@ -152,7 +154,7 @@ def evaluate(
         list[str] | None,
         typer.Option(
             help="A file of answers, or NAME=FILE. Repeatable. Each line has query, answer, contexts "
-            "and citations. Exact match and F1 are with the reference answers.",
+            "and citations. Exact match and F1 compare with the reference answers.",
             show_default="none",
         ),
     ] = None,
@@ -161,14 +163,14 @@ def evaluate(
         typer.Option(
             help="Exit with 1 where this holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
             "or 'below 0.8', also 'in any stratum' and 'with n>=30', against "
-            "--baseline or the first run. Repeatable. Where nothing could be checked it exits with 2.",
+            "--baseline or the first run. Repeatable. The exit code is 2 if nothing could be checked.",
             show_default="none",
         ),
     ] = None,
     out: Annotated[
         list[Path] | None,
         typer.Option(
-            help="File to write besides. The ending of its name says what: html is the report with charts, "
+            help="File to write. The ending of its name names the format: html is the report with charts, "
             "md a summary for a comment, xml JUnit test cases. A csv or tex file has systems by measures. A "
             "txt file has the values of queries as trec_eval has them, for each system. Repeatable.",
             show_default="none",
@@ -178,8 +180,8 @@ def evaluate(
         list[str] | None,
         typer.Option(
             metavar="KIND=PROJECT=RELEASE",
-            help="Where people graded the answers. KIND is correctness, faithfulness or support; `answers "
-            "to-grade` makes such a project. Repeatable.",
+            help="Project and release in which people graded the answers. KIND is correctness, faithfulness "
+            "or support; `answers to-grade` makes such a project. Repeatable.",
             show_default="none",
         ),
     ] = None,
@@ -187,13 +189,13 @@ def evaluate(
 ) -> None:
     """Evaluate systems on a release, with intervals.
 
-    Lists are ordered by score as in trec_eval 10. A query that a run misses counts 0; one without relevant
-    documents is left out. A run may be one of chunks: with columns start and end, with ids such as doc#0-120,
-    or with the chunks' texts. Several systems are compared in pairs; those that share a letter on the
-    leaderboard cannot be distinguished.
+    Lists are ordered by score as in trec_eval 10. A query that a run misses counts 0; a query without
+    relevant documents is left out. A run may rank chunks: with columns start and end, with ids such as
+    doc#0-120, or with the texts of the chunks. Several systems are compared in pairs; systems that share a
+    letter on the leaderboard cannot be distinguished.
 
-    A sealed part needs a reason, which is logged. Leads see all figures of it. Evaluators see one rounded
-    figure of each system, a number of times a month.
+    A sealed part needs a reason, which is logged. Leads see all figures of a sealed part. Evaluators see one
+    rounded figure of each system, and may ask a limited number of times a month.
 
     \b
     Examples:
@@ -238,7 +240,7 @@ def evaluate(
     ]
     if answers and run and run_columns[0] is not None:
         refuse_problems(
-            ["--map query could be about the runs or about the answers, and both are named"],
+            ["--map query could be about the runs or about the answers, because both are given"],
             way_out="Evaluate --run and --answers in two calls.",
         )
     about_runs, reports = [given["fail_if"]] if "fail_if" in given else [], ending(files, ".html")
@@ -263,18 +265,18 @@ def evaluate(
     else:
         checked = checked_conditions(evaluation, conditions, baseline) if conditions else ()
         _emit(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
-        if status := _status(checked):
+        if status := _exit_code(checked):
             raise typer.Exit(status)
 
 
-def _status(checked: Sequence[CheckedCondition]) -> int:
-    """1 where a condition holds, `NOT_CHECKED` where one could not be checked, else 0."""
+def _exit_code(checked: Sequence[CheckedCondition]) -> int:
+    """Return 1 if a condition failed, `NOT_CHECKED` if a condition could not be checked, and 0 otherwise."""
     outcomes = {condition.outcome for condition in checked}
     return 1 if "failed" in outcomes else NOT_CHECKED if "not checked" in outcomes else 0
 
 
 def _emit_headlines(headlines: Sequence[HeadlineEvaluation]) -> None:
-    """One rounded figure of each run, and of each file of answers."""
+    """Print one rounded figure of each run and of each file of answers."""
     first = to_json_value(headlines[0]) | ({"of_answers": headlines[1]} if headlines[1:] else {})
     emit(first, lambda: say(*(line for headline in headlines for line in headline.sentences)))
 
@@ -285,7 +287,9 @@ def _emit(
     checked: Sequence[CheckedCondition],
     files: Sequence[Path],
 ) -> None:
-    """Print an evaluation with what was asked for besides, and write its files."""
+    """Print an evaluation with the judge, the answers and the conditions that were asked for, and write
+    its files.
+    """
     from curation.evaluation.report.files import condition_sections
     from curation.evaluation.report.page import evaluation_report, report_details
     from curation.releases.card import synthetic_sentence
@@ -301,28 +305,28 @@ def _emit(
     sections = condition_sections(checked)
     emit(
         to_json_value(evaluation) | asked if is_json() else {},
-        lambda: _show(page, sections, files, report_details(evaluation)),
+        lambda: _print_evaluation(page, sections, files, report_details(evaluation)),
     )
 
 
 def _emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> None:
-    """Print an evaluation of answers alone, and write its page where one was asked for."""
+    """Print an evaluation of answers alone, and write the pages that were asked for."""
     from curation.evaluation.report.page import answers_report
 
     assert evaluation is not None  # there is a file of either kind
     page = answers_report(evaluation)
     for path in ending(files, ".html"):
         write_file(path, page.html, option=OUT)
-    emit({"answers": evaluation}, lambda: _show(page))
+    emit({"answers": evaluation}, lambda: _print_evaluation(page))
 
 
-def _show(
+def _print_evaluation(
     page: EvaluationReport,
     further: Sequence[Section] = (),
     written: Sequence[Path] = (),
     details: Sequence[str] = (),
 ) -> None:
-    """The report without its details, what was asked for besides, and the files that the figures are in."""
+    """Print the report without its details, further sections, and the names of the written files."""
     from curation.core.reports.terminal import show_report
 
     sections = [section for section in page.sections if section.heading not in details]

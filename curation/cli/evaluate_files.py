@@ -1,4 +1,4 @@
-"""What `goldgrade evaluate` makes of its options: files by their endings, graded answers, mapped chunks."""
+"""Options of `goldgrade evaluate`: files by their endings, the baseline, graded answers and mapped chunks."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ if TYPE_CHECKING:
 
 OUT = "--out"
 BASELINE = "baseline"
-"""What the file of a baseline is called where another run has its name."""
+"""The name of the baseline's run if a different run has the name of its file."""
 
 ENDINGS = (".html", ".md", ".xml", ".csv", ".tex", ".txt")
 
 
 def ending(files: Sequence[Path], *suffixes: str) -> list[Path]:
-    """The files whose names have one of these endings."""
+    """Select the files whose names have one of the endings."""
     return [path for path in files if path.suffix.lower() in suffixes]
 
 
 def with_baseline(
     sources: Sequence[RunSource], baseline: str | None
 ) -> tuple[Sequence[RunSource], str | None]:
-    """The runs with the file of the baseline before them, where it is one, and the name of the baseline.
+    """Add the run of the baseline before the runs if --baseline names a file; return the name of the
+    baseline, too.
 
     Raises
     ------
-    InputError: it is neither a run nor a file.
+    InputError: --baseline names neither a run nor a file.
     """
     from curation.evaluation.scoring.system_runs import named_runs
 
@@ -62,11 +63,11 @@ def with_baseline(
 
 
 def check_endings(files: Sequence[Path], conditions: bool) -> None:
-    """Stop where a file that is asked for cannot be made.
+    """Refuse files that cannot be made.
 
     Raises
     ------
-    InputError: an ending that says no format, or no condition for a test case.
+    InputError: an ending names no format, or a file of test cases has no --fail-if.
     """
     refuse_problems(
         [
@@ -76,7 +77,7 @@ def check_endings(files: Sequence[Path], conditions: bool) -> None:
                 if path not in ending(files, *ENDINGS)
             ),
             *(
-                f"{OUT} {path}: it has a test case for each --fail-if, and no --fail-if was given"
+                f"{OUT} {path}: the file has a test case for each --fail-if, and no --fail-if was given"
                 for path in ending(files, ".xml")
                 if not conditions
             ),
@@ -85,11 +86,11 @@ def check_endings(files: Sequence[Path], conditions: bool) -> None:
 
 
 def read_graded(texts: Sequence[str]) -> dict[str, Any]:
-    """Kind → PROJECT=RELEASE, of KIND=PROJECT=RELEASE.
+    """Read PROJECT=RELEASE for each kind from texts KIND=PROJECT=RELEASE.
 
     Raises
     ------
-    InputError: a kind that there is not.
+    InputError: a text names an unknown kind.
     """
     kinds = dict(text.partition("=")[::2] for text in texts)
     expected = f"expected KIND=PROJECT=RELEASE, with {' or '.join(ABOUT_ANSWERS)}"
@@ -101,7 +102,7 @@ def read_graded(texts: Sequence[str]) -> dict[str, Any]:
 def mapped_chunks(
     store: Store, name: str, request: EvaluateRequest, progress: Progress
 ) -> Iterator[EvaluateRequest]:
-    """The request with a map of the chunks of the splitter's table that it names, while it is worked on."""
+    """Replace the splitter's table of a request by a temporary map of its chunks."""
     from curation.evaluation.scoring.run_chunks import map_chunks
 
     if request.chunk_map is None:
@@ -116,16 +117,16 @@ def mapped_chunks(
 
 
 def refuse_no_files(files: Sequence[Path], systems: Sequence[str], read: Sequence[Path]) -> None:
-    """Stop, before any work, where a file could not be written, is another one, or is one that is `read`.
+    """Refuse, before any work, files that cannot be written, that are named twice, or that are read.
 
     Parameters
     ----------
-    systems: their names; of several, each has a file of its own with the values of queries.
-    read: the project first, then what is evaluated.
+    systems: names of the systems; with several systems each has its own file with the values of queries.
+    read: the project first, then the files that are evaluated.
 
     Raises
     ------
-    InputError: as said.
+    InputError: a file is refused.
     """
     taken = {path.resolve(): "also a file that is read" for path in read[1:]}
     taken[read[0].resolve()] = "the project itself"
@@ -142,7 +143,9 @@ def refuse_no_files(files: Sequence[Path], systems: Sequence[str], read: Sequenc
 
 
 def _query_paths(path: Path, systems: Sequence[str]) -> list[Path]:
-    """The file of each system: the one that was named, or with several one with the system's name in it."""
+    """Return the file of each system; with several systems the name of the file contains the system's
+    name.
+    """
     if len(systems) < 2:
         return [path]
     return [path.with_name(f"{path.stem}.{name}{path.suffix}") for name in systems]
@@ -158,7 +161,7 @@ def write_files(
 
     Raises
     ------
-    InputError: one of them cannot be written.
+    InputError: a file cannot be written.
     """
     from curation.core.reports.page import csv_table, writer_for
     from curation.evaluation.report.files import junit, markdown, system_figures, system_table, trec_lines

@@ -1,4 +1,4 @@
-"""`goldgrade export`: write a release for other tools. Its formats load slowly, so it is a module alone."""
+"""`goldgrade export`: write a release for other tools."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def export(
     """Write a release for other tools, with checksums.
 
     Grades of sealed parts (`goldgrade freeze --seal`) are written only with a reason, which is logged.
-    A packed release needs no project: evaluate, verify, diff, export, baseline and releases take its file.
+    A packed release needs no project: evaluate, verify, diff, export, baseline and releases read its file.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def export(
 
     if out.suffix == SUFFIX:
         unfit = ("format", "parts", "without_grades", "unjudged", "negatives", "licence")
-        refuse_unused(context, "a packed release has all that was frozen", *unfit)
+        refuse_unused(context, "a packed release contains the whole release", *unfit)
         _pack(name, out)
         return
     if format in FORMATS and not FORMATS[format].takes_negatives:
@@ -70,7 +70,9 @@ def export(
 
 
 def _pack(name: str, out: Path) -> None:
-    """Write the whole release into one file; what people said of sealed pairs is in it for a reason alone."""
+    """Write the whole release into one file; it contains the grades of sealed parts only if a reason is
+    given.
+    """
     from curation.releases.export.pack import pack_release
 
     with progress_bar() as progress:

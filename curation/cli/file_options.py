@@ -19,35 +19,35 @@ Columns = Annotated[str | None, option(ImportRequest, "columns")]
 NoHeader = Annotated[bool, option(ImportRequest, "no_header")]
 Format = Annotated[str | None, option(ImportRequest, "format")]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Do it and take it back: say what it does, and why not.")
+    bool, typer.Option("--dry-run", help="Say what the command would do, or why not. Change nothing.")
 ]
 
 
 def layout_of(
     format: str | None, encoding: str = "utf-8", columns: str | None = None, no_header: bool = False
 ) -> FileLayout:
-    """How a file is to be read, as the options say it."""
+    """Make the layout of a file from the options."""
     return ImportRequest(format=format, encoding=encoding, columns=columns, no_header=no_header).layout
 
 
 def map_option(*fields: str) -> Any:
-    """The option --map of a command that takes these fields of a file."""
+    """Make the option --map of a command that reads these fields of a file."""
     listed = f"Fields: {', '.join(fields)}."
     help = f"Column of a field, as in {fields[0]}=name. Repeatable. {listed}"
     return typer.Option("--map", metavar="FIELD=COLUMN", help=help)
 
 
 def mapped(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
-    """The column of each of these fields, in their order; None if --map does not name it.
+    """Return the column of each field in their order; None for a field that --map does not name.
 
     Raises
     ------
-    InputError: --map names another field, or a field twice.
+    InputError: --map names an unknown field, or a field twice.
     """
     columns = columns_by_field(pairs or (), [FileField("", name=name) for name in fields])
     return [columns.get(name) for name in fields]
 
 
 def target(dry_run: bool) -> Store:
-    """The project to import into, or with --dry-run one that keeps nothing."""
+    """Open the project for an import; with --dry-run the project keeps nothing."""
     return Rehearsal(project_store()) if dry_run else project_store()

@@ -39,24 +39,26 @@ def guide_use(
     open_rounds: Annotated[
         str | None,
         typer.Option(
-            help="What open rounds do: keep their guide, or switch to this. To switch is refused where "
-            "grades were given on another scale."
+            help="What open rounds do: keep their guide, or switch to this. A switch is refused if "
+            "grades were given on a different scale."
         ),
     ] = None,
     same_grades: Annotated[
         bool,
         typer.Option(
             "--same-grades",
-            help="The meaning of the grades is unchanged: labels stay fresh. Without it they do if only the "
-            "presentation of documents changes.",
+            help="The meaning of the grades is unchanged: labels stay fresh. Without this option they stay "
+            "fresh only if nothing but the presentation of documents changes.",
         ),
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would mean.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what the change would mean. Change nothing.")
+    ] = False,
 ) -> None:
-    """Make a guide the one in force. Each judgment keeps the version under which it was given.
+    """Make a guide the current guide. Each judgment keeps the version under which it was given.
 
-    --reason says why, for the audit trail and the list of versions. A dry run checks the guide, too, and says
-    in how many documents the fields of its presentation are.
+    --reason gives the reason for the audit trail and the list of versions. A dry run also checks the guide,
+    and counts the documents that have the fields of its presentation.
 
     \b
     Examples:
@@ -89,20 +91,22 @@ def guide_show(
     context: typer.Context,
     version: Annotated[
         str | None,
-        typer.Argument(help="A version, by the beginning of its hash, or a file; else the one in force."),
+        typer.Argument(help="A version, by the beginning of its hash, or a file; else the current guide."),
     ] = None,
-    source: Annotated[bool, typer.Option("--source", help="Print the file, to be edited.")] = False,
+    source: Annotated[
+        bool, typer.Option("--source", help="Print the guide as a file, to be edited.")
+    ] = False,
     against: Annotated[
         str | None, typer.Option(help="Show what changes from this version or file to the guide.")
     ] = None,
     versions: Annotated[bool, typer.Option("--versions", help="List all versions instead.")] = False,
     questions: Annotated[
-        bool, typer.Option("--questions", help="List where people found it unclear, with the answers.")
+        bool, typer.Option("--questions", help="List the questions of people about the guide.")
     ] = False,
 ) -> None:
-    """Show a guide, what changes in it, its versions or questions.
+    """Show a guide, its changes, its versions or questions.
 
-    Versions come with since when, by whom, why, and how much was judged under each.
+    Each version is listed with its date, its author, the reason and the number of its judgments.
 
     \b
     Examples:
@@ -127,7 +131,7 @@ def guide_show(
         guide = _guide_named(cursor, version) if version else current_guide(cursor)
         before = _guide_named(cursor, against) if against else None
     if before is not None:
-        refuse_unused(context, "what changes is shown; leave --against out", "source")
+        refuse_unused(context, "the changes are shown; leave --against out", "source")
         difference = guide_difference(before, guide)
         emit(_difference_json(difference), lambda: say(*_difference_lines(difference)))
     elif source and not is_json():
@@ -142,7 +146,7 @@ def guide_answer(
     question: Annotated[str, typer.Argument(help="The question, by the beginning of its id.")],
     words: Annotated[str, typer.Argument(help="The answer.")],
     asker_only: Annotated[
-        bool, typer.Option("--asker-only", help="Only who asked reads it, instead of everyone.")
+        bool, typer.Option("--asker-only", help="Show the answer only to the person who asked.")
     ] = False,
 ) -> None:
     """Answer a question about the guide, or change its answer. Annotators read it next to the guide.
@@ -155,7 +159,7 @@ def guide_answer(
     from curation.guides.questions import answer_question
 
     answered = answer_question(project_store(), question, words, actor(), everyone=not asker_only)
-    readers = "Everyone" if answered.everyone else "Who asked"
+    readers = "Everyone" if answered.everyone else "The person who asked"
     emit(answered._asdict(), f"{readers} reads the answer to “{answered.words}” now.")
 
 

@@ -63,11 +63,11 @@ def import_corpus_command(
     rate: Rate = RATE,
     dry_run: DryRun = False,
 ) -> None:
-    """Import the documents. All other fields are kept as metadata.
+    """Import the documents. Fields without a meaning for goldgrade are kept as metadata.
 
     Importing the same file again changes nothing. A changed document makes a new snapshot of the corpus; the
-    old one is kept. With --refresh what an engine brought is fetched again: a changed document is a new
-    version, and one that is gone leaves the corpus.
+    old one is kept. With --refresh the documents of an engine are fetched again: a changed document becomes a
+    new version, and a document that is gone leaves the corpus.
 
     \b
     Examples:
@@ -102,15 +102,17 @@ def import_traffic_command(
     ] = None,
     list_logs: Annotated[bool, typer.Option("--list", help="List the logs of the project.")] = False,
     delete: Annotated[
-        str | None, typer.Option(metavar="LOG", help="Delete a log and its rows, by its id or how it begins.")
+        str | None,
+        typer.Option(metavar="LOG", help="Delete a log and its rows. LOG is the beginning of its id."),
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Import logged queries, cleaned. Importing the same file again changes nothing.
 
-    Only new rows are taken from a log that was exported again. A row with a session or time is left out as
-    often as an earlier log has it. --list shows the logs that the project has, and --delete takes one out
-    again, as when it came twice. Samples that were drawn from it keep their queries and probabilities.
+    From a log that was exported again only new rows are taken. A row with a session or a time is left out if
+    an earlier log has the row, as many times as that log has it. --list shows the logs that the project has,
+    and --delete takes one out again, as when it came twice. Samples that were drawn from a deleted log keep
+    their queries and probabilities.
 
     A folder is one log, and sessions go on from file to file. The next import reads its new files alone; one
     that has changed is refused.
@@ -155,8 +157,7 @@ def import_queries_command(
 ) -> None:
     """Import queries to judge, besides the sample. Importing the same file again changes nothing.
 
-    The field tag is a category of the queries: its values become tags, in lower case and with hyphens for
-    spaces.
+    The values of the field tag become tags of the queries, in lower case and with hyphens for spaces.
 
     \b
     Examples:
@@ -179,11 +180,11 @@ def import_judgments_command(
 
     Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
     text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
-    judgment. A judgment is about the text that the corpus has now, unless --about says otherwise. With
-    --judge the grades are kept apart: they settle nothing and add nothing (`goldgrade judge`).
+    judgment. A judgment is about the text in the current corpus, unless --about says otherwise. With --judge
+    the grades are kept apart: they are no votes and add no pairs (`goldgrade judge`).
 
-    With --round the file is a pass of its own. The newest pass of each person counts, and
-    `goldgrade agreement --round` compares it with what was judged before.
+    With --round the file is a separate pass. The newest pass of each person counts, and `goldgrade agreement
+    --round` compares the pass with the earlier judgments.
 
     \b
     Examples:
@@ -214,21 +215,24 @@ def import_run_command(
         ),
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="Engine to ask for all queries in force, and no file.")
+        str | None, typer.Option(help="Engine to ask for all active queries, instead of a file.")
     ] = None,
-    depth: Annotated[int, typer.Option(help="Documents to ask an engine for, for each query.")] = 100,
+    depth: Annotated[
+        int, typer.Option(help="Number of documents to ask an engine for, for each query.")
+    ] = 100,
     rate: Rate = RATE,
     dry_run: DryRun = False,
 ) -> None:
-    """Import a run: a system's ranked list for each query. Importing it again changes nothing.
+    """Import a run: a system's ranked list for each query. Importing the same run again changes nothing.
 
-    A list is ordered by its ranks, or by its scores where it has no ranks. Equal scores are ordered by
-    document id, descending, as in trec_eval. Lines may come in any order, but no rank may be repeated.
-    Lists with gaps in their ranks are counted. Scores order them; without scores the ranks do. Ids that an
-    export prefixed (q-1) or encoded (two%20words) are mapped back.
+    A list is ordered by its ranks, or by its scores if it has no ranks. Equal scores are ordered by document
+    id, descending, as in trec_eval. Lines may come in any order, but no rank may be repeated. Lists with gaps
+    in their ranks are counted, and are ordered by their scores if they have scores. Ids that an export
+    prefixed (q-1) or encoded (two%20words) are mapped back.
 
-    With --engine the lists are an engine's (`goldgrade import engine`). Documents that the project lacks are
-    brought by id. Where it breaks off no run is stored, and the same command asks for what is missing.
+    With --engine the lists come from an engine (`goldgrade import engine`). Documents that the project lacks
+    are fetched by id. If the command is interrupted, no run is stored, and the same command asks for the
+    missing lists.
 
     \b
     Examples:
@@ -262,11 +266,12 @@ def import_answers_command(
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Import reference answers: any of a query's answers is right. Several lines of one query add up.
+    """Import reference answers. Each answer of a query is right; several lines of one query give several
+    answers.
 
     With --nuggets each row is a fact, vital or okay, or a query with a list of objects with text and
-    importance, as in TREC's files. What the file says of a query is all of its answers, or all of its
-    nuggets. The same file again changes nothing.
+    importance, as in TREC's files. The file replaces all answers, or all nuggets, of its queries. Importing
+    the same file again changes nothing.
 
     \b
     Examples:
@@ -288,12 +293,10 @@ def import_collection_command(
         bool, typer.Option("--dry-run", help="Say what each file is taken for and what would be imported.")
     ] = False,
 ) -> None:
-    """Import a test collection.
+    """Import a test collection. A collection has documents, queries with information needs, and judgments.
 
-    It has documents, queries with information needs, and judgments.
-
-    TREC's SGML and XML, SMART, and folders of BEIR and Hugging Face are known. The command says what each
-    file was taken for, and which files it passed over. All is rehearsed on a copy of the project first: if
+    The command reads TREC's SGML and XML, SMART, and folders of BEIR and Hugging Face. It says what each file
+    was taken for, and which files it passed over. The import is first tried on a copy of the project: if
     anything is wrong, nothing is imported.
 
     \b
@@ -383,7 +386,8 @@ def import_engine_command(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="YAML file with what differs from the kind's template. None with --try.", show_default=False
+            help="YAML file with the differences from the kind's template. None with --try.",
+            show_default=False,
         ),
     ] = None,
     kind: Annotated[
@@ -395,17 +399,17 @@ def import_engine_command(
     query: Annotated[
         str | None,
         typer.Option(
-            "--try", help="Ask it once for this text, and show what comes. The text is sent redacted."
+            "--try", help="Ask the engine once for this text, and show its answer. The text is sent redacted."
         ),
     ] = None,
-    depth: Annotated[int, typer.Option(min=1, help="Documents to ask for with --try.")] = 10,
+    depth: Annotated[int, typer.Option(min=1, help="Number of documents that --try asks for.")] = 10,
 ) -> None:
-    """Add an engine, or give it another template.
+    """Add an engine, or replace its template. The template says how the engine is asked, and where its
+    answers have ids, scores and fields. Nothing is sent.
 
-    It says how the engine is asked, and where its answers have ids, scores and fields. Nothing is sent.
-
-    Its address is the variable GOLDGRADE_ENGINE_NAME_URL, its key GOLDGRADE_ENGINE_NAME_KEY, with its name in
-    capitals. Neither is stored. Adding it again with another file replaces the template; runs keep theirs.
+    The variable GOLDGRADE_ENGINE_NAME_URL has the address of the engine, and GOLDGRADE_ENGINE_NAME_KEY has
+    its key, with the name in capitals. Neither is stored. Adding an engine again with a different file
+    replaces the template; runs keep their template.
 
     With --try the engine is asked once: the request, the hits and the first document are shown. Nothing is
     stored.

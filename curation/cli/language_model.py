@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 Send = Annotated[
     bool,
     typer.Option(
-        "--send", help="Send texts to the language model of GOLDGRADE_LLM_URL. Without it nothing is sent."
+        "--send",
+        help="Send texts to the language model of GOLDGRADE_LLM_URL. Without this option nothing is sent.",
     ),
 ]
 MostCalls = Annotated[
-    int | None,
-    typer.Option("--calls", min=1, help="Requests to send at most in this run.", show_default="all"),
+    int | None, typer.Option("--calls", min=1, help="Maximum number of requests to send.", show_default="all")
 ]
-Parallel = Annotated[int, typer.Option(min=1, max=64, help="Calls that are under way at once.")]
+Parallel = Annotated[int, typer.Option(min=1, max=64, help="Number of calls that are sent at the same time.")]
 NOT_SENT = "Nothing was sent: give --send to send it."
 
 

@@ -16,19 +16,21 @@ from curation.core.operation import Option, filled, option_of, options_of, refus
 
 Request = TypeVar("Request")
 UNSET = object()
-"""What was not given; the request then has its default."""
+"""The value of an option that was not given, for which the request has its default."""
 
 
 def with_options_of(
     record: type[Request], besides: Sequence[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for each field of the record, and the request that is made of them.
+    """Give a command an option for each field of a record, and call the command with the request made from
+    them.
 
     A field `reason` is filled by the option --reason of `goldgrade` itself.
 
     Parameters
     ----------
-    besides: fields that the command has options of its own for; the request has their defaults.
+    besides: fields for which the command defines options itself; the request has the defaults of these
+        fields.
     """
     offered = [option for option in options_of(record) if option.name not in (*besides, "reason")]
     has_reason = any(option.name == "reason" for option in options_of(record))
@@ -56,13 +58,13 @@ def with_options_of(
 
 
 def option(record: type[Any], name: str, **more: Any) -> Any:
-    """The option of one field, for a command that has it by hand."""
+    """Make the option of one field, for a command that defines its options itself."""
     about = option_of(record, name)
     return typer.Option(about.spelling, help=about.help, **more)
 
 
 def _parameters(option: Option) -> list[inspect.Parameter]:
-    """The option of a field, and the flag that switches it off."""
+    """Make the option of a field, and the flag that switches the field off."""
     kind, default, flag = option.kind, option.default, option.spelling
     made = []
     if option.switch is not None:
@@ -94,7 +96,7 @@ def _keyword(name: str, kind: Any, default: Any, option: Any) -> inspect.Paramet
 
 
 def _given(option: Option, values: dict[str, Any]) -> Any:
-    """A value of the command line as the record takes it, or `UNSET`."""
+    """Convert the value of an option to the value of its field; `UNSET` for an option that was not given."""
     value = values.pop(option.name, None)
     if option.switch is not None and values.pop(f"no_{option.name}"):
         if value not in (None, option.default):
@@ -126,7 +128,7 @@ def _time(flag: str, text: str) -> datetime:
 
 
 def given_flags(context: typer.Context) -> dict[str, str]:
-    """Parameter → the option by which it was given on the command line."""
+    """Map each parameter that was given on the command line to its option."""
     return {
         parameter.name: parameter.opts[0]
         for parameter in context.command.params
@@ -135,11 +137,11 @@ def given_flags(context: typer.Context) -> dict[str, str]:
 
 
 def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
-    """Refuse options that this call would ignore, all of them without names.
+    """Refuse options that a call of the command would ignore; without names refuse all options.
 
     Raises
     ------
-    InputError: with the options that were given, and why they would change nothing.
+    InputError: such an option was given. The error names the options and the reason.
     """
     given = [flag for name, flag in given_flags(context).items() if not names or name in names]
     if "reason" in names and seal_reason() is not None:
@@ -149,7 +151,7 @@ def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
 
 
 def refuse_others(context: typer.Context, why: str, *taken: str) -> None:
-    """Refuse all options but these."""
+    """Refuse all options except the options `taken`."""
     if others := [name for name in given_flags(context) if name not in taken]:
         refuse_unused(context, why, *others)
 

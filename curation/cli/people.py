@@ -26,10 +26,10 @@ people = command_group("people", "List, add and change the people of the project
 @people.command("list")
 def people_list(
     sign_ins: Annotated[
-        bool, typer.Option("--sign-ins", help="List the open sign-ins instead, the one used last first.")
+        bool, typer.Option("--sign-ins", help="List the open sign-ins instead, the last used first.")
     ] = False,
 ) -> None:
-    """List everybody with their role, and how they sign in.
+    """List all people with their role and their ways to sign in.
 
     \b
     Examples:
@@ -73,10 +73,10 @@ def people_add(
     link: Link = False,
     address: Address = LOCAL,
 ) -> None:
-    """Add somebody who can sign in. The password is asked for twice.
+    """Add a person who can sign in. The command asks for the password twice.
 
-    With --link they choose their own password by a link that works once, for 7 days. With --email they sign
-    in through the app's identity provider, and have no password unless --password-stdin gives one.
+    With --link people choose their own password by a link that works once, for 7 days. With --email people
+    sign in through the app's identity provider, and have no password unless --password-stdin gives one.
 
     \b
     Examples:
@@ -89,7 +89,7 @@ def people_add(
     from curation.people.annotators import add_annotator
 
     if link:
-        refuse_unused(context, "a link is made, by which they choose it", "email", "password_stdin")
+        refuse_unused(context, "people choose their password by the link", "email", "password_stdin")
         _invite(project_store(), name, role, address)
         return
     refuse_unused(context, "no link is made; add --link", "address")
@@ -122,13 +122,11 @@ def people_set(
         str | None, typer.Option("--end-sign-ins", help="End a sign-in, by its id, or 'all' of them.")
     ] = None,
 ) -> None:
-    """Change one thing of somebody's account.
+    """Change one thing of a person's account. This is the role, access, an address, the link or sign-ins.
 
-    It is the role, access, an address, the link or sign-ins.
-
-    Who is deactivated or becomes evaluator judges nothing: what they have not answered goes to the other
-    members of its rounds. The last lead stays lead. A new link ends the one before; a person may have several
-    addresses.
+    A person who is deactivated or becomes evaluator judges no more: open items go to the other annotators of
+        the round. The last lead stays lead. A new link ends the former link; a person may have several
+        addresses.
 
     \b
     Examples:
@@ -193,5 +191,5 @@ def _read_password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise InputError("no terminal to ask for a password; pass it with --password-stdin")
+        raise InputError("no terminal to ask for a password; pass the password with --password-stdin")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))

@@ -30,13 +30,13 @@ app.add_typer(negatives, name="negatives")
 @negatives.callback(invoke_without_command=True)
 @with_options_of(HardNegativesRequest)
 def negatives_command(request: HardNegativesRequest, context: typer.Context, limit: Limit = 20) -> None:
-    """List hard negatives: ranked high, judged not relevant.
+    """List hard negatives. Hard negatives rank high and were judged not relevant.
 
-    The margin is the number of ranks from the system's best relevant document down to the negative; it is
-    negative where the negative ranks higher. Near-duplicates of a relevant document are excluded and listed.
-    Documents outside the filter of their query need no judgment, and are of a kind of their own.
-    Suspects are unjudged documents that two systems rank above a relevant one: judge them first. Queries that
-    a release seals are listed with --reason only.
+    The margin is the number of ranks from the system's best relevant document down to the hard negative; it
+    is below 0 if the hard negative ranks higher. Near-duplicates of a relevant document are listed
+    separately. Documents outside the filter of their query need no judgment, and are listed as a separate
+    kind. Suspects are unjudged documents that two systems rank above a relevant one: judge them first.
+    Queries that a release seals are listed with --reason only.
 
     \b
     Examples:
@@ -60,11 +60,11 @@ def negatives_command(request: HardNegativesRequest, context: typer.Context, lim
 def negatives_audit(request: AuditRequest, context: typer.Context) -> None:
     """Measure on a sample how many assumed negatives are relevant.
 
-    With --annotators it opens a blind round over pairs that count as not relevant although nobody judged
-    them. There are three strata: ranks within the pool's depth that are not in the pool (top), ranks below it
-    (below), and easy negatives (random). Annotators see a round like any other, and their judgments count.
-    Without --annotators it reports the rate measured so far, with its 95 % interval, for each stratum and
-    overall. Pairs that a release seals are named with --reason only.
+    With --annotators the command opens a blind round over pairs that count as not relevant although nobody
+    judged them. The strata are documents within the pool's depth that are not in the pool (top), documents
+    below this depth (below), and easy negatives (random). Annotators see a round like any other round, and
+    their judgments count. Without --annotators the command reports the measured rate with its 95 % interval,
+    for each stratum and overall. Pairs that a release seals are named with --reason only.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def negatives_audit(request: AuditRequest, context: typer.Context) -> None:
     access = unseal(store, "audit assumed negatives", seal_reason(), actor())
     if not request.annotators:
         opens = ("size", "seed", "overlap", "depth", "threshold", "systems", "model")
-        refuse_unused(context, "they are for opening an audit; add --annotators", *opens)
+        refuse_unused(context, "these options open an audit; add --annotators", *opens)
         show(audit_report(store, request.name, access))
         return
     with progress_bar() as progress:
@@ -98,7 +98,7 @@ def pool(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write the pairs to be judged to, .csv or .jsonl. It is for judging elsewhere. "
+            help="File to write the pairs to be judged to, .csv or .jsonl. "
             "Without other options no pool is built."
         ),
     ] = None,
@@ -107,30 +107,32 @@ def pool(
         typer.Option(help="Texts in --out: whole or excerpt. An excerpt is what the grading screen shows."),
     ] = "whole",
     ids: Annotated[
-        Path | None, typer.Option(help="File of all ids of an engine. Random negatives are drawn from it.")
+        Path | None,
+        typer.Option(help="File of all ids of an engine. Random negatives are drawn from the file."),
     ] = None,
     shown: Annotated[
         str | None,
         typer.Option(
             "--contributions",
             metavar="POOL",
-            help="Show what each system added to this pool. Build none. It is named by the beginning of its "
+            help="Show what each system added to this pool. Build no pool. POOL is the beginning of an "
             "id, or last.",
         ),
     ] = None,
 ) -> None:
-    """Find the documents to judge for each query. They are the top of each system, and random negatives.
+    """Find the documents to judge for each query. The pool has the top documents of each system, and random
+    negatives.
 
     Each candidate is stored with the systems, ranks and scores that proposed it. Embeddings are computed once
     and stored; an interrupted run continues where it stopped. A budget is used rank by rank: first each
     query's best candidate, then each query's second, and so on. Random negatives are not part of the budget.
 
-    engine:NAME asks an engine and stores its lists of today as a run, on which the pool rests. Where the
-    corpus has only what engines brought, random negatives are drawn from the engine or from --ids, one id a
-    line.
+    engine:NAME asks an engine and stores today's lists of the engine as a run for the pool. If all documents
+    of the corpus come from engines, random negatives are drawn from the engine, or from the file --ids with
+    one id a line.
 
-    With --out the pairs that are in no round and not judged are written with empty columns for grade and
-    note: no rank, score or system, in random order. `goldgrade import judgments FILE --annotator NAME` takes
+    --out writes the pairs that are in no round and not judged, in random order, with empty columns for grade
+    and note and without ranks, scores and systems. `goldgrade import judgments FILE --annotator NAME` imports
     the filled file.
 
     \b

@@ -54,33 +54,35 @@ STEPS = {
     "Keep it current": ["relabel"],
     "Operate": ["backup", "restore", "doctor"],
 }
-"""Every command and group, by step of the path."""
+"""All commands and groups, by step of the path."""
 PATH = (
     *("init", "import", "sample", "pool", "people", "round", "app", "agreement", "disputes"),
     *("split", "freeze", "export", "evaluate", "relabel"),
 )
-"""The commands that a project needs, in their order; `goldgrade --help` says what each does."""
+"""The commands of the path of a project in their order, which `goldgrade --help` describes."""
 QUIET = ("--quiet", "-q")
 JSON = "--json"
 VALUED = ("--project", "--as", "--reason")
 """Options of `goldgrade` itself that take a value."""
 _project: ContextVar[Path] = ContextVar("project")
 kept: ContextVar[str] = ContextVar("kept", default="What the project holds is as it was before.")
-"""What is left of a step that is interrupted now."""
+"""The sentence on the work that remains if the command is interrupted now."""
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 _json: ContextVar[bool] = ContextVar("json", default=False)
 _author: ContextVar[dict[str, str]] = ContextVar("author")
-"""--as and --reason, where they are given."""
+"""The values of --as and --reason, if they were given."""
 _unread: ContextVar[set[str]] = ContextVar("unread", default=set())  # noqa: B039  replaced by each call
-"""Those of them, and --json, that no command has read yet."""
+"""The given options of `goldgrade` itself that no command has read yet."""
 _by_pydantic = TyperOption.get_runtime_param  # before it is replaced below
 
 
 class _Quick:
-    """How typer converts a value, without pydantic where it has nothing to do: importing it takes 0.2 s."""
+    """Converts values of the command line, without pydantic where possible, because its import takes 0.2
+    seconds.
+    """
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value; at once where it is text, a path, of its type or not given."""
+        """Convert a value; a text, a path and a value of the right type need no pydantic."""
         kind = param.type_descriptor.annotation
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
@@ -99,7 +101,9 @@ for _parameter in (TyperArgument, TyperOption):
 
 
 class Steps(TyperGroup):
-    """`goldgrade --help` has the path, then all others; options of `goldgrade` itself may be anywhere."""
+    """The group of all commands; its help begins with the path, and options of `goldgrade` itself may be
+    anywhere.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         first, others = divided_options(args)
@@ -119,7 +123,7 @@ class Steps(TyperGroup):
 
 
 def _say_unread(result: Any, **options: Any) -> None:
-    """Name options that changed nothing, because the command logs nobody, or prints no JSON."""
+    """Name the options of `goldgrade` that the command did not read."""
     for option in sorted(_unread.get()):
         does = "prints" if option == JSON else "logs"
         print(f"goldgrade: {option} changed nothing: this command {does} none.", file=sys.stderr)
@@ -137,30 +141,30 @@ app = typer.Typer(
 
 
 def command_group(name: str, help: str) -> typer.Typer:
-    """A new group of commands, `goldgrade NAME …`."""
+    """Add a group of commands, `goldgrade NAME …`."""
     group = typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
     app.add_typer(group, name=name)
     return group
 
 
 def project_path() -> Path:
-    """The project file named by --project, $GOLDGRADE_PROJECT or the default."""
+    """Return the project file that --project, $GOLDGRADE_PROJECT or the default names."""
     return _project.get()
 
 
 def is_quiet() -> bool:
-    """Whether nothing is to be said of progress."""
+    """Tell whether --quiet was given."""
     return _quiet.get()
 
 
 def is_json() -> bool:
-    """Whether one JSON object is to be printed; from now on a command has read --json."""
+    """Tell whether --json was given, and note that a command has read the option."""
     _unread.get().discard(JSON)
     return _json.get()
 
 
 def project_store(with_arrow: bool = True) -> Store:
-    """The store of the project that the command line names; short commands need no Arrow."""
+    """Open the project that the command line names; commands that need no Arrow start faster."""
     from curation.store import open_store
 
     if with_arrow:
@@ -171,34 +175,34 @@ def project_store(with_arrow: bool = True) -> Store:
 
 
 def _of_author(option: str) -> str | None:
-    """What --as or --reason says; from now on a command has read it."""
+    """Return the value of --as or --reason, and note that a command has read the option."""
     _unread.get().discard(option)
     return _author.get().get(option)
 
 
 def actor() -> str:
-    """Who does it: the name that --as gives, else the command line."""
+    """Return the name that --as gives, by default the command line."""
     from curation.store import COMMAND_LINE
 
     return _of_author("--as") or COMMAND_LINE
 
 
 def seal_reason() -> str | None:
-    """Why sealed grades are wanted, too; None if --reason is not given, and they are left out."""
+    """Return the reason to open sealed grades; None without --reason, and sealed grades are left out."""
     return _of_author("--reason")
 
 
 def stated_reason() -> str:
-    """What --reason says for the audit trail; '' where it is not given."""
+    """Return the reason for the audit trail; '' without --reason."""
     return seal_reason() or ""
 
 
 def required_reason() -> str:
-    """What --reason says.
+    """Return the reason that --reason gives.
 
     Raises
     ------
-    InputError: it is not given.
+    InputError: --reason was not given.
     """
     if reason := stated_reason():
         return reason
@@ -206,7 +210,7 @@ def required_reason() -> str:
 
 
 def query_named(store: Store, name: str) -> str:
-    """The id of a query that somebody names by its id or its text."""
+    """Find the id of a query from its id or its text."""
     from curation.ingest.importers.known_queries import query_id_named
 
     with store.reading() as cursor:
@@ -214,7 +218,7 @@ def query_named(store: Store, name: str) -> str:
 
 
 def release_store() -> Store:
-    """The store of the project, if there is one: a packed release needs none."""
+    """Open the project if it exists: a packed release needs no project."""
     from curation.core.arrow import without_pandas
     from curation.store import store_at
 
@@ -223,7 +227,7 @@ def release_store() -> Store:
 
 
 def divided_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The options of `goldgrade` itself, wherever they are, and the command with its own."""
+    """Divide the arguments into the options of `goldgrade` itself, and the command with its options."""
     first: list[str] = []
     others: list[str] = []
     rest = list(arguments)
@@ -241,7 +245,7 @@ def divided_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def split_commas(names: str) -> list[str]:
-    """The names in a list that is separated by commas."""
+    """Split a text at its commas."""
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
@@ -264,17 +268,17 @@ def goldgrade(
         typer.Option(
             "--as",
             metavar="NAME",
-            help="Who does it. A name whose role allows it.",
+            help="Name of the person who does it, whose role must allow it.",
             show_default="the command line",
         ),
     ] = None,
     reason: Annotated[
         str | None,
         typer.Option(
-            metavar="WHY", help="Why, for the audit trail. Sealed grades are opened for a reason alone."
+            metavar="WHY", help="Reason for the audit trail. Sealed grades are opened only with a reason."
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option(*QUIET, help="Say nothing of the progress of long work.")] = False,
+    quiet: Annotated[bool, typer.Option(*QUIET, help="Do not show the progress of long work.")] = False,
     as_json: Annotated[bool, typer.Option(JSON, help="Print one JSON object alone.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")

@@ -25,10 +25,10 @@ def doctor(
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Remove what killed processes left.")] = False,
 ) -> None:
-    """Examine the project while it is in use. Exit 1 if somebody must act.
+    """Examine the project while it is in use. The exit code is 1 if you must act.
 
-    The file is read whole. Looked at are its log, permissions and disk, versions, releases against their
-    sums, jobs without an end, folders that killed processes left, backups, and the clock.
+    The doctor reads the whole file. It checks the log, permissions, disk, versions, the sums of releases,
+    jobs without an end, leftovers of killed processes, backups, and the clock.
 
     \b
     Examples:
@@ -49,14 +49,15 @@ def backup(
     file: Annotated[
         str,
         typer.Argument(
-            help="The new file, or a folder: then the time is part of the name. One that ends with / is made."
+            help="The new file, or a folder: then the time is part of the name. A folder with / at its end "
+            "is made."
         ),
     ],
 ) -> None:
     """Copy the project to a file while people grade. Its sums are written next to it.
 
-    The copy is read whole before it gets its name. It holds hashes of passwords, sealed grades and the key
-    that signs cookies, so only you can read it.
+    The command reads the whole copy before the copy gets its name. The copy contains hashes of passwords,
+    sealed grades and the key that signs cookies, so only you can read it.
 
     \b
     Examples:
@@ -75,13 +76,13 @@ def backup(
 def restore(
     file: Annotated[Path, typer.Argument(help="A backup.")],
     replace: Annotated[
-        bool, typer.Option("--replace", help="Move a project that is there aside, and keep it.")
+        bool, typer.Option("--replace", help="Move an existing project aside, and keep it.")
     ] = False,
 ) -> None:
-    """Make a backup the project. It is compared with its sums and read whole first.
+    """Make a backup the project. The backup is compared with its sums and read whole first.
 
-    Sign-ins, passwords and roles are as they were at the backup's time. Stop the app first: what people
-    answered since the backup is in the project that is moved aside, not in the restored one.
+    Sign-ins, passwords and roles are as they were at the time of the backup. Stop the app first: later
+    answers are in the project that is moved aside, not in the restored project.
 
     \b
     Examples:
@@ -182,14 +183,15 @@ def status(
     notify: Annotated[
         bool,
         typer.Option(
-            "--notify", help="Only send the notices that are due, each once. The app does so itself."
+            "--notify",
+            help="Only send the notices that are due, each once. A running app sends notices itself.",
         ),
     ] = False,
 ) -> None:
     """Show where the project is on its path, and what comes next.
 
-    It has each stage from import to re-labeling and the last backup, as the page Home. Notices
-    go to the address in GOLDGRADE_WEBHOOK, as a lead chooses in the app.
+    The status has each stage from import to re-labeling and the last backup, like the page Home. --notify
+    sends notices to the address in GOLDGRADE_WEBHOOK; a lead chooses the kinds of notices in the app.
 
     \b
     Examples:

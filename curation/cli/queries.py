@@ -1,4 +1,4 @@
-"""`goldgrade sample`, `query` and `tags`: the queries to be judged, and what kind each is."""
+"""`goldgrade sample`, `query` and `tags`: the queries to be judged, and their tags."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def tags(
     no_header: NoHeader = False,
     tag: Annotated[str | None, typer.Option(help="List only queries with this tag.")] = None,
 ) -> None:
-    """List the current queries with their tags, or set them.
+    """List the current queries with their tags, or set their tags.
 
-    Tags that people set are marked with a star, and override the rules. If a named query or a line of a file
-    is wrong, nothing changes.
+    A tag that people set has a star, and overrides the rules. If a named query or a line of a file is wrong,
+    nothing changes.
 
-    With --find rules tag the queries that are sampled, imported, written by hand, and in rounds. They find
-    question, temporal, multi-intent, short and long. Running it again adds only what changed. A sample
+    With --find rules tag the queries that are sampled, imported, written by hand, and in rounds. The rules
+    find the tags question, temporal, multi-intent, short and long. A second run only adds changes. A sample
     can be stratified by tags (`goldgrade sample --strata tag:NAME`).
 
     Only people set entity, misspelling, synonym, single-hop, multi-hop, ambiguous, out-of-domain, adversarial
-    and unanswerable, and the tags that --declare adds. Samples, rounds, splits and breakdowns know them all.
-    A cell of a --file holds one or more tags, separated by commas or spaces; -entity means that the query is
-    not an entity.
+    and unanswerable, and the tags that --declare adds. Samples, rounds, splits and breakdowns can use all
+    tags. A cell of a --file holds one or more tags, separated by commas or spaces; -entity means that the
+    query is not an entity.
 
     \b
     Examples:
@@ -110,7 +110,7 @@ def query_add(
     ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag of the query. Repeatable.")] = None,
 ) -> None:
-    """Add a query that is not in the log. It is judged like a query of the sample.
+    """Add a query that is not in the log. People judge it like a query of the sample.
 
     A text that the project already has is refused, and so is a text with personal data.
 
@@ -139,20 +139,20 @@ def sample(
         bool,
         typer.Option(
             "--top-up",
-            help="Add queries to the current sample and keep all of it. It then has at least each "
+            help="Add queries to the current sample and keep all of it. The sample then has at least each "
             "--quota, or --size queries.",
         ),
     ] = False,
 ) -> None:
-    """Draw the queries to judge from all imported traffic. They are drawn without replacement.
+    """Draw the queries to judge from all imported traffic. The draw is without replacement.
 
-    By default head, torso and tail get equal shares of the sample; what a small stratum cannot use goes to
-    the others. Strata of several dimensions are crossed and named like `head · docs-site · short`. Length is
-    short up to 2 words, long from 6. A tag makes two strata, such as `question` and `not question`. A field
-    is another field of the log (`import traffic --map metadata=COLUMN`). A cluster is the region of the
-    corpus that a query is most about (`goldgrade coverage`). Queries asked equally often stay in one band.
-    Each query is stored with its inclusion probability. The sample becomes the current one; earlier samples
-    stay stored.
+    By default head, torso and tail get equal shares of the sample; the unused share of a small stratum goes
+    to the other strata. Strata of several dimensions are crossed and named like `head · docs-site · short`.
+    Length is short up to 2 words, long from 6. A tag makes two strata, such as `question` and `not question`.
+    A field is a further field of the log (`import traffic --map metadata=COLUMN`). A cluster is the region of
+    the corpus to which a query belongs most (`goldgrade coverage`). Queries asked equally often stay in one
+    band. Each query is stored with its inclusion probability. The sample becomes the current one; earlier
+    samples stay stored.
 
     With `--top-up` a
     stratum that is too small gets more queries. Each `--quota` is then a minimum, no earlier query is lost,

@@ -31,31 +31,32 @@ def relabel_plan(
     context: typer.Context,
     today: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="The day whose quarter it is.", show_default="the clock's"),
+        typer.Option(formats=["%Y-%m-%d"], help="A day of the quarter.", show_default="the clock's"),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what the plan would be. Store nothing.")
     ] = False,
     due: Annotated[
-        bool, typer.Option("--due", help="Plan nothing: say how stale the set is, and what is due.")
+        bool, typer.Option("--due", help="Show how stale the set is, and what is due. Plan nothing.")
     ] = False,
     stored: Annotated[
         str | None,
         typer.Option(
             "--stored",
             metavar="PLAN",
-            help="Plan nothing: show a stored plan. By its quarter or id.",
+            help="Show a stored plan, by its quarter or id. Plan nothing.",
             show_default="none",
         ),
     ] = None,
 ) -> None:
-    """Plan what this quarter judges again. Nothing changes for annotators until it is opened.
+    """Plan the pairs that this quarter judges again. Nothing changes for annotators until the plan is opened.
 
-    It takes the stalest pairs, and a quarter of its pairs at random from all others. Queries that the traffic
-    has left are replaced by new ones.
+    Three quarters of the planned pairs are the stalest pairs of the set; the other pairs are drawn at random.
+    Queries that the logs do not contain any more are replaced by new queries.
 
-    With --due it exits with 0 where nothing is due and with 3 where something is; with 1 or 2 after an error.
-    With --stored it names grades: not for annotators. Grades of parts that a release seals are not named.
+    With --due the exit code is 0 if nothing is due, 3 if re-labeling is due, and 1 or 2 after an error.
+    --stored shows grades, so do not show its output to annotators. Grades of parts that a release seals are
+    not shown.
 
     \b
     Examples:
@@ -96,7 +97,7 @@ def _print_due(today: date | None) -> None:
 @relabeling.command("open")
 @with_options_of(QuarterRequest)
 def relabel_open(request: QuarterRequest, plan: PlanName = None) -> None:
-    """Open the round of a plan. Nobody sees an old grade in it.
+    """Open the round of a plan. Annotators do not see the old grades.
 
     \b
     Examples:
@@ -120,7 +121,7 @@ def relabel_report(
         tuple[str, str] | None,
         typer.Option(
             metavar="OLD NEW",
-            help="Instead of a plan: two rounds. Old grades, then new ones.",
+            help="Compare two rounds instead of a plan. The old round comes first.",
             show_default="none",
         ),
     ] = None,
@@ -128,8 +129,9 @@ def relabel_report(
 ) -> None:
     """Compare old grades with new ones.
 
-    It has agreement, types, what had changed, and how much of the whole set is wrong. The report of a quarter
-    does not change any more once its round is closed, or the next quarter is opened.
+    The report has the agreement of old and new grades, overall and by type, the effect of changed documents
+    and guides, and the share of wrong grades in the whole set. The report of a quarter does not change any
+    more once its round is closed, or the next quarter is opened.
 
     \b
     Examples:

@@ -92,7 +92,7 @@ def verify(
         Path | None, typer.Option(help="An exported folder to check instead.", show_default="the release")
     ] = None,
 ) -> None:
-    """Check every byte of a release or an exported folder. Exit 1 if something was altered.
+    """Check every byte of a release or an exported folder. The exit code is 1 if a byte was altered.
 
     A release is compared with its checksums, and each of its documents with its hash. A folder is compared
     with the sums of its manifest. No grade is shown.
@@ -124,7 +124,7 @@ def releases(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="RELEASE", help="One of them. For --card also an id or a packed release's file."
+            metavar="RELEASE", help="A release. For --card also an id or a packed release's file."
         ),
     ] = None,
     card: Annotated[bool, typer.Option("--card", help="Print its data-set card (Markdown) instead.")] = False,
@@ -132,13 +132,15 @@ def releases(
     sealed_limit: Annotated[
         int | None,
         typer.Option(
-            help="Set the sealed evaluations that an evaluator has a month.", show_default="as it is"
+            help="Set how many sealed evaluations an evaluator has a month.", show_default="as it is"
         ),
     ] = None,
 ) -> None:
-    """List the releases, oldest first. With a name: its parts, what is sealed, and who opened the seal.
+    """List the releases, oldest first. With a name the command shows the parts of a release and the uses of
+    its seal.
 
-    The limit counts for each evaluator and each sealed part, a month (UTC). Refused requests count, too.
+    --sealed-limit holds for each evaluator and each sealed part in a month (UTC). Refused requests count,
+    too.
 
     \b
     Examples:
@@ -194,7 +196,7 @@ def _print_card(name: str, licence: str) -> None:
 
 @app.command("diff")
 def diff_releases(old: AnyRelease, new: AnyRelease, limit: Limit = 20) -> None:
-    """Compare two releases. It compares queries, grades, documents, split, agreement and settings.
+    """Compare two releases. The command compares queries, grades, documents, split, agreement and settings.
 
     Changed grades of a sealed part are counted, and named only with --reason.
 

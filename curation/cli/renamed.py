@@ -1,7 +1,7 @@
-"""What commands and options were called before, and what does their work now.
+"""Former names of commands and options, and the commands that do their work now.
 
-A key is a command's first words, or an option of it; an option without a command is of all commands.
-`goldgrade` answers before it parses.
+A key is the first words of a command, or an option of a command; an option without a command belongs to all
+commands. `goldgrade` answers a former name before it parses the arguments.
 """
 
 from __future__ import annotations
@@ -97,14 +97,13 @@ RENAMED = {
     "tags list": "tags",
     "tags set": "tags QUERY --set TAG",
 }
-"""Words of a command line → what `goldgrade` is called with now. What went without another way has no row."""
+"""Former words of a command line → the present words. A command that went without a replacement has no
+row."""
 _FIELD = re.compile(r"--([a-z]+(?:-[a-z]+)*)-field")
 
 
 def renamed_sentences(arguments: Sequence[str]) -> list[str]:
-    """A sentence for each word of a command line that nothing is called by any more; `goldgrade`'s own
-    options come first.
-    """
+    """Make a sentence for each former name in a command line without the options of `goldgrade` itself."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     words = [argument.partition("=")[0] for argument in options]
     gone = [
@@ -119,7 +118,7 @@ def renamed_sentences(arguments: Sequence[str]) -> list[str]:
 
 
 def _is_typed(key: str, words: Sequence[str]) -> bool:
-    """Whether the words begin with the key's command and have its option."""
+    """Tell whether the words begin with the command of the key and contain its option."""
     command, _, option = key.partition("--")
     start = command.split()
     return list(words[: len(start)]) == start and (not option or f"--{option}" in words)

@@ -39,7 +39,7 @@ def round_open(
     request: RoundRequest,
     name: RoundName,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what everybody would judge. Open nothing.")
+        bool, typer.Option("--dry-run", help="Say what items each annotator would get. Open nothing.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Write each query's probability of being drawn, as CSV.")
@@ -47,10 +47,11 @@ def round_open(
 ) -> None:
     """Open a round of labeling.
 
-    Each candidate goes to exactly --overlap annotators. Who judges what, and in which order, is fixed now.
+    Each candidate goes to exactly --overlap annotators. Opening the round fixes the items of each annotator
+    and their order.
 
-    With --draw the round is over a random sample of the queries. The project keeps who was drawn from whom,
-    and `goldgrade evaluate --judge` uses it.
+    With --draw the round contains a random sample of the queries. The project keeps the sample and its
+    population, which `goldgrade evaluate --judge` uses.
 
     \b
     Examples:
@@ -80,8 +81,8 @@ def round_status_command(
 ) -> None:
     """Show the rounds, or one round's progress.
 
-    It has each annotator's answers, the distance of blind duplicates, and control items. A pilot also has its
-    disagreement at each boundary of the scale, and the widest differences.
+    The status has each annotator's answers, the distance of blind duplicates, and control items. The status
+    of a pilot also has the disagreement at each boundary of the scale, and the largest differences.
 
     \b
     Examples:
@@ -121,11 +122,12 @@ def round_set(
 ) -> None:
     """Pause or close a round, open it again, or delete it.
 
-    A paused round is in nobody's queue; what is on a screen can still be answered. A closed round shows no
-    more items; late answers are kept and marked. Closing the round of a re-labeling fixes its report.
+    A paused round gives no more items to annotators; an item that is on a screen can still be answered. A
+    closed round shows no items; late answers are kept and marked. Closing the round of a re-labeling fixes
+    its report.
 
-    A round that was opened by mistake can be deleted while nobody has answered in it. Who judges what goes;
-    queries, pools and the guide stay, and the audit trail has a line.
+    A round that was opened by mistake can be deleted while it has no answer. The items of the round are
+    removed; queries, pools and the guide stay, and the audit trail has a line.
 
     \b
     Examples:
@@ -152,9 +154,8 @@ def round_set(
 @rounds.command("move")
 @with_options_of(MoveRequest)
 def round_move(request: MoveRequest, name: RoundName) -> None:
-    """Move work to others, or share it with who joins.
-
-    Only untouched items move, and nobody gets a pair twice. The overlap stays exact.
+    """Move work to other annotators, or share it with new ones. Only untouched items move, and no
+    annotator gets a pair twice. The overlap stays exact.
 
     \b
     Examples:
@@ -186,11 +187,11 @@ def practice(
         str | None, typer.Option("--pass", help="Annotator who gets real items without having passed.")
     ] = None,
 ) -> None:
-    """Let annotators practise on known pairs, or show how they do.
+    """Let annotators practise on known pairs, or show results.
 
-    With --annotators a practice round opens. Annotators see the expected grade after their answer, and those
-    who pass get real items. Pairs that a release seals are left out, and a file that has some is refused,
-    unless --reason says why they are shown.
+    --annotators opens a practice round. Annotators see the expected grade after their answer, and annotators
+    who pass get real items. Pairs that a release seals are left out, and a file with sealed pairs is refused,
+    unless --reason gives a reason to show them.
 
     \b
     Examples:

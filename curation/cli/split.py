@@ -29,21 +29,21 @@ def split(
         ),
     ] = False,
     shown: Annotated[
-        bool, typer.Option("--certificate", help="Show the certificate of the split in force. Make none.")
+        bool, typer.Option("--certificate", help="Show the certificate of the current split. Make no split.")
     ] = False,
     release: Annotated[
         str | None,
-        typer.Option(help="With --certificate: the split of a release.", show_default="the one in force"),
+        typer.Option(help="With --certificate: the split of a release.", show_default="the current split"),
     ] = None,
     page: Page = None,
 ) -> None:
     """Split the graded queries so that nothing leaks. No text, intent or document ties queries of two parts.
 
     Two queries stay together when their texts are similar or paraphrases, when a document is relevant to
-    both, or when documents relevant to them are near-duplicates. --same adds other ties.
-    Whole groups of tied queries are assigned so that strata, sources and tags are spread evenly. Queries of a
-    release keep their part. --dry-run shows each large group with the chain of ties that made it: a tie that
-    is no leak can be cut.
+    both, or when documents relevant to them are near-duplicates. --same adds other ties. Whole groups of tied
+    queries are assigned so that strata, sources and tags are spread evenly. Queries of a release keep their
+    part. --dry-run shows each large group with the chain of ties that made the group; a tie that is no leak
+    can be cut.
 
     \b
     Examples:
@@ -57,7 +57,7 @@ def split(
 
     if shown:
         taken = ("shown", "release", "page")
-        refuse_others(context, "the split in force is shown, and none is made", *taken)
+        refuse_others(context, "the current split is shown, and no split is made", *taken)
         _show_certificate(release, page)
         return
     refuse_unused(context, "a stored split has a certificate; add --certificate", "release", "page")
@@ -83,7 +83,7 @@ def _show_certificate(release: str | None, page: Path | None) -> None:
 
 
 def _print_certificate(certificate: Certificate, further: Sequence[str] = ()) -> None:
-    """What a reader wants to know first, then all that the page shows."""
+    """Print the main findings, then all sections of the page."""
     from curation.core.reports.terminal import show_sections
     from curation.splits.certificate import certificate_sections, findings
 
