@@ -65,9 +65,11 @@ def answers_status(
         str | None, typer.Option(help="A query, by id or text. Show the answers to this query.")
     ] = None,
 ) -> None:
-    """Show how far answer tasks are. The status of one task has the answers of each writer, the state of the
-    queries, and the agreement of the answers. With --query the command shows the answers of one query without
-    names, and the documents that the writers ticked. A query that a release seals takes a --reason.
+    """Show how far answer tasks are.
+
+    The status of one task has the answers of each writer, the state of the queries, and the agreement of the
+    answers. With --query the command shows the answers of one query without names, and the documents that the
+    writers ticked. A query that a release seals takes a --reason.
 
     \b
     Examples:

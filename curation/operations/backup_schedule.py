@@ -1,9 +1,10 @@
-"""Backups that the app takes: snapshots, each for one person to download, and backups by the schedule.
+"""Backups that the app takes: snapshots that a person downloads, and scheduled backups.
 
-The schedule takes one every so many days, into a folder that its operator names. The newest of its own
-backups are kept; others in the folder are left alone. What is due follows from the jobs that are stored, so a
-restart forgets nothing. Two processes that serve one project take one backup: each job's id is made from the
-one before (`curation.operations.jobs`), so the second one that starts the same finds it started.
+The schedule takes a backup every few days in a folder that the operator names, and keeps the newest scheduled
+backups; it removes no other files of the folder. The time of the next backup follows from the stored jobs, so
+a restart of the app changes nothing. Two processes that serve one project take a single backup: the id of a
+job is made from the id of the job before (`curation.operations.jobs`), so the second process finds the job of
+the first.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from curation.store import (
 )
 
 SNAPSHOT = "snapshot"
-"""The event of a copy that somebody may download: no backup until somebody has downloaded it."""
+"""The event of a copy that a person may download; the copy counts as a backup once it was downloaded."""
 DOWNLOADED = "snapshot downloaded"
 KIND = "backup"
 AGAIN = timedelta(hours=1)
-"""So long after one that came to nothing the next is tried."""
+"""The time after a failed backup after which the schedule tries again."""
 _SETTING = "backup_schedule"
 
 
@@ -46,9 +47,9 @@ class BackupRequest:
 
     Attributes
     ----------
-    folder: where it is written.
-    keep: so many of the schedule's backups stay there; None is a snapshot.
-    reason: why somebody takes a snapshot, which has all sealed grades in it.
+    folder: the folder of the copy.
+    keep: the number of scheduled backups that stay in the folder; None asks for a snapshot.
+    reason: the reason for a snapshot, which contains all sealed grades.
     """
 
     folder: str = ""
@@ -57,11 +58,12 @@ class BackupRequest:
 
 
 def take(store: Store, request: BackupRequest, _progress: Progress, author: str) -> Backup:
-    """Take a backup, and remove the oldest ones by the schedule where they are too many.
+    """Take a backup, and remove the oldest scheduled backups if there are more than `keep`.
 
     Raises
     ------
-    InputError, RefusedError, StoreError: as `back_up`; a snapshot has no reason, or its author is no lead.
+    InputError, RefusedError, StoreError: see `back_up`; or a snapshot has no reason, or its author is no
+        lead.
     """
     folder = Path(request.folder)
     if request.keep is None and not request.reason.strip():
@@ -91,7 +93,9 @@ OPERATIONS = {
 
 
 def note_download(store: Store, name: str, annotator: str) -> None:
-    """Log, once for each snapshot, that the file of this name was downloaded: it is a backup from then on."""
+    """Log once for each snapshot that its file was downloaded; from then on the snapshot counts as a
+    backup.
+    """
     with store.reading() as cursor:
         known = cursor.execute(
             "SELECT 1 FROM events WHERE action = ? AND detail->>'file' = ?", [DOWNLOADED, name]
@@ -101,7 +105,7 @@ def note_download(store: Store, name: str, annotator: str) -> None:
 
 
 def _scheduled(store: Store) -> list[str]:
-    """The names of the files that the schedule wrote, the newest first."""
+    """List the names of the scheduled backups, newest first."""
     with store.reading() as cursor:
         rows = cursor.execute(
             "SELECT detail->>'file' FROM events WHERE action = 'backup' AND detail->>'scheduled' = 'true' "
@@ -112,7 +116,7 @@ def _scheduled(store: Store) -> list[str]:
 
 @dataclass(frozen=True)
 class BackupSchedule:
-    """When the app takes a backup, and how many it keeps."""
+    """The days and the hour at which the app takes a backup, and the number of backups that it keeps."""
 
     days: int = option(1, "Every so many days", "1 is every day.", least=1, most=31)
     hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", least=0, most=23)
@@ -120,13 +124,13 @@ class BackupSchedule:
 
 
 def read_schedule(cursor: Cursor) -> BackupSchedule | None:
-    """The schedule; None if the app takes no backups."""
+    """Read the schedule; None if the app takes no backups."""
     schedule = json.loads(get_setting(cursor, _SETTING) or "null")
     return None if schedule is None else read_request(BackupSchedule, schedule)
 
 
 def set_schedule(store: Store, schedule: BackupSchedule | None, by: str) -> None:
-    """Change when the app takes backups; None is never.
+    """Store the schedule; None switches scheduled backups off.
 
     Raises
     ------
@@ -142,12 +146,12 @@ def set_schedule(store: Store, schedule: BackupSchedule | None, by: str) -> None
 
 
 def last_scheduled(cursor: Cursor) -> Job | None:
-    """The last backup that the schedule started."""
+    """Read the job of the last scheduled backup."""
     return last_job_of(cursor, KIND, COMMAND_LINE)
 
 
 def start_due(store: Store, folder: Path | None, now: datetime | None = None) -> Job | None:
-    """Start the backup that is due; None if none is, or where other jobs are at work."""
+    """Start the scheduled backup if it is due; None if no backup is due or other jobs are at work."""
     now = now or utc_now()
     with store.reading() as cursor:
         schedule, before, last = read_schedule(cursor), last_scheduled(cursor), last_job(cursor)

@@ -1,11 +1,11 @@
 """Importing a test collection: its documents, queries and judgments, by the import of each kind.
 
-All of it is rehearsed on a copy of the project first, because judgments can be checked only where the
-documents and queries are. So a collection with something wrong leaves the project as it was. Then the
-documents of all files are imported in one transaction, so that nobody sees a part of a corpus, and each other
-file in its own. The same collection again changes nothing. A zip is unpacked first.
-
-The copy holds all secrets of the project. It is next to it, where it is found if the process is killed.
+The collection is first imported into a copy of the project, because judgments can be checked only after the
+import of documents and queries. So a faulty collection leaves the project unchanged. Then the documents of
+all files are imported in one transaction, so that a part of a corpus is never visible, and each other file in
+a transaction of its own. Importing the same collection again changes nothing. A zip is unpacked first. The
+copy contains all secrets of the project. It lies next to the project, where the doctor finds it if the
+process is killed.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ from curation.store.staging import beside_or_temporary
 
 @dataclass
 class CollectionImport:
-    """What an import of a collection did, or would do: what each file was taken for, and what came of it.
+    """The import of a collection, or its dry run: the files with their recognized kinds, and the imports.
 
     Attributes
     ----------
-    corpus: what came of all files of documents together; None without any.
-    queries, judgments: what came of each file.
+    files,
+    passed: the files that are imported, and the files that are passed over.
+    corpus: the import of all files of documents together; None without documents. queries,
+    judgments: the imports of the files of queries and of judgments.
     """
 
     style: str
@@ -78,13 +80,13 @@ def import_collection(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> CollectionImport:
-    """Import the collection of a folder or file; with `dry_run` only say what that would do.
+    """Import the collection of a folder or file; a dry run keeps nothing.
 
     Raises
     ------
-    InputError: the files are not understood, nobody is named for judgments, or the import of a file refuses
-        it; nothing is written then.
-    NotFoundError, RefusedError: the author is no lead, or there is no corpus for the judgments.
+    InputError: the files are not understood, no annotator is named for judgments, or the import of a file is
+        refused; nothing is written then.
+    NotFoundError, RefusedError: the author is no lead, or the judgments have no corpus.
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
@@ -93,10 +95,10 @@ def import_collection(
         judgments = [file for file in collection.files if file.kind == JUDGMENTS]
         if judgments and not options.annotator:
             raise InputError(
-                f"{judgments[0].path.name} holds judgments, and does not say who gave them",
+                f"{judgments[0].path.name} holds judgments, and does not name their annotators",
                 path=path,
-                way_out="Name who did.",
-                command="--annotator does, such as --annotator nist.",
+                way_out="Name the annotator.",
+                command="`--annotator nist` names the annotator nist.",
             )
         rehearsed = _rehearse(store, collection, options, progress, author)
         collection = rehearsed if dry_run else _take(store, collection, options, progress, author)
@@ -108,7 +110,7 @@ def import_collection(
 def _rehearse(
     store: Store, collection: CollectionImport, options: CollectionRequest, progress: Progress, author: str
 ) -> CollectionImport:
-    """Import into a copy of the project that only its owner can read, and that is removed again."""
+    """Import into a copy of the project that only its owner can read, and remove the copy."""
     with beside_or_temporary(store.path) as folder:
         copy = folder / store.path.name
         store.copy_to(copy)

@@ -1,15 +1,12 @@
-"""The demo's corpus: the documentation strings of the installed Python's standard library.
+"""The demo's corpus: the docstrings of the installed Python's standard library as JSON lines.
 
-A newcomer should be able to grade pairs within a minute of installing, offline and without a data
-set to download or a licence to read. Every Python already carries a few thousand short texts that
-developers know how to judge: the docstrings of its own library. This module owns reading them out,
-naming them the way people write them (`asyncio.gather`, not `asyncio.tasks.gather`) and writing them as a
-JSON-lines corpus.
+A new user can grade pairs within a minute after the installation, without a network, a download or a license
+to read: every Python contains a few thousand short texts that developers can judge. A document has the name
+that people write: `asyncio.gather`, not `asyncio.tasks.gather`.
 
-Two readers feed one list. Sources are parsed with `ast`, so no module runs. What has no source (C
-modules) or is defined in a private module and published elsewhere (`tomllib.loads`, `os.path.join`)
-is looked up on the imported module, and only for the modules named in `_IMPORTED`, whose import does
-nothing but define names.
+Two readers make the documents. The first parses sources with `ast` and runs no module. The second imports the
+modules of `_IMPORTED`, whose import only defines names. It reads the objects that have no source (C modules),
+and the objects that a private module defines and a public module publishes (`tomllib.loads`, `os.path.join`).
 """
 
 from __future__ import annotations
@@ -28,25 +25,25 @@ from typing import NamedTuple
 
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
-# `tomllib.loads` says all there is to say in five words; a method's line leans on its class and needs more.
+# The docstring of a function can be judged from five words on; the docstring of a method needs more words.
 _MIN_WORDS = 5
-_MIN_WORDS_DEEPER = 12
+_MIN_WORDS_OF_METHODS = 12
 _MAX_TITLE = 100
 
-# Importing these has effects, or they are demonstrations, tests, installers or other people's code.
+# The import of these modules has effects, or they are demonstrations, tests, installers or foreign code.
 _EXCLUDED = frozenset(
     "antigravity this idlelib turtledemo lib2to3 ensurepip pip test tests pydoc_data encodings distutils "
     "xxsubtype xxlimited xxlimited_35".split()
 )
 
-# Many Pythons come without the first two, and 3.13 without the others: with them, which texts there are
-# would depend on who packaged the Python.
+# Many Pythons lack the first two modules, and 3.13 lacks the others: with them the corpus would depend
+# on the distribution of Python.
 _NOT_EVERYWHERE = frozenset(
     "tkinter turtle aifc asynchat asyncore audioop cgi cgitb chunk crypt imghdr imp mailcap msilib nis "
     "nntplib ossaudiodev pipes smtpd sndhdr spwd sunau telnetlib uu xdrlib".split()
 )
 
-# os and os.path publish these under the name people write; their own names would only repeat it.
+# os and os.path publish the functions of these modules under the names that people write.
 _PUBLISHED_ELSEWHERE = frozenset("posix posixpath ntpath nt genericpath nturl2path".split())
 
 _IMPORTED = tuple(
@@ -60,7 +57,7 @@ _IMPORTED = tuple(
 
 
 class StdlibDocument(NamedTuple):
-    """One line of the corpus."""
+    """One document of the corpus."""
 
     id: str
     title: str
@@ -75,44 +72,43 @@ def write_stdlib_corpus(path: Path, modules: Collection[str] | None = None) -> i
 
     Parameters
     ----------
-    modules: top-level names, such as json, whose documents are written; None for all.
+    modules: top-level names of modules, such as json, whose documents are written; None is all modules.
     """
-    published = [document for name in _IMPORTED for document in _read_imported(name)]
+    published = [document for name in _IMPORTED for document in _read_module(name)]
     defined = [document for name, file in _source_files(modules) for document in _read_source(name, file)]
-    # Published names come first, so that they are the ones kept when a text appears twice.
-    documents = _keep_first([*_by_name_length(published), *_by_name_length(defined)])
+    # Published names come first, so that a text which appears twice keeps its published name.
+    documents = _without_repeats([*_by_name_length(published), *_by_name_length(defined)])
     if modules is not None:
         documents = [document for document in documents if document.group in modules]
-    lines = [json.dumps(d._asdict(), ensure_ascii=False) + "\n" for d in sorted(documents)]
+    lines = [json.dumps(document._asdict(), ensure_ascii=False) + "\n" for document in sorted(documents)]
     path.write_text("".join(lines), encoding="utf-8", newline="\n")
     return len(documents)
 
 
 def _by_name_length(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
-    return sorted(documents, key=lambda d: (_depth(d.id), d.id))
+    return sorted(documents, key=lambda document: (_depth(document.id), document.id))
 
 
 def _depth(name: str) -> int:
-    """How many dots people write: `str.split` has one, though its id is `builtins.str.split`."""
+    """Count the dots that people write: `str.split` has one dot, though its id is `builtins.str.split`."""
     return name.removeprefix("builtins.").count(".")
 
 
-def _too_short(document: StdlibDocument) -> bool:
-    return len(document.body.split()) < (_MIN_WORDS if _depth(document.id) <= 1 else _MIN_WORDS_DEEPER)
-
-
-def _keep_first(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
-    """Drop texts too short to judge, then repeated ids, then repeated texts."""
+def _without_repeats(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
+    """Keep the first document of each id and of each text, without texts that are too short to judge."""
     kept: dict[str, StdlibDocument] = {}
     texts: set[str] = set()
     for document in documents:
-        if not (_too_short(document) or document.id in kept or document.body in texts):
+        least = _MIN_WORDS if _depth(document.id) <= 1 else _MIN_WORDS_OF_METHODS
+        is_short = len(document.body.split()) < least
+        if not (is_short or document.id in kept or document.body in texts):
             kept[document.id] = document
             texts.add(document.body)
     return list(kept.values())
 
 
-def _document(name: str, title: str, docstring: object) -> Iterator[StdlibDocument]:
+def _make_document(name: str, title: str, docstring: object) -> Iterator[StdlibDocument]:
+    """Yield the document of an object with a docstring."""
     if isinstance(docstring, str) and docstring.strip():
         body = inspect.cleandoc(docstring).strip()
         yield StdlibDocument(name, title.replace("builtins.", ""), body, name.partition(".")[0])
@@ -122,7 +118,7 @@ def _document(name: str, title: str, docstring: object) -> Iterator[StdlibDocume
 
 
 def _source_files(modules: Collection[str] | None) -> Iterator[tuple[str, Path]]:
-    """Every module with a source file that may be read, as (dotted name, file), in name order."""
+    """Yield the dotted name and the source file of each module that may be read, ordered by name."""
     root = Path(sysconfig.get_path("stdlib"))
     for top in sorted(sys.stdlib_module_names if modules is None else modules):
         file, package = root / f"{top}.py", root / top
@@ -135,10 +131,11 @@ def _source_files(modules: Collection[str] | None) -> Iterator[tuple[str, Path]]
 
 
 def _is_left_out(parts: tuple[str, ...]) -> bool:
-    """Whether a module is private, excluded, not in every Python, or published under another name."""
-    if any(part.startswith("_") or part in _EXCLUDED for part in parts):
-        return True
-    return parts[0] in _NOT_EVERYWHERE or parts[0] in _PUBLISHED_ELSEWHERE
+    """Tell whether a module is private, excluded, missing in some Pythons, or published under a different
+    name.
+    """
+    is_private = any(part.startswith("_") or part in _EXCLUDED for part in parts)
+    return is_private or parts[0] in _NOT_EVERYWHERE | _PUBLISHED_ELSEWHERE
 
 
 def _read_source(module: str, file: Path) -> Iterator[StdlibDocument]:
@@ -146,15 +143,15 @@ def _read_source(module: str, file: Path) -> Iterator[StdlibDocument]:
         tree = ast.parse(file.read_bytes(), str(file))
     except (OSError, SyntaxError, ValueError):
         return
-    yield from _document(module, f"{module} — module", ast.get_docstring(tree))
+    yield from _make_document(module, f"{module} — module", ast.get_docstring(tree))
     for owner, node in _definitions(tree.body, module):
         name = f"{owner}.{node.name}"
         title = _source_title(name, node, in_class=owner != module)
-        yield from _document(name, title, ast.get_docstring(node))
+        yield from _make_document(name, title, ast.get_docstring(node))
 
 
 def _definitions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, _Definition]]:
-    """Public definitions with the dotted name they belong to; `if` and `try` blocks are looked into."""
+    """Yield public definitions, also those in `if` and `try` blocks, with the dotted name of their owner."""
     for node in body:
         if isinstance(node, _Definition):
             if node.name.startswith("_"):
@@ -172,16 +169,17 @@ def _definitions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, _D
 def _source_title(name: str, node: _Definition, *, in_class: bool) -> str:
     if isinstance(node, ast.ClassDef):
         init = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
-        parameters = _source_parameters(init.args, drop_first=True) if init else None
-        return f"class {name}" + ("" if parameters is None else _short(parameters, name))
+        parameters = _shortened(_source_parameters(init.args, drop_first=True), name) if init else ""
+        return f"class {name}{parameters}"
     decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
     if any(decorator.rpartition(".")[2].endswith("property") for decorator in decorators):
         return f"{name} — property"
-    return name + _short(_source_parameters(node.args, in_class and "staticmethod" not in decorators), name)
+    drop_first = in_class and "staticmethod" not in decorators
+    return name + _shortened(_source_parameters(node.args, drop_first), name)
 
 
 def _source_parameters(args: ast.arguments, drop_first: bool) -> list[str]:
-    """The parameters as written, without annotations: a title is for reading."""
+    """Write the parameters of a definition without annotations, for a title."""
     positional = [*args.posonlyargs, *args.args]
     required: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
     written = [_parameter(*pair) for pair in zip(positional, [*required, *args.defaults], strict=True)]
@@ -201,8 +199,8 @@ def _parameter(arg: ast.arg, default: ast.expr | None) -> str:
     return arg.arg if default is None else f"{arg.arg}={ast.unparse(default)}"
 
 
-def _short(parameters: list[str], name: str) -> str:
-    """The parameters in parentheses, cut between two of them where the title would grow too long."""
+def _shortened(parameters: list[str], name: str) -> str:
+    """Join the parameters in parentheses, without the last parameters if the title would be too long."""
     room = max(_MAX_TITLE - len(name), 30)
     kept = list(parameters)
     while len(", ".join(kept)) > room:
@@ -215,37 +213,36 @@ def _short(parameters: list[str], name: str) -> str:
 # --- modules that are imported and looked at -----------------------------------------------------
 
 
-def _read_imported(name: str) -> Iterator[StdlibDocument]:
-    """What a module publishes; nothing where this Python lacks it."""
+def _read_module(name: str) -> Iterator[StdlibDocument]:
+    """Import a module and yield its document and the documents of the classes and functions that it
+    publishes.
+    """
     try:
         module = importlib.import_module(name)
-    except ImportError:
+    except ImportError:  # this Python lacks the module
         return
-    yield from _read_module(name, module)
-
-
-def _read_module(name: str, module: ModuleType) -> Iterator[StdlibDocument]:
-    """The text of the module, and the texts of the classes and functions that it publishes."""
-    yield from _document(name, f"{name} — module", module.__doc__)
+    yield from _make_document(name, f"{name} — module", module.__doc__)
     for attribute in sorted(getattr(module, "__all__", vars(module))):
-        value = _as_made(module, attribute)
+        value = _original_value(module, attribute)
         if attribute.startswith("_") or not _published_here(name, value):
             continue
         qualified = f"{name}.{attribute}"
         if inspect.isclass(value):
             yield from _read_class(qualified, value)
         else:
-            yield from _document(qualified, _called(qualified, value, False), value.__doc__)
+            yield from _make_document(qualified, _object_title(qualified, value, False), value.__doc__)
 
 
-def _as_made(module: ModuleType, attribute: str) -> object:
-    """The value that Python gave it: a program may put another hook into `sys`, which keeps its own."""
+def _original_value(module: ModuleType, attribute: str) -> object:
+    """Return the value that Python gave an attribute: `sys` keeps the original hook where a program
+    replaced one.
+    """
     value: object = getattr(module, attribute, None)
     return getattr(module, f"__{attribute}__", value) if attribute.endswith("hook") else value
 
 
 def _published_here(module: str, value: object) -> bool:
-    """Whether `value` belongs to `module`: defined below it or in a private module, not borrowed."""
+    """Tell whether an object belongs to a module: the module or a private module defines the object."""
     if not (inspect.isclass(value) or inspect.isroutine(value)):
         return False
     home = getattr(value, "__module__", None) or module
@@ -256,8 +253,8 @@ def _published_here(module: str, value: object) -> bool:
 
 
 def _read_class(name: str, cls: type) -> Iterator[StdlibDocument]:
-    yield from _document(name, f"class {_called(name, cls, False)}", vars(cls).get("__doc__"))
-    # A private base is an implementation: what it defines is this class's to publish.
+    yield from _make_document(name, f"class {_object_title(name, cls, False)}", vars(cls).get("__doc__"))
+    # A private base class is an implementation, so this class publishes the methods of the base class.
     bases = [base for base in cls.__mro__ if base is cls or base.__module__.startswith("_")]
     members = {key: value for base in reversed(bases) for key, value in vars(base).items()}
     for attribute, raw in sorted(members.items()):
@@ -265,21 +262,23 @@ def _read_class(name: str, cls: type) -> Iterator[StdlibDocument]:
         if attribute.startswith("_"):
             continue
         if inspect.isdatadescriptor(raw):
-            yield from _document(qualified, f"{qualified} — property", raw.__doc__)
+            yield from _make_document(qualified, f"{qualified} — property", raw.__doc__)
         elif inspect.isroutine(raw):
             bound = isinstance(raw, (staticmethod, classmethod)) or inspect.isbuiltin(getattr(cls, attribute))
-            title = _called(qualified, getattr(cls, attribute), not bound)
-            yield from _document(qualified, title, raw.__doc__)
+            title = _object_title(qualified, getattr(cls, attribute), not bound)
+            yield from _make_document(qualified, title, raw.__doc__)
 
 
-def _called(name: str, value: object, drop_first: bool) -> str:
-    """The name with its signature; a C function without a known one is shown as `name(...)`."""
+def _object_title(name: str, value: object, drop_first: bool) -> str:
+    """Write the name of an object with its signature; `name(...)` for a C function without a known
+    signature.
+    """
     try:
         signature = inspect.signature(value)  # type: ignore[arg-type]
     except (AttributeError, TypeError, ValueError):
         return name if inspect.isclass(value) else f"{name}(...)"
     parameters = list(signature.parameters.values())[1 if drop_first else 0 :]
-    return name + _short(_signature_parameters(parameters), name)
+    return name + _shortened(_signature_parameters(parameters), name)
 
 
 def _signature_parameters(parameters: list[inspect.Parameter]) -> list[str]:
@@ -289,7 +288,7 @@ def _signature_parameters(parameters: list[inspect.Parameter]) -> list[str]:
         if parameter.kind is parameter.KEYWORD_ONLY and not any(p.startswith("*") for p in written):
             written.append("*")
         bare = str(parameter.replace(annotation=inspect.Parameter.empty))
-        # Defaults such as <object object at 0x7f...> differ from run to run.
+        # A default such as <object object at 0x7f...> differs between two runs.
         written.append(re.sub(r"<.*>", "...", bare))
         if parameter.kind is parameter.POSITIONAL_ONLY and parameter.kind not in kinds[number + 1 :]:
             written.append("/")

@@ -207,13 +207,9 @@ def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
             raise still_open(work)
         if work.quarter == row.quarter and work.round is not None:
             raise RefusedError(f"{row.quarter} was re-labeled already, in the round {work.round!r}.")
-    now = {pair.pair: pair for pair in read_pairs(cursor)}
-    changed = 0
-    for pair in plan.pairs:
-        judged = now.get((pair.query_id, pair.document_id))
-        if judged is not None:
-            known = (pair.grade, pair.content_hash, pair.decisions)
-            changed += known != (judged.grade, judged.read_hash, judged.decisions)
+    now = {pair.pair: (pair.grade, pair.read_hash, pair.decisions) for pair in read_pairs(cursor)}
+    planned = {pair[:2]: (pair.grade, pair.content_hash, pair.decisions) for pair in plan.pairs}
+    changed = sum(now.get(pair, facts) != facts for pair, facts in planned.items())
     if changed:
         raise RefusedError(
             f"{pluralize(changed, 'pair of the plan was', 'pairs of the plan were')} judged or decided "

@@ -1,17 +1,16 @@
-"""Long work that the app is asked for: jobs, each in a process of its own.
+"""Jobs: long work that people start in the app, each job in its own process.
 
-A job does an operation (`curation.operations.registry`), by the function that the command line calls, too.
-It runs in a process of its own (`operations.jobs.worker`), so that people who grade do not wait for the
-interpreter; the file is taken in turns anyhow. What was asked for and how it ended are stored
-(`operations.jobs.stored`). How far it is lives in the memory of the process that serves the project
-(`operations.jobs.running`), and is the same for all visitors.
+A job runs an operation (`curation.operations.registry`) by the same function as the command line. It runs in
+its own process (`operations.jobs.worker`), so that the grading of other people does not become slow. The
+project stores the request and the ending of a job (`operations.jobs.stored`). The process that serves the
+project keeps the progress of a job in memory (`operations.jobs.running`), the same for all visitors.
 
-Jobs form a chain: each is asked for after the one that its asker saw last, and its id is made from that
-one's. So the same request, sent twice by an impatient click, makes one job.
+Jobs form a chain: a request names the last job that its author saw, and the id of the new job is made from
+    the id of this last job. So a request that is sent twice by an impatient click makes one job.
 
-Two run at once, so that work of seconds does not wait for work of many minutes: an export while documents are
-embedded. Two jobs do not run at once where one changes what the other reads or changes
-(`operations.registry.clash`).
+Two jobs may run at the same time, so that short work, such as an export, does not wait for long work, such as
+the embedding of documents. Two jobs do not run at the same time if one changes data that the other reads or
+changes (`operations.registry.clash`).
 """
 
 from curation.operations.jobs.running import Jobs, jobs_of, problem

@@ -1,19 +1,19 @@
-"""Figures of pages: kept until what they rest on changes, and of a large project computed by another process.
+"""Figures of pages: cached until the project changes, and computed in a separate process for a large project.
+A figure is the return value of a function for a project. In a large project a figure takes seconds of
+processor time and of the lease on the file, which the process that serves annotators cannot spare, and DuckDB
+gives the file to one process at a time. So a separate process computes figures on a copy of the project. The
+copy is updated block by block, once for each state. It lies next to the project, only its owner can read it,
+and it is removed when the process ends.
 
-A figure is what a function returns for a project. On a large one it takes seconds of a processor and as long
-a lease: the process that serves annotators must do neither, and DuckDB gives one process the file. So another
-process computes figures on a copy. The copy follows the project block by block, once for each state that a
-figure is asked of. It is next to the project, can be read by its owner only, and goes with the process.
-
-A state is what `DataState` says. In a large project a grade or a decision of an annotator or a reviewer makes
-a new one once a minute; whatever else is written, and what leads themselves grade, makes one at once.
+`DataState` describes a state of the project. In a large project the grades and decisions of annotators and
+reviewers make a new state once a minute; all other changes, and grades of leads, make a new state at once.
 
     figures = figures_of(store)
     of = figures.state()
     figures.figure(of, agreement_report, "round 1")
 
-The process: `python -m curation.operations.jobs.figures COPY`. Functions come in and what they return goes
-out, pickled. It ends when its input does, and after `IDLE` seconds without a function.
+The process is `python -m curation.operations.jobs.figures COPY`. It receives pickled functions and sends
+their pickled return values. The process ends with its input, and after `IDLE` seconds without a function.
 """
 
 from __future__ import annotations
@@ -44,13 +44,14 @@ from curation.store.staging import beside_or_temporary
 
 T = TypeVar("T")
 
+MODULE = "curation.operations.jobs.figures"
 MIN_LARGE_JUDGMENTS = 20_000
-"""Judgments from which on a project is large: below, what the serving process takes is not felt."""
+"""The number of judgments from which a project counts as large; smaller projects need no separate process."""
 FRESH = 60.0
-"""Seconds for which a state may lack the newest grades."""
+"""The seconds for which a state may lack the newest grades."""
 IDLE = 600.0
 LONGEST = 600.0
-"""Seconds after which a process that does not answer is ended."""
+"""The seconds after which a process that does not answer is ended."""
 GRADES = ("judgment_events", "adjudications")
 _OTHERS = """
 SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM job_endings),
@@ -66,9 +67,8 @@ _NOT_COMPUTED = (
 
 
 class DataState(NamedTuple):
-    """A state of a project: `key` is another one after a change, `at` is when it was the newest.
-
-    large: whether grades may have come since.
+    """A state of a project at the time `at`; `key` differs after each change; `large`: newer grades may
+    be missing.
     """
 
     key: str
@@ -77,7 +77,7 @@ class DataState(NamedTuple):
 
 
 class Figures:
-    """The figures of one project within a process, usable from any thread."""
+    """The cached figures of one project within a process, for any thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -87,7 +87,7 @@ class Figures:
         self._process: _Process | None = None
 
     def state(self) -> DataState:
-        """The state that figures are to be of now."""
+        """Return the state for which figures are computed now."""
         with self._state_lock, self._store.reading() as cursor:
             others = {name: TABLES[name] for name in TABLES if name not in GRADES}
             rest = digest(read_fingerprint(cursor, others), str(cursor.execute(_OTHERS).fetchall()))
@@ -103,11 +103,11 @@ class Figures:
             return data_state
 
     def figure(self, of: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
-        """What a function returns for the project in a state; who asks for the same meanwhile waits for it.
+        """Return the figure of a function in a state, computed once for all threads.
 
         Raises
         ------
-        CurationError: what the function raises; in a large project, that the process was ended.
+        CurationError: the function raises it; or the process of a large project was ended.
         """
         asked = function, arguments
         key, kept = self._kept
@@ -122,7 +122,7 @@ class Figures:
         return kept[asked]  # type: ignore[no-any-return]
 
     def now(self, function: Callable[..., T], *arguments: Hashable) -> T:
-        """As `figure`, in the state of now."""
+        """Return the figure of a function in the present state."""
         return self.figure(self.state(), function, *arguments)
 
     def close(self) -> None:
@@ -132,7 +132,7 @@ class Figures:
             self._process = None
 
     def _away(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
-        for _ in range(2):  # one that was there before may have ended meanwhile
+        for _ in range(2):  # an earlier process may have ended meanwhile
             try:
                 self._process = self._process or _Process(self._store)
                 figure, error = self._process.answer(self._kept[0], (function, arguments))
@@ -154,14 +154,7 @@ class _Process:
         self._ending = ExitStack()
         self._copy = self._ending.enter_context(beside_or_temporary(store.path)) / store.path.name
         self._pipe, child_pipe = Pipe()
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "curation.operations.jobs.figures",
-            str(self._copy),
-            str(child_pipe.fileno()),
-        ]
+        command = [sys.executable, "-P", "-m", MODULE, str(self._copy), str(child_pipe.fileno())]
         with child_pipe:
             process = subprocess.Popen(command, pass_fds=[child_pipe.fileno()], start_new_session=True)  # noqa: S603
         for end in (process.wait, process.kill, self._pipe.close):  # the last one comes first
@@ -169,7 +162,7 @@ class _Process:
         self.end = self._ending.close
 
     def answer(self, of: str, asked: object) -> tuple[Any, Exception | None]:
-        """What the process answers; what it is asked of comes into its copy first."""
+        """Update the copy to a state and return the answer of the process."""
         if of != self._of:
             self._store.copy_changes_to(self._copy)
             self._of = of
@@ -185,7 +178,7 @@ _figures_lock = threading.Lock()
 
 
 def figures_of(store: Store) -> Figures:
-    """The figures of a project; the same object for the same file within a process."""
+    """Return the figures of a project, one object for each file within a process."""
     with _figures_lock:
         if store.path not in _figures:
             _figures[store.path] = Figures(store)
@@ -194,7 +187,7 @@ def figures_of(store: Store) -> Figures:
 
 
 def main(copy: Path, pipe: Connection) -> None:
-    """Answer until there is nothing more to answer."""
+    """Answer requests until the pipe ends or no request comes for `IDLE` seconds."""
     with suppress(EOFError):
         while pipe.poll(IDLE):
             asked = pipe.recv()

@@ -1,8 +1,9 @@
-"""The folders of a job: uploads that it imports, and results that a page then shows or hands out.
+"""The folders of jobs: uploads that a job imports, and results that a page shows or offers for download.
 
-Both are private. Uploads lie next to the project until they are imported, results outside it. Who starts the
-job makes the folder and names it among the parameters. Its process holds a lock on it and removes it at its
-end. What is older than an hour, or held by nobody, is removed by the process that looks next.
+Only their owner can read the folders. Uploads lie next to the project until they are imported, results in the
+folder for temporary files. The process that starts a job makes the folder, names the folder in the parameters
+of the job, holds a lock on the folder, and removes the folder at its end. A folder that is older than an
+hour, or that no process holds, is removed by the next process that looks.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from curation.store.staging import hold, is_held
 
 PREFIX = "goldgrade-result-"
 KEPT = 3_600
-"""Seconds for which a result is kept."""
+"""The seconds for which a result is kept."""
 PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
-"""How files begin whose content is larger than they are."""
+"""The first bytes of compressed files, whose content is larger than the file."""
 _locks: dict[Path, int] = {}
-"""Folder → the lock on it, held until the process ends, however that comes about."""
+"""The locks on folders, which the process holds until it ends."""
 _uploads: dict[Path, Path] = {}
 _uploads_lock = threading.Lock()
 
 
 def new_result_folder() -> Path:
-    """An empty folder that only this user can look into."""
+    """Make an empty folder for results that only this user can read."""
     remove_old_results()
     folder = _new_folder(PREFIX, None)
     atexit.register(remove_result, folder)
@@ -37,8 +38,8 @@ def new_result_folder() -> Path:
 
 
 def _new_folder(prefix: str, place: Path | None) -> Path:
-    """An empty folder that this process holds a lock on."""
-    unheld = Path(mkdtemp(prefix=f".{prefix}", dir=place))  # by this name nobody removes it before it is held
+    """Make an empty folder on which this process holds a lock."""
+    unheld = Path(mkdtemp(prefix=f".{prefix}", dir=place))  # no process removes a folder of this name
     folder = unheld.with_name(unheld.name[1:])
     _locks[folder] = hold(unheld)
     unheld.rename(folder)
@@ -46,7 +47,7 @@ def _new_folder(prefix: str, place: Path | None) -> Path:
 
 
 def remove_result(folder: str | Path) -> None:
-    """Remove a folder that `new_result_folder` made; any other is left alone."""
+    """Remove a folder that `new_result_folder` made; ignore other folders."""
     if Path(folder).name.startswith(PREFIX):
         rmtree(folder, ignore_errors=True)
         if (lock := _locks.pop(Path(folder), None)) is not None:
@@ -54,12 +55,12 @@ def remove_result(folder: str | Path) -> None:
 
 
 def old_results() -> list[Path]:
-    """This user's folders that nothing was written into for an hour, or that nobody holds."""
+    """List this user's result folders that are older than an hour or that no process holds."""
     return sorted(folder for folder in Path(gettempdir()).glob(f"{PREFIX}*") if _is_old(folder))
 
 
 def remove_old_results() -> list[Path]:
-    """Remove old folders; returns what they were."""
+    """Remove old result folders and return their paths."""
     folders = old_results()
     for folder in folders:
         remove_result(folder)
@@ -69,7 +70,7 @@ def remove_old_results() -> list[Path]:
 def _is_old(folder: Path) -> bool:
     try:
         about = folder.lstat()
-    except OSError:  # it went meanwhile
+    except OSError:  # the folder was removed meanwhile
         return False
     if about.st_uid != os.getuid():
         return False
@@ -77,12 +78,14 @@ def _is_old(folder: Path) -> bool:
 
 
 def uploads_root(project: Path) -> Path:
-    """The folder of all uploads of a project."""
+    """Return the folder of all uploads of a project."""
     return project.with_name(f"{project.name}.uploads")
 
 
 def uploads_folder(project: Path) -> Path:
-    """The folder of this process; the first call makes it, and removes the folders of ended processes."""
+    """Return the uploads folder of this process; the first call makes it and removes folders of ended
+    processes.
+    """
     project = project.resolve()
     with _uploads_lock:
         if project not in _uploads or not _uploads[project].is_dir():
@@ -95,7 +98,7 @@ def uploads_folder(project: Path) -> Path:
 
 
 def remove_abandoned(project: Path) -> None:
-    """Remove what processes that have ended have left of uploads."""
+    """Remove the uploads of processes that have ended."""
     root = uploads_root(project.resolve())
     for folder in root.iterdir() if root.is_dir() else ():
         if not folder.name.startswith(".") and not is_held(folder):
@@ -103,12 +106,12 @@ def remove_abandoned(project: Path) -> None:
 
 
 def discard(project: Path, folder: object) -> None:
-    """Remove a folder of uploads and what is in it; anything else is left alone."""
+    """Remove a folder of uploads with its files; ignore other values."""
     if isinstance(folder, str) and uploads_root(project.resolve()) in Path(folder).parents:
         rmtree(folder, ignore_errors=True)
 
 
 def is_plain(path: Path) -> bool:
-    """Whether a file is as large as its content, not a packed form of it."""
+    """Tell whether a file is not compressed."""
     with path.open("rb") as file:
         return not file.read(4).startswith(PACKED)

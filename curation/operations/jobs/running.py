@@ -1,10 +1,8 @@
-"""The jobs that are at work: their processes, how far they say they are, and how to stop them.
+"""The jobs that are at work: their processes, their progress, and how to stop them. Each process that serves
+a project has one `Jobs` object for the project, which knows only the jobs of this process.
 
-There is one `Jobs` for a project within a process. A project that two processes serve at once has two, and
-each knows its own jobs alone.
-
-Where a project is served, a process waits for the next job (`keep_ready`, `prepare`): to start one and to
-import what jobs need takes three seconds on a quiet machine, and ten on one where many people grade.
+A server keeps a process ready for the next job (`keep_ready`, `prepare`), because the start of a process and
+its imports take three seconds on a quiet machine, and ten seconds while many people grade.
 """
 
 from __future__ import annotations
@@ -31,19 +29,19 @@ from curation.people.annotators import require_annotators, require_role
 from curation.store import Annotator, Store
 
 WORKER = "curation.operations.jobs.worker"
-"""The module that does jobs, in a process whose arguments are its name and the project."""
+"""The module that runs a job; its name and the project are arguments of the process."""
 
 AT_ONCE = 2
-"""Jobs that work at one time: one that takes long, and one besides."""
+"""The number of jobs that run at the same time: a long job and a short job."""
 
 GRACE = 5.0
-"""Seconds that a process has to end when it is asked to."""
+"""The seconds that a process has to end after a request to end."""
 
 _jobs: dict[Path, Jobs] = {}
 
 
 class Progressed(NamedTuple):
-    """How far a job is; `total` is 0 while it is unknown, `step` empty before the first."""
+    """The progress of a job; `total` is 0 while it is unknown, `step` is empty before the first step."""
 
     step: str = ""
     done: int = 0
@@ -51,7 +49,7 @@ class Progressed(NamedTuple):
 
 
 class Jobs:
-    """Starts and stops the jobs of one project, and knows how far those at work are."""
+    """Starts and stops the jobs of one project, and knows their progress."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -61,30 +59,32 @@ class Jobs:
         self._ready: subprocess.Popen[bytes] | None = None
 
     def keep_ready(self) -> None:
-        """From the next `prepare` on, have a process wait for each job: for programs that serve a project."""
+        """Keep a process ready for the next job from the next `prepare` on; for programs that serve a
+        project.
+        """
         self._keeps_ready = True
 
     def prepare(self) -> None:
-        """A job may soon be asked for: start the process that waits for it, where one is wanted."""
+        """Start the process that waits for the next job, if a process is to be kept ready."""
         with self._lock:
             if self._keeps_ready and (self._ready is None or self._ready.poll() is not None):
                 with suppress(OSError):  # the job itself will say why
                     self._ready = self._process()
 
     def start(self, kind: str, parameters: Mapping[str, Any], by: str, after: str | None) -> Job:
-        """Start a job and return at once; a request that is repeated gives the job of the first.
+        """Start a job and return at once; a repeated request returns the job of the first request.
 
         Parameters
         ----------
-        kind, parameters: one of `OPERATIONS`, and what it takes, as JSON knows it.
-        by: who asks; the kind of job says whose role allows it.
+        kind, parameters: name of an operation in `OPERATIONS`, and its parameters as JSON. by: name of the
+            person who asks; the operation says which roles may ask.
         after: the id of the job that came last when this one was asked for; None for the first job.
 
         Raises
         ------
-        RefusedError, NotFoundError: a job is in the way (`hindrance`), one was started meanwhile, or `by` may
-            not ask.
-        CurationError: what the job would refuse, as far as it is known at once (`Step.check`).
+        RefusedError, NotFoundError: a different job blocks this job (`hindrance`) or was started meanwhile,
+            or `by` may not ask. CurationError: the job would be refused, as far as this is known at once
+            (`Operation.check`).
         """
         with self._lock:
             for running in self._at_work():
@@ -101,11 +101,11 @@ class Jobs:
         return job
 
     def stop(self, job_id: str, by: str) -> None:
-        """End the process of this job, if it is still at work; what it had stored stays.
+        """End the process of a job that is at work; the data that the job has stored stays.
 
         Raises
         ------
-        RefusedError, NotFoundError: `by` is neither a lead nor who started it.
+        RefusedError, NotFoundError: `by` is neither a lead nor the person who started the job.
         """
         with self._lock:
             at_work = next((running for running in self._at_work() if running.job.job_id == job_id), None)
@@ -123,7 +123,7 @@ class Jobs:
         at_work.watcher.join()
 
     def leave(self) -> None:
-        """End the jobs at work because the program ends: no ending is stored, as if they had been killed."""
+        """Kill the jobs at work because the program ends; no ending of these jobs is stored."""
         with self._lock:
             at_work = self._at_work()
         for running in at_work:
@@ -133,12 +133,12 @@ class Jobs:
             running.watcher.join()
 
     def at_work(self) -> dict[str, tuple[Job, Progressed]]:
-        """The jobs that are at work by id, the first started first, and how far they are."""
+        """List the jobs at work by id with their progress, in the order of their start."""
         with self._lock:
             return {running.job.job_id: (running.job, running.progress) for running in self._at_work()}
 
     def hindrance(self, kind: str, annotator: Annotator) -> str | None:
-        """Why no job of this kind can start now because of those at work; None if one can."""
+        """Return the reason for which no job of this kind can start now; None if a job can start."""
         with self._lock:
             return self._hindrance(kind, annotator)
 
@@ -178,14 +178,14 @@ class Jobs:
             self._running.append(_Running(self._store, job, process))
 
     def _process(self) -> subprocess.Popen[bytes]:
-        # Not multiprocessing: its child would import the script that Streamlit puts in the place of __main__.
+        # A child of multiprocessing would import the script that Streamlit puts in the place of __main__.
         command = [sys.executable, "-P", "-m", WORKER, str(self._store.path)]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
 
 
 def _send_id(process: subprocess.Popen[bytes], job_id: str) -> bool:
-    """Whether a process that waits for a job took this one; if not, it is gone."""
+    """Send the id of a job to a waiting process; return False if the process has ended."""
     assert process.stdin is not None
     with suppress(BrokenPipeError):
         os.write(process.stdin.fileno(), f"{job_id}\n".encode())
@@ -197,7 +197,7 @@ def _send_id(process: subprocess.Popen[bytes], job_id: str) -> bool:
 
 
 class _Running:
-    """A process at work, and the thread that listens to it until it ends."""
+    """The process of a job at work, and the thread that reads its progress until it ends."""
 
     def __init__(self, store: Store, job: Job, process: subprocess.Popen[bytes]) -> None:
         self.job = job
@@ -214,11 +214,13 @@ class _Running:
             assert self.process.stdout is not None
             for line in self.process.stdout:
                 self.progress = Progressed(*json.loads(line))
-        discard(self._store.path, self.job.parameters.get("folder"))  # a process that was ended could not
+        discard(self._store.path, self.job.parameters.get("folder"))  # a killed process could not remove it
         if self.left:
             return
         outcome, message = self._ending()
-        with suppress(CurationError):  # the file is held: without an ending it counts as stopped
+        with suppress(
+            CurationError
+        ):  # if the file is locked, the job stays without an ending and counts as stopped
             end(self._store, self.job.job_id, outcome, message)
             self._log()
 
@@ -233,7 +235,7 @@ class _Running:
             log.write(level, message, annotator=who, job=which, kind=job.kind, outcome=job.outcome)
 
     def _ending(self) -> tuple[str, str]:
-        """What is stored unless the process itself stored how it ended."""
+        """Return the ending that is stored unless the process has stored its ending itself."""
         kept = OPERATIONS[self.job.kind].kept
         if self.stopped_by is not None:
             return "stopped", f"Stopped by {self.stopped_by}. {kept}"
@@ -248,26 +250,24 @@ _jobs_lock = threading.Lock()
 
 
 def jobs_of(store: Store) -> Jobs:
-    """The jobs of a project; the same object for the same file within a process."""
+    """Return the jobs of a project, one object for each file within a process."""
     with _jobs_lock:
         return _jobs.setdefault(store.path, Jobs(store))
 
 
 def leave_all() -> None:
-    """Leave the jobs of this process, which ends: their threads hold the database."""
+    """Kill the jobs of this process before it ends, because their threads hold the database."""
     for jobs in list(_jobs.values()):
         jobs.leave()
 
 
 def problem(store: Store, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
-    """Why a job of this kind would fail, in words for a page; None if nothing is known against it.
-
-    A job that must fail costs a process and seconds of waiting for one sentence. So a page asks here
-    before it offers a button.
+    """Return the reason for which a job of this kind would fail; None without a known reason. A job that
+    fails costs a process and seconds of waiting, so a page asks before it offers a button.
 
     Parameters
     ----------
-    parameters: as `Jobs.start` takes them; None is whatever may be asked for.
+    parameters: the parameters of `Jobs.start`; None stands for any parameters.
     """
     try:
         with store.reading() as cursor:

@@ -1,4 +1,4 @@
-"""What is stored of jobs: who asked for what, and how it ended."""
+"""Stored jobs: their requests, the people who asked, and their endings."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record
 
 
 class Job(NamedTuple):
-    """One job. `outcome` is 'done', 'refused', 'failed', 'stopped', or None: no ending is stored.
-
-    Without an ending a job is at work, or the process that served the project ended meanwhile.
+    """One job; `outcome` is 'done', 'refused', 'failed', 'stopped', or None without a stored ending. A
+    job without an ending is at work, or the process that served the project has ended meanwhile.
     """
 
     job_id: str
@@ -38,12 +37,12 @@ def begin(
     after: str | None,
     check: Callable[[Cursor], None] = lambda _cursor: None,
 ) -> tuple[Job, bool]:
-    """Store that a job begins; the job, and whether this request began it rather than an earlier one like it.
+    """Store the beginning of a job; return the job, and False if an earlier request has begun the same job.
 
     Parameters
     ----------
-    after: the id of the job that came last when this one was asked for; None for the first job.
-    check: raises what the job would refuse; called where the job is new.
+    after: the id of the last job that the person saw; None for the first job. check: raises the refusal of
+        the job; called for a new job only.
 
     Raises
     ------
@@ -71,28 +70,27 @@ def begin(
 
 
 def may_stop(job: Job, annotator: Annotator) -> bool:
-    """Whether somebody may stop a job and know of it: a lead any, others their own."""
+    """Tell whether a person may stop and see a job: leads may stop all jobs, other people their own jobs."""
     return annotator.role == "lead" or job.started_by == annotator.name
 
 
 def asking_person(cursor: Cursor, name: str) -> Annotator:
-    """Who asks; the app's own schedule asks as the command line, which may do what a lead may."""
+    """Find the person who asks; the schedule of the app asks as the command line, with the rights of a
+    lead.
+    """
     if name == COMMAND_LINE:
         return Annotator(name, "lead", imported=False)
     return require_annotators(cursor, [name])[0]
 
 
 def is_same(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
-    """Whether a job is what is asked for here, by the same person."""
-    return (job.kind, canonical_json(job.parameters), job.started_by) == (
-        kind,
-        canonical_json(parameters),
-        started_by,
-    )
+    """Tell whether a job has this kind, these parameters and this author."""
+    same_person = (job.kind, job.started_by) == (kind, started_by)
+    return same_person and canonical_json(job.parameters) == canonical_json(parameters)
 
 
 def end(store: Store, job_id: str, outcome: str, message: str) -> None:
-    """Store how a job ended, unless its ending is stored already."""
+    """Store the ending of a job, unless its ending is stored already."""
     with store.transaction() as cursor:
         cursor.execute(
             "INSERT INTO job_endings VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -101,11 +99,11 @@ def end(store: Store, job_id: str, outcome: str, message: str) -> None:
 
 
 def find_job(cursor: Cursor, job_id: str) -> Job:
-    """The job of that id.
+    """Find a job by its id.
 
     Raises
     ------
-    NotFoundError: it does not exist.
+    NotFoundError: there is no such job.
     """
     job = _read(cursor).get(job_id)
     if job is None:
@@ -114,16 +112,16 @@ def find_job(cursor: Cursor, job_id: str) -> Job:
 
 
 def last_job(cursor: Cursor) -> Job | None:
-    """The job that was started last, or None."""
+    """Read the job that was started last; None without jobs."""
     return next(reversed(_in_order(cursor)), None)
 
 
 def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
-    """Kind → the job of that kind that was started last; in the order in which these were started.
+    """Read the last job of each kind, in the order in which the jobs were started.
 
     Parameters
     ----------
-    by: who started them; None is anybody.
+    by: name of the person who started the jobs; None is any person.
     """
     jobs: dict[str, Job] = {}
     for job in _in_order(cursor):
@@ -134,13 +132,13 @@ def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
 
 
 def last_job_of(cursor: Cursor, kind: str, by: str, **parameters: object) -> Job | None:
-    """The last job of a kind, with these parameters, that a person started."""
+    """Find the last job of a kind with these parameters that a person started."""
     jobs = (job for job in reversed(_in_order(cursor)) if (job.kind, job.started_by) == (kind, by))
     return next((job for job in jobs if parameters.items() <= job.parameters.items()), None)
 
 
 def _in_order(cursor: Cursor) -> list[Job]:
-    """All jobs, first to last. Each id is made from the one before, so no clock decides the order."""
+    """List all jobs in their order, which the chain of their ids decides and no clock."""
     jobs, ordered = _read(cursor), []
     job = jobs.get(_id_after(None))
     while job is not None:

@@ -1,12 +1,9 @@
-"""The process of one job: `python -m curation.operations.jobs.worker PROJECT`, with the job's id as a line
-of its input.
-
-It may be started before there is a job. Then it imports what most jobs need, which takes seconds, and says so
-by a line without a step. It holds no database meanwhile.
-
-It says how far the job is on standard output, one JSON line [step, done, total] at a time; whatever libraries
-print goes to standard error. When its standard input ends, the process that serves the project is gone, and
-so is this one. Nothing is left half done, as each write is one transaction.
+"""The process of one job: `python -m curation.operations.jobs.worker PROJECT`, with the job's id on its
+input. The process may start before there is a job. Then it imports the modules that most jobs need, which
+takes seconds, and reports this by a line without a step. It does not open the database meanwhile. The process
+reports the progress of the job on standard output as JSON lines [step, done, total]; the output of libraries
+goes to standard error. It ends when its standard input ends, because then the process that serves the project
+has ended. Each write is one transaction, so no work stays half done.
 """
 
 from __future__ import annotations
@@ -39,20 +36,21 @@ MODULES = (
     "curation.operations.import_jobs",
     "pandas",  # which pyarrow imports when it first makes an array
 )
-"""What jobs import and takes long: a process that waits for a job imports it meanwhile (200 MB)."""
+"""Modules with slow imports (200 MB), which a process imports while it waits for a job."""
 EVERY = 0.1
-"""Seconds between two lines about the same step."""
+"""The seconds between two lines about the same step."""
 SELDOM = (50_000, 5, 5)
-"""When garbage is looked for; see gc.set_threshold. Every 700 objects take a sixth of the time of imports."""
+"""Thresholds of the garbage collector, see gc.set_threshold; the default of 700 costs a sixth of the time
+of imports."""
 OF_FILES = frozenset({"check file", "import", "evaluate"})
 MEMORY, PROCESSOR = 4 << 30, 1_800
-"""Bytes and seconds of the processor for a job that reads files of people."""
+"""The memory in bytes and the processor time in seconds of a job that reads files of people."""
 KINDNESS = 5
-"""How much less of a processor this asks for than the people who grade (see nice(1))."""
+"""The niceness of the process (see nice(1)), so that the grading of people comes first."""
 
 
 def main(project: Path, asked: SimpleQueue[str], report: Callable[[str], None]) -> None:
-    """Wait for the id of a job, do the job and store how it ended."""
+    """Wait for the id of a job, run the job and store its ending."""
     _prepare(asked)
     if asked.empty():
         report(json.dumps(["", 0, 0]))
@@ -70,14 +68,14 @@ def main(project: Path, asked: SimpleQueue[str], report: Callable[[str], None]) 
 
 
 def _bound(memory: int, processor: int) -> None:
-    """Let this process have so many bytes of its own, and so many seconds of the processor."""
+    """Limit the memory and the processor time of this process."""
     for limit, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, processor)):
         _, hard = resource.getrlimit(limit)
         resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _prepare(asked: SimpleQueue[str]) -> None:
-    """Import what most jobs need, until there is one."""
+    """Import the modules that most jobs need, until a job comes."""
     without_pandas()
     for module in MODULES:
         if asked.empty():
@@ -97,7 +95,7 @@ def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
 
 
 def _listener(report: Callable[[str], None]) -> Progress:
-    """Report each step's beginning and end, and from time to time what is done."""
+    """Make a listener that reports the beginning and the end of each step, and the progress in between."""
     last = ("", 0.0)
 
     def listen(step: str, done: int, total: int) -> None:
@@ -111,7 +109,7 @@ def _listener(report: Callable[[str], None]) -> Progress:
 
 
 def _own_output() -> Callable[[str], None]:
-    """Keep standard output for progress alone; what others print there goes to standard error."""
+    """Reserve standard output for the progress; redirect all other output to standard error."""
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -124,7 +122,7 @@ def _own_output() -> Callable[[str], None]:
 
 def _listen_to_the_server(asked: SimpleQueue[str]) -> None:
     begun = b""
-    while part := os.read(0, 1024):  # not sys.stdin, whose lock would be held when the interpreter ends
+    while part := os.read(0, 1024):  # sys.stdin would hold its lock when the interpreter ends
         *lines, begun = (begun + part).split(b"\n")
         for line in lines:
             asked.put(line.decode())
@@ -138,4 +136,4 @@ if __name__ == "__main__":
     os.nice(KINDNESS)
     log.set_up()
     main(Path(sys.argv[1]), asked, _own_output())
-    os._exit(0)  # all is stored; taking the interpreter down only takes time
+    os._exit(0)  # all is stored; a normal end of the interpreter only takes time

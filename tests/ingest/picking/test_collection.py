@@ -223,7 +223,7 @@ def test_what_is_wrong_is_told_with_its_line_and_nothing_is_written(
 
 
 def test_nobody_is_guessed_to_have_judged(store: Store, folder: Callable[..., Path]) -> None:
-    with pytest.raises(InputError, match="does not say who gave them"):
+    with pytest.raises(InputError, match="does not name their annotators"):
         import_collection(store, folder({"docs.sgml": DOCS, "qrels": QRELS}))
 
 
