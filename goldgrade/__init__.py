@@ -1,4 +1,4 @@
-"""goldgrade in Python: do the steps of a project, read its releases, and evaluate systems on them.
+"""goldgrade in Python: run the steps of a project, read its releases, and evaluate systems on them.
 
     import goldgrade
 
@@ -10,10 +10,10 @@
     release.qrels("dev")                                     # {"q1": {"d7": 3, "d9": 0}, …}
     release.evaluate({"mine": {"q1": {"d7": 12.5}}})         # figures with their intervals
 
-A method does what the command of its name does, by the same function, and returns the record that this
-returns. Paths are texts or `Path`s. An error is a `CurationError`, which this package calls `Error`; its text
-says what to do. Grades of sealed parts leave only with a reason, which is logged. What a method needs is
-imported when it is called.
+A method calls the same function as the command of its name, and returns the record of this function. Paths
+are texts or `Path`s. Errors are of the class `Error`; the text of an error says what to do. Grades of sealed
+parts are given only with a reason, which is logged. The modules of a method are imported when the method is
+called.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LATER["Release"] = "goldgrade.releases:Release"
 
 
 def create(path: str | Path, guide: str | Path | None = None) -> Project:
-    """Make a project with a guide: a file, or one of goldgrade's by name, such as "binary"."""
+    """Make a project with a guide: a file, or the name of a guide of goldgrade, such as "binary"."""
     from curation.operations.project import init_project
     from goldgrade.projects import Project
 
@@ -41,7 +41,7 @@ def create(path: str | Path, guide: str | Path | None = None) -> Project:
 
 
 def open(path: str | Path | None = None) -> Project:
-    """The project in a file; by default the file of $GOLDGRADE_PROJECT, else data/goldgrade.duckdb."""
+    """Open the project in a file; by default the file of $GOLDGRADE_PROJECT, else data/goldgrade.duckdb."""
     from curation.store import open_store
     from goldgrade.projects import Project
 
@@ -49,9 +49,8 @@ def open(path: str | Path | None = None) -> Project:
 
 
 def release(name: str | Path, project: str | Path | None = None) -> Release:
-    """A release by its name or id in a project, which `open` says, or a packed one by its file.
-
-    A packed release needs no project.
+    """Read a release: by its name or id from a project (see `open`), or a packed release from its file
+    without a project.
     """
     from curation.store import store_at
     from goldgrade.releases import Release

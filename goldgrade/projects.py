@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """A project; others may use it meanwhile, as the file is held for moments only.
+    """A project, which other processes may use at the same time.
 
-    A step takes the options of its command, by the names of the fields of its request: an unknown
-    one is refused, and the refusal lists them.
+    A step takes the options of its command by the names of the fields of its request. An unknown option is
+    refused with a list of the options.
     """
 
     def __init__(self, store: Store) -> None:
@@ -40,13 +40,13 @@ class Project:
     def import_file(
         self, what: str, path: str | Path, *, fields: Mapping[str, Any] | None = None, **options: Any
     ) -> ImportOutcome:
-        """Import a file: nothing or all of it.
+        """Import a whole file; an error leaves the project unchanged.
 
         Parameters
         ----------
         what: "corpus", "traffic", "queries", "run", "judgments" or another kind of file.
-        fields: field → the file's column; fields that are not named are found by their usual names.
-        options: what else this kind takes, such as `skip_unknown=True` for judgments.
+        fields: the file's column for each field; columns of other fields are found by their usual names.
+        options: further options of this kind of file, such as `skip_unknown=True` for judgments.
         """
 
         from curation.ingest.requests import request_of
@@ -55,14 +55,14 @@ class Project:
         return carry_out(self._store, request_of(what, path, fields, **options), COMMAND_LINE)
 
     def sample(self, size: int, *, seed: int = 0, **options: Any) -> SampleReport:
-        """Draw queries from the traffic; each is stored with its probability of being drawn."""
+        """Draw queries from the traffic; each query is stored with its inclusion probability."""
         report: SampleReport = self._step("sample", size=size, seed=seed, **options)
         return report
 
     def pool(
         self, systems: Sequence[str] = ("bm25",), *, depth: int = 10, seed: int = 0, **options: Any
     ) -> PoolReport:
-        """Find the documents to judge: the first `depth` of each system, and random ones."""
+        """Find the documents to judge: the first `depth` documents of each system, and random documents."""
         report: PoolReport = self._step("pool", systems=systems, depth=depth, seed=seed, **options)
         return report
 
@@ -72,7 +72,7 @@ class Project:
         return report
 
     def agreement(self, round: str | None = None) -> AgreementReport:
-        """How well the annotators agree with each other and with themselves."""
+        """Compute how far annotators agree with each other and with themselves."""
         from curation.agreement.report import agreement_report
 
         return agreement_report(self._store, round)
@@ -80,32 +80,31 @@ class Project:
     def split(
         self, parts: Mapping[str, float] | None = None, *, seed: int = 0, **options: Any
     ) -> SplitReport:
-        """Split the graded queries without leakage; parts is name → fraction, by default 0.7 dev, 0.3 test.
-
-        `paraphrase=None` needs no embedding model.
+        """Split the graded queries without leakage; `parts` maps names to fractions, by default 0.7 dev
+        and 0.3 test. `paraphrase=None` needs no embedding model.
         """
         given = {} if parts is None else {"parts": tuple(parts.items())}
         report: SplitReport = self._step("split", seed=seed, **given, **options)
         return report
 
     def freeze(self, name: str, **options: Any) -> Frozen:
-        """Freeze what is graded now under a name; `release_id` of the result is the hash of its content."""
+        """Freeze the present grades under a name; `release_id` of the result is the hash of the content."""
         frozen: Frozen = self._step("freeze", name=name, **options)
         return frozen
 
     def release(self, name: str) -> Release:
-        """A release of this project."""
+        """Read a release of this project."""
         return Release(self._store, name)
 
     def releases(self) -> list[str]:
-        """The names of all releases, in the order of freezing."""
+        """List the names of all releases, in the order of freezing."""
         from curation.releases.release_rows import list_releases
 
         with self._store.reading() as cursor:
             return [row.name for row in list_releases(cursor)]
 
     def close(self) -> None:
-        """Let go of the file at once; else that happens within a quarter of a second."""
+        """Release the file at once; without this call it is released within a quarter of a second."""
         self._store.close()
 
     def _step(self, called: str, /, **values: Any) -> Any:

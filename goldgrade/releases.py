@@ -29,8 +29,8 @@ Run = Mapping[str, Mapping[str, float]]
 class Release:
     """A release: frozen, and verified when it is first read.
 
-    Where a method takes `part`, None is all parts that are not sealed, and "all" every part. Grades of a
-    sealed part are given with a `reason`, which is logged with the time.
+    In the methods, a `part` of None stands for all parts that are not sealed, and "all" for every part.
+    Grades of a sealed part are given only with a `reason`, which is logged with the time.
     """
 
     def __init__(self, store: Store, name: str) -> None:
@@ -41,12 +41,12 @@ class Release:
 
     @property
     def id(self) -> str:
-        """The hash of its content."""
+        """The hash of the release's content."""
         return self._opened.row.release_id
 
     @property
     def parts(self) -> dict[str, int]:
-        """Part of the split → number of its queries."""
+        """The number of queries in each part of the split."""
         return dict(self._opened.header["queries"])
 
     @property
@@ -56,16 +56,18 @@ class Release:
 
     @property
     def mark(self) -> str | None:
-        """That it was frozen against the gate, and what spoke against it; None if nothing did."""
+        """The sentence that the release was frozen against the gate; None for a release that passed the
+        gate.
+        """
         return self._opened.mark
 
     def queries(self, part: str | None = None) -> dict[str, str]:
-        """Query id → text."""
+        """Read the text of each query by its id."""
         parts, rows = parts_of(self._opened, part), self._opened.rows("queries")
         return {row["query_id"]: row["text"] for row in rows if row["part"] in parts}
 
     def qrels(self, part: str | None = None, *, reason: str | None = None) -> dict[str, dict[str, int]]:
-        """Query id → document id → grade, as ir_measures, pytrec_eval and ranx take them."""
+        """Read the grades by query id and document id, as ir_measures, pytrec_eval and ranx take them."""
         parts = parts_of(self._opened, part)
         open_sealed(self._store, self._opened, "read in Python", reason, parts=parts)
         grades: dict[str, dict[str, int]] = {query: {} for query in self.queries(part)}
@@ -75,7 +77,9 @@ class Release:
         return {query: grades for query, grades in grades.items() if grades}
 
     def documents(self) -> Iterator[Document]:
-        """The documents, ordered by id: `document_id`, `title`, `body`, `url`, `metadata` (JSON) and more."""
+        """Yield the documents ordered by id, with `document_id`, `title`, `body`, `url`, `metadata`
+        (JSON) and more.
+        """
         return (document for _, document in self._opened.documents(self._store) if document is not None)
 
     def evaluate(
@@ -89,29 +93,32 @@ class Release:
         seed: int = 0,
         reason: str | None = None,
     ) -> Evaluation:
-        """Figures of systems with their intervals, compared in pairs.
+        """Compute the figures of systems with their intervals, and compare the systems in pairs.
 
         Parameters
         ----------
-        runs: system → its run: {query id: {document id: score}}, or a file as `goldgrade evaluate` reads.
-        measures: such as ["ndcg_exp@10", "recall@100"], or a single one; by: strata, tags or fields with
-            figures of their own.
-        relevant: least grade of a relevant document.
+        runs: the run of each system: {query id: {document id: score}}, or a file that `goldgrade evaluate`
+            reads.
+        measures: names of measures, such as ["ndcg_exp@10", "recall@100"], or a single name.
+        by: strata, tags or fields for which figures are reported separately.
+        relevant: the lowest grade of a relevant document.
         """
         from curation.evaluation.evaluate_runs import evaluate_runs
         from curation.evaluation.request import EvaluateRequest
         from curation.evaluation.scoring.system_runs import RunSource
 
-        wanted = None if measures is None else _several(measures)
+        wanted = None if measures is None else _names(measures)
         request = EvaluateRequest(
-            self.name, part, wanted, _several(by), reason=reason, relevant=relevant, seed=seed
+            self.name, part, wanted, _names(by), reason=reason, relevant=relevant, seed=seed
         )
-        with _files(runs) as files:
+        with _run_files(runs) as files:
             sources = [RunSource(name, path) for name, path in files.items()]
             return evaluate_runs(self._store, self._opened, sources, request)
 
     def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:
-        """Search the release's documents with baselines; OUT gets a run file of each, for `evaluate`."""
+        """Search the release's documents with baselines, and write a run file of each system into the
+        folder `out`.
+        """
         from curation.evaluation.scoring.baselines import write_baselines
 
         return write_baselines(self._store, self.name, systems, Path(out), depth=depth)
@@ -127,7 +134,7 @@ class Release:
         return export(self._store, request, Path(out))
 
     def verify(self) -> Verified:
-        """Every byte against its sum, and every document against its hash."""
+        """Compare every byte with its checksum, and every document with its hash."""
         return verify(self._store, self.name)
 
     @cached_property
@@ -135,17 +142,18 @@ class Release:
         return load_release(self._store, self.name)
 
 
-def _several(given: str | Sequence[str]) -> Sequence[str]:
-    """A single text is one name, not its letters."""
+def _names(given: str | Sequence[str]) -> Sequence[str]:
+    """Make a sequence of names from a single name."""
     return [given] if isinstance(given, str) else given
 
 
 @contextmanager
-def _files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
-    """Each run's file; one in memory is written to a file for now, and an error names the run instead."""
+def _run_files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
+    """Give each run a file, a temporary file for a run in memory; an error names the run, not the file."""
     with TemporaryDirectory() as folder:
         files = {
-            name: _file(run, Path(folder) / f"{index}.json") for index, (name, run) in enumerate(runs.items())
+            name: _run_file(run, Path(folder) / f"{index}.json")
+            for index, (name, run) in enumerate(runs.items())
         }
         try:
             yield files
@@ -157,8 +165,8 @@ def _files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
             raise
 
 
-def _file(run: Run | str | Path, path: Path) -> Path:
-    """The run's file; of one in memory, it is written to `path`."""
+def _run_file(run: Run | str | Path, path: Path) -> Path:
+    """Return the file of a run; a run in memory is written to `path`."""
     if not isinstance(run, Mapping):
         return Path(run)
     path.write_text(json.dumps({query: dict(scores) for query, scores in run.items()}), encoding="utf-8")

@@ -41,10 +41,9 @@ class CollectionImport:
 
     Attributes
     ----------
-    files,
-    passed: the files that are imported, and the files that are passed over.
-    corpus: the import of all files of documents together; None without documents. queries,
-    judgments: the imports of the files of queries and of judgments.
+    files, passed: the files that are imported, and the files that are passed over.
+    corpus: the import of all files of documents together; None without documents.
+    queries, judgments: the imports of the files of queries and of judgments.
     """
 
     style: str

@@ -6,7 +6,7 @@ project stores the request and the ending of a job (`operations.jobs.stored`). T
 project keeps the progress of a job in memory (`operations.jobs.running`), the same for all visitors.
 
 Jobs form a chain: a request names the last job that its author saw, and the id of the new job is made from
-    the id of this last job. So a request that is sent twice by an impatient click makes one job.
+the id of this last job. So a request that is sent twice by an impatient click makes one job.
 
 Two jobs may run at the same time, so that short work, such as an export, does not wait for long work, such as
 the embedding of documents. Two jobs do not run at the same time if one changes data that the other reads or

@@ -1,4 +1,5 @@
 """Figures of pages: cached until the project changes, and computed in a separate process for a large project.
+
 A figure is the return value of a function for a project. In a large project a figure takes seconds of
 processor time and of the lease on the file, which the process that serves annotators cannot spare, and DuckDB
 gives the file to one process at a time. So a separate process computes figures on a copy of the project. The

@@ -1,5 +1,7 @@
-"""The jobs that are at work: their processes, their progress, and how to stop them. Each process that serves
-a project has one `Jobs` object for the project, which knows only the jobs of this process.
+"""The jobs that are at work: their processes, their progress, and how to stop them.
+
+Each process that serves a project has one `Jobs` object for the project, which knows only the jobs of this
+process.
 
 A server keeps a process ready for the next job (`keep_ready`, `prepare`), because the start of a process and
 its imports take three seconds on a quiet machine, and ten seconds while many people grade.
@@ -76,15 +78,15 @@ class Jobs:
 
         Parameters
         ----------
-        kind, parameters: name of an operation in `OPERATIONS`, and its parameters as JSON. by: name of the
-            person who asks; the operation says which roles may ask.
+        kind, parameters: name of an operation in `OPERATIONS`, and its parameters as JSON.
+        by: name of the person who asks; the operation says which roles may ask.
         after: the id of the job that came last when this one was asked for; None for the first job.
 
         Raises
         ------
         RefusedError, NotFoundError: a different job blocks this job (`hindrance`) or was started meanwhile,
-            or `by` may not ask. CurationError: the job would be refused, as far as this is known at once
-            (`Operation.check`).
+            or `by` may not ask.
+        CurationError: the job would be refused, as far as this is known at once (`Operation.check`).
         """
         with self._lock:
             for running in self._at_work():

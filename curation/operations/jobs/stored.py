@@ -41,8 +41,8 @@ def begin(
 
     Parameters
     ----------
-    after: the id of the last job that the person saw; None for the first job. check: raises the refusal of
-        the job; called for a new job only.
+    after: the id of the last job that the person saw; None for the first job.
+    check: raises the refusal of the job; called for a new job only.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """The process of one job: `python -m curation.operations.jobs.worker PROJECT`, with the job's id on its
-input. The process may start before there is a job. Then it imports the modules that most jobs need, which
+input.
+
+The process may start before there is a job. Then it imports the modules that most jobs need, which
 takes seconds, and reports this by a line without a step. It does not open the database meanwhile. The process
 reports the progress of the job on standard output as JSON lines [step, done, total]; the output of libraries
 goes to standard error. It ends when its standard input ends, because then the process that serves the project
