@@ -179,26 +179,20 @@ def _print_report(
     quality: RoundQuality | None,
     page: Path | None,
 ) -> None:
+    from curation.agreement import report_sections
     from curation.agreement.report import agreement_findings
     from curation.agreement.report_findings import cannot_tell_sentence
-    from curation.agreement.report_sections import (
-        annotators_section,
-        evidence_sections,
-        feedback_section,
-        overview,
-        parts,
-    )
     from curation.core.reports.terminal import show_sections
 
     if report.round_name:
         say(f"Agreement in round {report.round_name}.")
-    overall, within, consensus = overview(report)
+    overall, within, consensus = report_sections.overview(report)
     detailed = []
     if breakdown is BreakdownBy.ANNOTATOR:
-        detailed = [annotators_section(people), feedback_section(people)]
+        detailed = [report_sections.annotators_section(people), report_sections.feedback_section(people)]
     elif breakdown and report.details:
-        detailed = [parts(report, report.details)[breakdown.value]]
-    further = evidence_sections(report.evidence)
+        detailed = [report_sections.parts(report, report.details)[breakdown.value]]
+    further = report_sections.evidence_sections(report.evidence)
     show_sections(filter(None, [overall, *detailed, *further, within, consensus]))
     if quality is not None:
         show(quality)

@@ -31,9 +31,7 @@ NOT_SENT = "Nothing was sent: give --send to send it."
 
 
 class Sender:
-    """Sends the calls that have no answer yet, within one limit of requests; `spent` counts the sent
-    requests.
-    """
+    """Sends calls within one limit of requests; `spent` counts the requests that were sent."""
 
     def __init__(self, send: bool, most_calls: int | None, parallel: int) -> None:
         self._send, self._most, self._parallel = send, most_calls, parallel
@@ -41,37 +39,27 @@ class Sender:
 
     def ask(self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0) -> bool:
         """Send the calls; without --send print how many calls would be sent, and return False."""
-        from curation.queries.coverage.language_model.answers import (
-            MAX_TEXT_LENGTH,
-            Asking,
-            add_spending,
-            ask,
-            plan_calls,
-        )
-        from curation.queries.coverage.language_model.chat import (
-            find_endpoint,
-            model_at,
-            model_name,
-            prices_set,
-        )
+        from curation.queries.coverage.language_model import answers, chat
 
-        work = plan_calls(store, calls, prices_set())
-        sentence = f"{model_at()}: {work_sentence(work)}"
+        work = answers.plan_calls(store, calls, chat.prices_set())
+        sentence = f"{chat.model_at()}: {work_sentence(work)}"
         if cut:
             sentence += (
-                f" Only the first {MAX_TEXT_LENGTH:,} characters of a long document are sent; {cut:,} "
-                "characters are not sent."
+                f" Only the first {answers.MAX_TEXT_LENGTH:,} characters of a long document are sent; "
             )
+            sentence += f"{cut:,} characters are not sent."
         if work.calls and not self._send:
-            result = {"model": model_name(), "would_send": work, "cut": cut}
+            result = {"model": chat.model_name(), "would_send": work, "cut": cut}
             emit(result, f"{sentence} {NOT_SENT}")
         elif work.calls:
             note(sentence)
             most = self._most and max(0, self._most - (self.spent.requests if self.spent else 0))
             with progress_bar() as progress:
-                spent = ask(store, calls, check, Asking(find_endpoint(), most, self._parallel), progress)
+                spent = answers.ask(
+                    store, calls, check, answers.Asking(chat.find_endpoint(), most, self._parallel), progress
+                )
             note(*spending_sentences(spent))
-            self.spent = add_spending(self.spent, spent) if self.spent else spent
+            self.spent = answers.add_spending(self.spent, spent) if self.spent else spent
         return self._send or not work.calls
 
 

@@ -1,6 +1,4 @@
-"""The workflow of a project: all its stages in order, made from its state and from the figures that are
-slow.
-"""
+"""The workflow of a project: its stages in their order, made from quick facts and from slow figures."""
 
 from __future__ import annotations
 
@@ -12,34 +10,8 @@ from curation.agreement.gate import ALPHA, Gate, gate_now
 from curation.core.errors import CurationError
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.operations.jobs.stored import Job, last_jobs
+from curation.operations.workflow import judging, releasing, stage
 from curation.operations.workflow.job_states import with_job_states
-from curation.operations.workflow.judging import (
-    OpenWork,
-    SettledGrades,
-    adjudicate_stage,
-    people_stage,
-    read_answers,
-    read_rounds,
-    read_settled,
-    round_stage,
-    split_stage,
-)
-from curation.operations.workflow.releasing import (
-    NewestRelease,
-    evaluate_stage,
-    freeze_stage,
-    read_newest,
-    read_quarter,
-    relabel_stage,
-)
-from curation.operations.workflow.stage import (
-    Prepared,
-    Stage,
-    import_stage,
-    pool_stage,
-    read_prepared,
-    sample_stage,
-)
 from curation.relabeling.calendar import QuarterWork
 from curation.relabeling.staleness import RelabelingCalendar, staleness
 from curation.releases.release_rows import list_releases
@@ -75,10 +47,10 @@ class WorkflowState:
 
     now: datetime
     answers: tuple[AnnotatorWork, ...]
-    prepared: Prepared
-    rounds: OpenWork
-    grades: SettledGrades
-    newest: NewestRelease | None
+    prepared: stage.Prepared
+    rounds: judging.OpenWork
+    grades: judging.SettledGrades
+    newest: releasing.NewestRelease | None
     quarter: str
     work: QuarterWork | None
     jobs: tuple[Job, ...]
@@ -89,7 +61,7 @@ def read_figures(store: Store, now: datetime | None = None) -> SlowFigures:
     today = (now or utc_now()).date()
     with store.reading() as cursor:
         is_judged = bool(cursor.execute("SELECT 1 FROM judgment_events LIMIT 1").fetchall())
-        _, work = read_quarter(cursor, today)
+        _, work = releasing.read_quarter(cursor, today)
         is_asked = work is None and bool(list_releases(cursor))
     gate, due, not_computed = None, None, []
     try:
@@ -107,17 +79,17 @@ def read_state(store: Store, now: datetime | None = None) -> WorkflowState:
     """Read the quick facts, from which `build_stages` makes the stages with or without the slow figures."""
     now = now or utc_now()
     with store.reading() as cursor:
-        quarter, work = read_quarter(cursor, now.date())
-        rounds = read_rounds(cursor)
-        prepared, grades = read_prepared(cursor), read_settled(cursor)
-        newest, jobs = read_newest(cursor), tuple(last_jobs(cursor).values())
-    answers = tuple(read_answers(store, rounds.open))
+        quarter, work = releasing.read_quarter(cursor, now.date())
+        rounds = judging.read_rounds(cursor)
+        prepared, grades = stage.read_prepared(cursor), judging.read_settled(cursor)
+        newest, jobs = releasing.read_newest(cursor), tuple(last_jobs(cursor).values())
+    answers = tuple(judging.read_answers(store, rounds.open))
     return WorkflowState(now, answers, prepared, rounds, grades, newest, quarter, work, jobs)
 
 
 def build_stages(
     state: WorkflowState, figures: SlowFigures | None = None, running: Collection[str] | None = None
-) -> list[Stage]:
+) -> list[stage.Stage]:
     """Make the stages of a project, in their order.
 
     Parameters
@@ -126,21 +98,23 @@ def build_stages(
     running: ids of the jobs that are at work; None if that is not known.
     """
     gate = figures.gate if figures else None
-    judging = round_stage(state.rounds, state.answers, state.prepared, state.now)
+    rounds = judging.round_stage(state.rounds, state.answers, state.prepared, state.now)
     alpha = next((check for check in gate.checks if check.figure == ALPHA), None) if gate else None
-    deciding = adjudicate_stage(state.grades, alpha)
-    is_settled = judging.state == deciding.state == "done"
-    split = split_stage(state.grades, is_settled)
+    deciding = judging.adjudicate_stage(state.grades, alpha)
+    is_settled = rounds.state == deciding.state == "done"
+    split = judging.split_stage(state.grades, is_settled)
     stages = [
-        import_stage(state.prepared),
-        sample_stage(state.prepared),
-        pool_stage(state.prepared),
-        people_stage(state.rounds),
-        judging,
+        stage.import_stage(state.prepared),
+        stage.sample_stage(state.prepared),
+        stage.pool_stage(state.prepared),
+        judging.people_stage(state.rounds),
+        rounds,
         deciding,
         split,
-        freeze_stage(state.newest, state.grades, gate, is_settled and split.state == "done"),
-        evaluate_stage(state.newest, state.now),
-        relabel_stage(state.newest is not None, state.quarter, state.work, figures.due if figures else None),
+        releasing.freeze_stage(state.newest, state.grades, gate, is_settled and split.state == "done"),
+        releasing.evaluate_stage(state.newest, state.now),
+        releasing.relabel_stage(
+            state.newest is not None, state.quarter, state.work, figures.due if figures else None
+        ),
     ]
     return with_job_states(stages, state.jobs, running)

@@ -60,7 +60,7 @@ def test_a_query_goes_with_its_relevant_documents_and_no_proposal_is_a_nugget(
     assert (propose(project)["would_send"]["calls"], model.sent) == (len(TOPICS), 0)
     found = propose(project, "--query", "q-violin", "--send")
     assert (found["proposed"], found["sent"]["requests"]) == ({"q-violin": 2}, 1)
-    assert f"{MODEL} at 127.0.0.1: 1 call to make" in found["notes"]
+    assert f"{MODEL} at 127.0.0.1: 1 call to send" in found["notes"]
     system, user = (message["content"] for message in model.requests[0]["messages"])
     assert system == load_prompt("nuggets")
     document = {"title": "Violin number 1", "text": "All about the violin.", "evidence": []}
