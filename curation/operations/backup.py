@@ -55,7 +55,7 @@ class Restored:
     @property
     def sentences(self) -> list[str]:
         """The restored backup, and the place of the former project."""
-        when = f"as it was at {self.taken_at} UTC" if self.taken_at else "which has no sums next to it"
+        when = f"as it was at {self.taken_at} UTC" if self.taken_at else "which has no file of sums"
         rows = pluralize(sum(self.rows.values()), "row")
         kept = [f"The project that was there is kept: {self.kept}"] if self.kept else []
         return [f"{self.path} is now {self.backup.name}, {when}: {rows}.", *kept]
@@ -79,11 +79,11 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
     if project.exists() and not replace:
         raise RefusedError(
             f"{project} exists already, and nothing was restored.",
-            command="Add --replace to move it aside and keep it, or name another --project to have both.",
+            command="Add --replace to move the project aside and keep it, or name a different --project to have both.",
         )
     if project.exists() and is_served(project):
         raise RefusedError(
-            f"An app serves {project}: what people grade meanwhile would go to the file that is moved aside. "
+            f"An app serves {project}: new grades would go to the file that is moved aside. "
             "Nothing was restored.",
             command="Stop the app, then try again.",
         )
@@ -106,7 +106,7 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
 
 
 def _copy_backup(backup: Path, new: Path) -> Rows:
-    """Copy a backup, with the log that a file has which was copied by hand, and read all of the copy."""
+    """Copy a backup and its log, which exists if the backup was copied by hand, and read all of the copy."""
     shutil.copyfile(backup, new)
     new.chmod(OWNER_ONLY)
     if log_of(backup).exists():
@@ -297,7 +297,7 @@ def _read_copy(copy: Path, project: Path) -> Rows:
         return read_whole_file(copy)
     except StoreError as error:
         message = error.found.replace(str(copy), str(project))
-        command = "Make a project of an older backup next to it: goldgrade --project NEW restore FILE."
+        command = "Restore an older backup next to the project: goldgrade --project NEW restore FILE."
         raise StoreError(f"{message} No backup was written.", command=command) from error
 
 

@@ -67,9 +67,9 @@ def take(store: Store, request: BackupRequest, _progress: Progress, author: str)
     """
     folder = Path(request.folder)
     if request.keep is None and not request.reason.strip():
-        raise InputError("A snapshot holds sealed grades: say why you take it.")
+        raise InputError("A snapshot holds sealed grades: give a reason for the snapshot.")
     if not folder.is_dir():
-        raise InputError(f"{folder}: there is no such folder; expected one in which backups are written.")
+        raise InputError(f"{folder}: there is no such folder; expected a folder for backups.")
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
     if request.keep is None:
@@ -118,7 +118,7 @@ def _scheduled(store: Store) -> list[str]:
 class BackupSchedule:
     """The days and the hour at which the app takes a backup, and the number of backups that it keeps."""
 
-    days: int = option(1, "Every so many days", "1 is every day.", least=1, most=31)
+    days: int = option(1, "Days from one backup to the next", "1 is every day.", least=1, most=31)
     hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", least=0, most=23)
     keep: int = option(14, "Backups kept", "Older backups of the schedule are removed.", least=1, most=1_000)
 

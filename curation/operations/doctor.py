@@ -136,7 +136,7 @@ def look_at_log(project: Path) -> Iterator[DoctorFinding]:
         damage = log_damage(project)
         if damage:
             yield DoctorFinding(
-                "problem", "log", f"{log.name}, which holds what was written last, is damaged: {damage}."
+                "problem", "log", f"{log.name}, which holds the latest changes, is damaged: {damage}."
             )
         elif size:
             yield DoctorFinding(

@@ -37,7 +37,9 @@ ORDER BY kind = 'document', kind, length(title), title, query_id, document_id
 
 
 class FoundItem(NamedTuple):
-    """A found query, document or person; a document comes with a query that has it as a candidate."""
+    """A query, a document or a person that a search found; a document has the id of a query that it is a
+    candidate of.
+    """
 
     kind: str
     title: str

@@ -1,4 +1,4 @@
-"""Imports of files by kind: what `goldgrade import` and the page Import do with a request.
+"""Imports of files by kind, which `goldgrade import` and the page Import start with a request.
 
 Errors of these functions name options of the command line; `operations.import_jobs` rewrites them for the
 page.

@@ -87,7 +87,12 @@ def people_stage(open_work: OpenWork) -> Stage:
         return Stage("people", "done", line, replace(add, label="See the people"))
     if open_work.open or open_work.finished or open_work.imported:
         return Stage("people", "done", "No annotator; leads and reviewers can judge, too.", add)
-    return Stage("people", "not begun", "Two annotators or more, and a reviewer who settles disputes.", add)
+    return Stage(
+        "people",
+        "not begun",
+        "A project needs two annotators or more, and a reviewer who settles disputes.",
+        add,
+    )
 
 
 def round_stage(
@@ -215,7 +220,7 @@ def adjudicate_stage(settled_grades: SettledGrades, alpha: GateCheck | None) -> 
     waiting = settled_grades.disputed - settled_grades.awaited
     if waiting:
         more = (
-            f"; {settled_grades.awaited:,} more get another opinion first" if settled_grades.awaited else ""
+            f"; {settled_grades.awaited:,} more get one more opinion first" if settled_grades.awaited else ""
         )
         more += f"; {decided} so far." if decided else "."
         line = f"{pluralize(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
@@ -223,7 +228,7 @@ def adjudicate_stage(settled_grades: SettledGrades, alpha: GateCheck | None) -> 
         decide = Action(label, "adjudicate", "goldgrade disputes")
         return Stage("adjudicate", "needs attention", line, decide, alpha=alpha)
     if settled_grades.awaited:
-        asked = f"{pluralize(settled_grades.awaited, 'pair gets', 'pairs get')} another opinion first."
+        asked = f"{pluralize(settled_grades.awaited, 'pair gets', 'pairs get')} one more opinion first."
         return Stage("adjudicate", "at work", asked, agreement, alpha=alpha)
     line = f"No pair is disputed; {decided}." if decided else "No pair is disputed."
     return Stage("adjudicate", "done", line, agreement, alpha=alpha)
