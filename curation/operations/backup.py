@@ -79,7 +79,7 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
     if project.exists() and not replace:
         raise RefusedError(
             f"{project} exists already, and nothing was restored.",
-            command="Add --replace to move the project aside and keep it, or name a different --project to have both.",
+            command="Add --replace to move the project aside and keep it, or name a different --project.",
         )
     if project.exists() and is_served(project):
         raise RefusedError(

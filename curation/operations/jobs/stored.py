@@ -58,7 +58,7 @@ def begin(
             if not may_stop(last, person):
                 raise RefusedError("Another job was started meanwhile: try again.")
             raise RefusedError(
-                f"{last.started_by} started another job ({last.kind}) meanwhile. Look at what it did, then "
+                f"{last.started_by} started another job ({last.kind}) meanwhile. Look at its result, then "
                 "start yours."
             )
         check(cursor)
