@@ -45,7 +45,7 @@ def open(path: str | Path | None = None) -> Project:
     from curation.store import open_store
     from goldgrade.projects import Project
 
-    return Project(open_store(_path(path)))
+    return Project(open_store(_project_file(path)))
 
 
 def release(name: str | Path, project: str | Path | None = None) -> Release:
@@ -55,10 +55,10 @@ def release(name: str | Path, project: str | Path | None = None) -> Release:
     from curation.store import store_at
     from goldgrade.releases import Release
 
-    return Release(store_at(_path(project)), str(name))
+    return Release(store_at(_project_file(project)), str(name))
 
 
-def _path(given: str | Path | None) -> Path:
+def _project_file(given: str | Path | None) -> Path:
     from curation.core.named_project import named_project
 
     return Path(given) if given else named_project()

@@ -44,7 +44,7 @@ def main() -> None:
     """Run the command line; the exit code is 0 done, 1 refused, 2 wrong usage, 130 interrupted, 143
     terminated.
     """
-    former = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGINT)}
+    former = {number: signal.signal(number, _end_command) for number in (signal.SIGTERM, signal.SIGINT)}
     gc.set_threshold(*GC_THRESHOLDS)
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
@@ -94,7 +94,7 @@ def _is_of_the_database(error: Exception) -> bool:
     return duckdb is not None and isinstance(error, duckdb.Error)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end_command(number: int, frame: FrameType | None) -> None:
     """End the command as an error does, which removes half-written files; a second signal ends the
     process at once.
     """

@@ -88,12 +88,12 @@ def coverage_command(
         raise InputError("--gaps, --rename and --html do different work; expected one of them.")
     if rename is not None:
         refuse_unused(context, "a region gets a name", "seed", "model", "limit")
-        _rename(rename)
+        _rename_region(rename)
     elif gaps:
         refuse_unused(context, "--gaps lists the gaps of the current map", "seed")
         _list_gaps(request.model, limit)
     elif html is not None:
-        _draw(html, release, run or [], request.seed)
+        _draw_map(html, release, run or [], request.seed)
     else:
         from curation.operations.registry import OPERATIONS
 
@@ -101,7 +101,7 @@ def coverage_command(
         show(report, *report.details, limit=limit)
 
 
-def _rename(text: str) -> None:
+def _rename_region(text: str) -> None:
     from curation.queries.coverage.stored_map import rename_cluster
 
     number, _, name = text.partition("=")
@@ -122,16 +122,18 @@ def _list_gaps(model: str, limit: int) -> None:
     show(result, limit=limit, as_json={"gaps": gaps})
 
 
-def _draw(file: Path, release: str | None, runs: list[str], seed: int) -> None:
+def _draw_map(file: Path, release: str | None, runs: list[str], seed: int) -> None:
     from curation.evaluation.coverage_report import coverage_page
 
     with progress_bar() as progress:
-        page = coverage_page(project_store(), _evaluated(release, runs, seed, progress))
+        page = coverage_page(project_store(), _evaluate_runs(release, runs, seed, progress))
     write_file(file, page)
     say(f"Wrote {file}.")
 
 
-def _evaluated(release: str | None, runs: list[str], seed: int, progress: Progress) -> EvaluatedValues | None:
+def _evaluate_runs(
+    release: str | None, runs: list[str], seed: int, progress: Progress
+) -> EvaluatedValues | None:
     from curation.evaluation.coverage_report import values_of
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.request import EvaluateRequest

@@ -119,7 +119,7 @@ def baseline(
     show(written)
 
 
-def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
+def _with_exit_codes(command: Callable[Asked, None]) -> Callable[Asked, None]:
     """Give a command with --fail-if a different exit code for an error than for figures that fail."""
 
     @wraps(command)
@@ -136,7 +136,7 @@ def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
 
 
 @app.command()
-@_gate
+@_with_exit_codes
 @with_options_of(EvaluateRequest, besides=ON_PAGE)
 def evaluate(
     request: EvaluateRequest,
@@ -264,7 +264,7 @@ def evaluate(
         _emit_answers(of_answers, files)
     else:
         checked = checked_conditions(evaluation, conditions, baseline) if conditions else ()
-        _emit(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
+        _emit_evaluation(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
         if status := _exit_code(checked):
             raise typer.Exit(status)
 
@@ -281,7 +281,7 @@ def _emit_headlines(headlines: Sequence[HeadlineEvaluation]) -> None:
     emit(first, lambda: say(*(line for headline in headlines for line in headline.sentences)))
 
 
-def _emit(
+def _emit_evaluation(
     evaluation: Evaluation,
     further: Mapping[str, Any],
     checked: Sequence[CheckedCondition],

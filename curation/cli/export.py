@@ -56,7 +56,7 @@ def export(
     if out.suffix == SUFFIX:
         unfit = ("format", "parts", "without_grades", "unjudged", "negatives", "licence")
         refuse_unused(context, "a packed release contains the whole release", *unfit)
-        _pack(name, out)
+        _pack_release(name, out)
         return
     if format in FORMATS and not FORMATS[format].takes_negatives:
         others = " and ".join(other.name for other in FORMATS.values() if other.takes_negatives)
@@ -69,7 +69,7 @@ def export(
     show(exported, *sheets, f"It is in {exported.out}. release id: {exported.release_id}")
 
 
-def _pack(name: str, out: Path) -> None:
+def _pack_release(name: str, out: Path) -> None:
     """Write the whole release into one file; it contains the grades of sealed parts only if a reason is
     given.
     """

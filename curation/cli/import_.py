@@ -81,7 +81,7 @@ def import_corpus_command(
       goldgrade import corpus --refresh shop --rate 2
     """
     if not _asks_engine(context, "refresh", refresh, path, "rate"):
-        _import(request, path, dry_run)
+        _import_file(request, path, dry_run)
         return
     from curation.retrieval.engines.documents import refresh as fetch_again
 
@@ -145,7 +145,7 @@ def import_traffic_command(
     elif path is None:
         raise typer.BadParameter("name a file, or look at the logs with --list")
     else:
-        _import(request, path, dry_run)
+        _import_file(request, path, dry_run)
 
 
 @imports.command("queries")
@@ -166,7 +166,7 @@ def import_queries_command(
       goldgrade import queries support.csv --map tag=symptom --map tag=device
       goldgrade import queries topics.tsv.gz --no-header --columns id,text
     """
-    _import(request, path, dry_run)
+    _import_file(request, path, dry_run)
 
 
 @imports.command("judgments")
@@ -198,7 +198,7 @@ def import_judgments_command(
         --map evidence=references --annotator chroma --grade 3
       goldgrade import judgments again.csv --map annotator=rater --round second-pass
     """
-    _import(request, path, dry_run)
+    _import_file(request, path, dry_run)
 
 
 @imports.command("run")
@@ -243,7 +243,7 @@ def import_run_command(
       goldgrade import run --engine shop --name shop@november --depth 100 --rate 5
     """
     if not _asks_engine(context, "engine", engine, path, "depth", "rate"):
-        _import(replace(request, name=name), path, dry_run)
+        _import_file(replace(request, name=name), path, dry_run)
         return
     from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run
 
@@ -279,7 +279,7 @@ def import_answers_command(
       goldgrade import answers faq.csv --map reference=reference_answer --skip-unknown
       goldgrade import answers facts.csv --nuggets --map nugget=fact --map importance=weight
     """
-    _import(NuggetsRequest(**vars(request)) if nuggets else request, path, dry_run)
+    _import_file(NuggetsRequest(**vars(request)) if nuggets else request, path, dry_run)
 
 
 @imports.command("collection")
@@ -333,7 +333,7 @@ def _asks_engine(
     return False
 
 
-def _import(request: ImportRequest, path: str | None, dry_run: bool) -> None:
+def _import_file(request: ImportRequest, path: str | None, dry_run: bool) -> None:
     from curation.operations.import_file import import_file
     from curation.operations.registry import OPERATIONS
 

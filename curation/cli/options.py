@@ -39,7 +39,7 @@ def with_options_of(
         further = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 
         def called(**values: Any) -> None:
-            given = {option.name: _given(option, values) for option in offered}
+            given = {option.name: _given_value(option, values) for option in offered}
             known = {name: value for name, value in given.items() if value is not UNSET}
             if has_reason:
                 known["reason"] = seal_reason()
@@ -48,7 +48,7 @@ def with_options_of(
             command(request, **values)
 
         keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in further]
-        parameters = [*chain.from_iterable(map(_parameters, offered)), *keyword]
+        parameters = [*chain.from_iterable(map(_option_parameters, offered)), *keyword]
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
         called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         called.__name__, called.__doc__ = command.__name__, command.__doc__
@@ -63,13 +63,13 @@ def option(record: type[Any], name: str, **more: Any) -> Any:
     return typer.Option(about.spelling, help=about.help, **more)
 
 
-def _parameters(option: Option) -> list[inspect.Parameter]:
+def _option_parameters(option: Option) -> list[inspect.Parameter]:
     """Make the option of a field, and the flag that switches the field off."""
     kind, default, flag = option.kind, option.default, option.spelling
     made = []
     if option.switch is not None:
         off = typer.Option(option.switch.flag, help=option.switch.help)
-        made.append(_keyword(f"no_{option.name}", bool, False, off))
+        made.append(_keyword_parameter(f"no_{option.name}", bool, False, off))
         if kind is bool:
             return made
     more: dict[str, Any] = {}
@@ -87,15 +87,18 @@ def _parameters(option: Option) -> list[inspect.Parameter]:
         more["show_default"] = option.unset
     if option.metavar:
         more["metavar"] = option.metavar
-    return [_keyword(option.name, kind, default, typer.Option(flag, help=option.help, **more)), *made]
+    return [
+        _keyword_parameter(option.name, kind, default, typer.Option(flag, help=option.help, **more)),
+        *made,
+    ]
 
 
-def _keyword(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
+def _keyword_parameter(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
     annotation: Any = Annotated[kind, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _given(option: Option, values: dict[str, Any]) -> Any:
+def _given_value(option: Option, values: dict[str, Any]) -> Any:
     """Convert the value of an option to the value of its field; `UNSET` for an option that was not given."""
     value = values.pop(option.name, None)
     if option.switch is not None and values.pop(f"no_{option.name}"):
@@ -105,7 +108,7 @@ def _given(option: Option, values: dict[str, Any]) -> Any:
     if value is None:
         return UNSET
     if option.kind is datetime:
-        return _time(option.spelling, value)
+        return _read_time(option.spelling, value)
     if _is_list(option.kind):
         texts = split_commas(value) if option.commas else value
         return tuple(map(option.read, texts)) if option.read else tuple(texts)
@@ -116,7 +119,7 @@ def _is_list(kind: Any) -> bool:
     return get_origin(kind) in (Sequence, tuple)
 
 
-def _time(flag: str, text: str) -> datetime:
+def _read_time(flag: str, text: str) -> datetime:
     from curation.ingest.readers.times import parse_time
 
     time = parse_time(text)

@@ -169,14 +169,14 @@ def progress_bar(step: Operation | None = None) -> Iterator[Progress]:
 
     before = kept.set(LONG_WORK if step is None else step.kept)
     try:
-        with _bar() as progress:
+        with _progress_listener() as progress:
             yield progress
     finally:
         kept.reset(before)
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
+def _progress_listener() -> Iterator[Progress]:
     from curation.cli.program import is_quiet
 
     if is_quiet() or not sys.stderr.isatty():

@@ -90,7 +90,7 @@ def people_add(
 
     if link:
         refuse_unused(context, "people choose their password by the link", "email", "password_stdin")
-        _invite(project_store(), name, role, address)
+        _make_link(project_store(), name, role, address)
         return
     refuse_unused(context, "no link is made; add --link", "address")
     password = _read_password(password_stdin) if password_stdin or email is None else None
@@ -149,7 +149,7 @@ def people_set(
         refuse_unused(context, "no link is made; add --link", "address")
     store = project_store()
     if link:
-        _invite(store, name, None, address)
+        _make_link(store, name, None, address)
     elif role or deactivate:
         _change_work(store, name, role)
     elif activate:
@@ -167,7 +167,7 @@ def people_set(
         emit({"name": name, "removed": True}, f"The link of {name} does not work any more.")
 
 
-def _invite(store: Store, name: str, role: str | None, address: str) -> None:
+def _make_link(store: Store, name: str, role: str | None, address: str) -> None:
     from curation.people.accounts import invite, link_of
 
     made = invite(store, name, role)

@@ -76,7 +76,7 @@ _unread: ContextVar[set[str]] = ContextVar("unread", default=set())  # noqa: B03
 _by_pydantic = TyperOption.get_runtime_param  # before it is replaced below
 
 
-class _Quick:
+class _QuickConversion:
     """Converts values of the command line, without pydantic where possible, because its import takes 0.2
     seconds.
     """
@@ -95,9 +95,9 @@ class _Quick:
         return _by_pydantic(param).coerce(value, param=param, ctx=ctx)
 
 
-_quick = _Quick()
+_quick_conversion = _QuickConversion()
 for _parameter in (TyperArgument, TyperOption):
-    _parameter.get_runtime_param = lambda _: _quick  # type: ignore[assignment, method-assign, return-value]
+    _parameter.get_runtime_param = lambda _: _quick_conversion  # type: ignore[assignment, method-assign, return-value]
 
 
 class Steps(TyperGroup):

@@ -129,14 +129,14 @@ def _put_into_place(new: Path, project: Path) -> Path | None:
             pass
         store.close()  # the log is part of the file now
         with store.reading():  # no other process can open the file meanwhile
-            _exchange(new, project, kept)
+            _exchange_files(new, project, kept)
         store.close()
     except StoreError:  # the former project is damaged
-        _exchange(new, project, kept)
+        _exchange_files(new, project, kept)
     return kept
 
 
-def _exchange(new: Path, project: Path, kept: Path) -> None:
+def _exchange_files(new: Path, project: Path, kept: Path) -> None:
     os.link(project, kept)
     if log_of(project).exists():
         log_of(project).rename(log_of(kept))
@@ -206,7 +206,7 @@ def back_up(
             store.copy_to(new)
             rows = _read_copy(new, store.path)
             taken = Backup(target, store.path.name, taken_at, new.stat().st_size, file_digest(new), rows)
-            _publish(new, taken)
+            _publish_backup(new, taken)
     except FileExistsError:
         raise _name_taken(target) from None
     except OSError as error:
@@ -308,7 +308,7 @@ def _name_taken(target: Path) -> RefusedError:
     )
 
 
-def _publish(new: Path, taken: Backup) -> None:
+def _publish_backup(new: Path, taken: Backup) -> None:
     """Give the new file and its sums their names."""
     sums = {name: value for name, value in asdict(taken).items() if name != "path"} | {"form": FORM}
     companion = sums_path(new)

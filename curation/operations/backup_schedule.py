@@ -75,7 +75,7 @@ def take(store: Store, request: BackupRequest, _progress: Progress, author: str)
     if request.keep is None:
         return back_up(store, folder, author, SNAPSHOT, {"reason": request.reason.strip()})
     taken = back_up(store, folder, author, detail={"scheduled": True})
-    for name in _scheduled(store)[request.keep :]:
+    for name in _scheduled_backups(store)[request.keep :]:
         for path in (folder / name, sums_path(folder / name)):
             path.unlink(missing_ok=True)
     return taken
@@ -104,7 +104,7 @@ def note_download(store: Store, name: str, annotator: str) -> None:
         note_event(store, DOWNLOADED, {"file": name}, annotator)
 
 
-def _scheduled(store: Store) -> list[str]:
+def _scheduled_backups(store: Store) -> list[str]:
     """List the names of the scheduled backups, newest first."""
     with store.reading() as cursor:
         rows = cursor.execute(

@@ -99,14 +99,14 @@ def import_collection(
                 way_out="Name the annotator.",
                 command="`--annotator nist` names the annotator nist.",
             )
-        rehearsed = _rehearse(store, collection, options, progress, author)
-        collection = rehearsed if dry_run else _take(store, collection, options, progress, author)
+        rehearsed = _import_into_copy(store, collection, options, progress, author)
+        collection = rehearsed if dry_run else _import_files(store, collection, options, progress, author)
     collection.files = [file._replace(path=path / file.path.relative_to(root)) for file in collection.files]
     collection.passed = [file._replace(path=path / file.path.relative_to(root)) for file in collection.passed]
     return collection
 
 
-def _rehearse(
+def _import_into_copy(
     store: Store, collection: CollectionImport, options: CollectionRequest, progress: Progress, author: str
 ) -> CollectionImport:
     """Import into a copy of the project that only its owner can read, and remove the copy."""
@@ -115,12 +115,12 @@ def _rehearse(
         store.copy_to(copy)
         rehearsal = Store(copy)
         try:
-            return _take(rehearsal, collection, options, progress, author)
+            return _import_files(rehearsal, collection, options, progress, author)
         finally:
             rehearsal.close()
 
 
-def _take(
+def _import_files(
     store: Store, collection: CollectionImport, options: CollectionRequest, progress: Progress, author: str
 ) -> CollectionImport:
     """Import the documents of all files together, then each file of queries, then each file of judgments."""

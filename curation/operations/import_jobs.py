@@ -149,14 +149,14 @@ def _read_parameters(parameters: Parameters) -> ImportRequest:
     return read_request(REQUESTS[parameters["what"]], parameters["request"])
 
 
-def _check(store: Store, parameters: Parameters, progress: Progress, author: str) -> DryRun:
+def _run_check(store: Store, parameters: Parameters, progress: Progress, author: str) -> DryRun:
     """Do the job that checks a file: write the dry run of its import into the file `result`."""
     rehearsal = dry_run(store, _read_parameters(parameters), author, progress)
     write_findings(Path(parameters["result"]), rehearsal)
     return rehearsal
 
 
-def _import(store: Store, parameters: Parameters, progress: Progress, author: str) -> ImportOutcome:
+def _run_import(store: Store, parameters: Parameters, progress: Progress, author: str) -> ImportOutcome:
     """Do the job that imports a file, and remove the uploaded file also after an error."""
     try:
         return carry_out(store, _read_parameters(parameters), author, progress)
@@ -182,11 +182,14 @@ def read_findings(path: Path) -> DryRun | None:
 
 OPERATIONS = {
     CHECK: Operation(
-        dict[str, Any], _check, doing="a file is being checked", kept="Nothing was changed: check it again."
+        dict[str, Any],
+        _run_check,
+        doing="a file is being checked",
+        kept="Nothing was changed: check it again.",
     ),
     IMPORT: Operation(
         dict[str, Any],
-        _import,
+        _run_import,
         doing="a file is being imported",
         kept="Nothing was imported: import it again.",
         stage="import",

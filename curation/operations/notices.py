@@ -134,7 +134,7 @@ def _send_waiting(store: Store, hook: Webhook, now: datetime) -> int:
             continue
         if _claim_attempt(store, notice_id, attempts, now):
             made += 1
-            _attempt(store, hook, notice_id, text)
+            _attempt_notice(store, hook, notice_id, text)
     return made
 
 
@@ -149,7 +149,7 @@ def _claim_attempt(store: Store, notice_id: str, attempts: int, now: datetime) -
     return bool(claimed)
 
 
-def _attempt(store: Store, hook: Webhook, notice_id: str, text: str) -> None:
+def _attempt_notice(store: Store, hook: Webhook, notice_id: str, text: str) -> None:
     outcome: list[object] = ["", False]
     try:
         send(hook, text)

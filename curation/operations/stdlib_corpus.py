@@ -86,10 +86,10 @@ def write_stdlib_corpus(path: Path, modules: Collection[str] | None = None) -> i
 
 
 def _by_name_length(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
-    return sorted(documents, key=lambda document: (_depth(document.id), document.id))
+    return sorted(documents, key=lambda document: (_count_dots(document.id), document.id))
 
 
-def _depth(name: str) -> int:
+def _count_dots(name: str) -> int:
     """Count the dots that people write: `str.split` has one dot, though its id is `builtins.str.split`."""
     return name.removeprefix("builtins.").count(".")
 
@@ -99,7 +99,7 @@ def _without_repeats(documents: Iterable[StdlibDocument]) -> list[StdlibDocument
     kept: dict[str, StdlibDocument] = {}
     texts: set[str] = set()
     for document in documents:
-        least = _MIN_WORDS if _depth(document.id) <= 1 else _MIN_WORDS_OF_METHODS
+        least = _MIN_WORDS if _count_dots(document.id) <= 1 else _MIN_WORDS_OF_METHODS
         is_short = len(document.body.split()) < least
         if not (is_short or document.id in kept or document.body in texts):
             kept[document.id] = document
@@ -144,13 +144,13 @@ def _read_source(module: str, file: Path) -> Iterator[StdlibDocument]:
     except (OSError, SyntaxError, ValueError):
         return
     yield from _make_document(module, f"{module} — module", ast.get_docstring(tree))
-    for owner, node in _definitions(tree.body, module):
+    for owner, node in _public_definitions(tree.body, module):
         name = f"{owner}.{node.name}"
         title = _source_title(name, node, in_class=owner != module)
         yield from _make_document(name, title, ast.get_docstring(node))
 
 
-def _definitions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, _Definition]]:
+def _public_definitions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, _Definition]]:
     """Yield public definitions, also those in `if` and `try` blocks, with the dotted name of their owner."""
     for node in body:
         if isinstance(node, _Definition):
@@ -158,31 +158,33 @@ def _definitions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, _D
                 continue
             yield owner, node
             if isinstance(node, ast.ClassDef):
-                yield from _definitions(node.body, f"{owner}.{node.name}")
+                yield from _public_definitions(node.body, f"{owner}.{node.name}")
         elif isinstance(node, ast.If):
-            yield from _definitions([*node.body, *node.orelse], owner)
+            yield from _public_definitions([*node.body, *node.orelse], owner)
         elif isinstance(node, ast.Try):
             handlers = [statement for handler in node.handlers for statement in handler.body]
-            yield from _definitions([*node.body, *handlers, *node.orelse], owner)
+            yield from _public_definitions([*node.body, *handlers, *node.orelse], owner)
 
 
 def _source_title(name: str, node: _Definition, *, in_class: bool) -> str:
     if isinstance(node, ast.ClassDef):
         init = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
-        parameters = _shortened(_source_parameters(init.args, drop_first=True), name) if init else ""
+        parameters = (
+            _shortened_parameters(_source_parameters(init.args, drop_first=True), name) if init else ""
+        )
         return f"class {name}{parameters}"
     decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
     if any(decorator.rpartition(".")[2].endswith("property") for decorator in decorators):
         return f"{name} — property"
     drop_first = in_class and "staticmethod" not in decorators
-    return name + _shortened(_source_parameters(node.args, drop_first), name)
+    return name + _shortened_parameters(_source_parameters(node.args, drop_first), name)
 
 
 def _source_parameters(args: ast.arguments, drop_first: bool) -> list[str]:
     """Write the parameters of a definition without annotations, for a title."""
     positional = [*args.posonlyargs, *args.args]
     required: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
-    written = [_parameter(*pair) for pair in zip(positional, [*required, *args.defaults], strict=True)]
+    written = [_parameter_text(*pair) for pair in zip(positional, [*required, *args.defaults], strict=True)]
     if args.posonlyargs:
         written.insert(len(args.posonlyargs), "/")
     if drop_first and positional:
@@ -191,15 +193,15 @@ def _source_parameters(args: ast.arguments, drop_first: bool) -> list[str]:
         written.append(f"*{args.vararg.arg}")
     elif args.kwonlyargs:
         written.append("*")
-    written += [_parameter(*pair) for pair in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    written += [_parameter_text(*pair) for pair in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
     return [*written, f"**{args.kwarg.arg}"] if args.kwarg else written
 
 
-def _parameter(arg: ast.arg, default: ast.expr | None) -> str:
+def _parameter_text(arg: ast.arg, default: ast.expr | None) -> str:
     return arg.arg if default is None else f"{arg.arg}={ast.unparse(default)}"
 
 
-def _shortened(parameters: list[str], name: str) -> str:
+def _shortened_parameters(parameters: list[str], name: str) -> str:
     """Join the parameters in parentheses, without the last parameters if the title would be too long."""
     room = max(_MAX_TITLE - len(name), 30)
     kept = list(parameters)
@@ -278,7 +280,7 @@ def _object_title(name: str, value: object, drop_first: bool) -> str:
     except (AttributeError, TypeError, ValueError):
         return name if inspect.isclass(value) else f"{name}(...)"
     parameters = list(signature.parameters.values())[1 if drop_first else 0 :]
-    return name + _shortened(_signature_parameters(parameters), name)
+    return name + _shortened_parameters(_signature_parameters(parameters), name)
 
 
 def _signature_parameters(parameters: list[inspect.Parameter]) -> list[str]:

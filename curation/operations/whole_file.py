@@ -86,7 +86,7 @@ def read_all_rows(cursor: Cursor) -> Rows:
     """Read every value of every table; DuckDB compares each block that it reads with its checksum."""
     rows = {}
     for name in table_names(cursor):
-        sql = f"SELECT count(*), bit_xor(hash(t)) FROM {_quoted(name)} t"  # noqa: S608
+        sql = f"SELECT count(*), bit_xor(hash(t)) FROM {_quoted_name(name)} t"  # noqa: S608
         rows[name] = int(cursor.execute(sql).fetchall()[0][0])
     return rows
 
@@ -107,12 +107,12 @@ def write_rows(cursor: Cursor) -> None:
     changed = defaultdict(list)
     for table, column, is_text in cursor.execute(_KEYS).fetchall():
         new_value = "|| ' written'" if is_text else "+ 1000000000"
-        changed[table].append(f"{_quoted(column)} {new_value} AS {_quoted(column)}")
+        changed[table].append(f"{_quoted_name(column)} {new_value} AS {_quoted_name(column)}")
     for name in table_names(cursor):
         row = f"* REPLACE ({', '.join(changed[name])})" if changed[name] else "*"
-        cursor.execute(f"INSERT INTO {_quoted(name)} SELECT {row} FROM {_quoted(name)} LIMIT 1")  # noqa: S608
+        cursor.execute(f"INSERT INTO {_quoted_name(name)} SELECT {row} FROM {_quoted_name(name)} LIMIT 1")  # noqa: S608
 
 
-def _quoted(name: str) -> str:
+def _quoted_name(name: str) -> str:
     """Quote a name from the catalog, which cannot be bound as a parameter."""
     return '"' + name.replace('"', '""') + '"'

@@ -55,16 +55,16 @@ class Quarter(str):
 
     def since(self, earlier: Quarter) -> int:
         """Return the number of quarters since an earlier quarter; 0 where `earlier` is later."""
-        return max(0, self._count() - earlier._count())
+        return max(0, self._quarters_since_year_0() - earlier._quarters_since_year_0())
 
     def before(self, quarters: int) -> Quarter:
         """Return the quarter that is this number of quarters earlier; a negative number gives a later
         quarter.
         """
-        year, index = divmod(self._count() - quarters, 4)
+        year, index = divmod(self._quarters_since_year_0() - quarters, 4)
         return Quarter(f"{year:04d}-Q{index + 1}")
 
-    def _count(self) -> int:
+    def _quarters_since_year_0(self) -> int:
         """Return the number of quarters since the year 0."""
         return 4 * int(self[:4]) + int(self[-1]) - 1
 

@@ -100,7 +100,7 @@ def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) ->
 
     point = figures(tables.sum(axis=0, keepdims=True))[0]
     (drawn,) = resampled_figures([Sums(np.arange(number), tables, figures)], number, SEED)
-    estimates = (_estimate(value, drawn[:, k], number, len(pairs)) for k, value in enumerate(point))
+    estimates = (_make_estimate(value, drawn[:, k], number, len(pairs)) for k, value in enumerate(point))
     return DriftRow(name, len(pairs), number, *estimates)
 
 
@@ -125,7 +125,7 @@ def _change_row(name: str, pairs: Sequence[RegradedPair]) -> ChangeRow:
     return ChangeRow(name, len(pairs), sum(changed), estimate)
 
 
-def _estimate(point: float, drawn: Floats, queries: int, pairs: int) -> Estimate:
+def _make_estimate(point: float, drawn: Floats, queries: int, pairs: int) -> Estimate:
     if np.isnan(point):
         return Estimate(n=pairs, why=NO_VARIATION)
     ends = percentile_interval(drawn, queries) if queries >= MINIMUM_QUERIES else None
@@ -192,7 +192,7 @@ def drift_report(store: Store, plan: str | None = None) -> DriftReport:
         row = find_plan(cursor, plan)
         inputs = report_inputs(cursor, row)
         sealed = sealed_queries(cursor)
-    return _report(row.plan_id, inputs, sealed)
+    return _make_report(row.plan_id, inputs, sealed)
 
 
 def campaign_report(store: Store, first: str, second: str) -> DriftReport:
@@ -207,10 +207,10 @@ def campaign_report(store: Store, first: str, second: str) -> DriftReport:
         sealed = sealed_queries(cursor)
         result = read_campaigns(cursor, first, second, sealed)
         inputs = ReportInputs(current_guide(cursor).values, result, None, 0)
-    return _report(None, inputs, sealed)
+    return _make_report(None, inputs, sealed)
 
 
-def _report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[str]) -> DriftReport:
+def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[str]) -> DriftReport:
     result = inputs.result
     pairs, left_out = result.comparable, result.left_out
     grades = tuple(

@@ -71,16 +71,21 @@ def drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
         Section(
             "Old and new grades",
             "Each row is an old grade. The color of a cell says how often it became the column's grade.",
-            (heat_map("Old grades (rows) and new grades (columns)", "new grade", names, _cells(report)),)
+            (heat_map("Old grades (rows) and new grades (columns)", "new grade", names, _heat_cells(report)),)
             if report.pairs
             else (),
             (_confusion_table(report, names),) if report.pairs else (),
         ),
         Section(
-            "Agreement", "Agreement of old and new grades.", (), (_table("All pairs", [report.overall]),)
+            "Agreement",
+            "Agreement of old and new grades.",
+            (),
+            (_figure_table("All pairs", [report.overall]),),
         ),
-        Section("By type", "", (), (_table("Type", report.by_type), _table("Tag", report.by_tag))),
-        Section("By part of the plan", "", (), (_table("Part", report.by_part),)),
+        Section(
+            "By type", "", (), (_figure_table("Type", report.by_type), _figure_table("Tag", report.by_tag))
+        ),
+        Section("By part of the plan", "", (), (_figure_table("Part", report.by_part),)),
         Section(
             "What had changed",
             "Pairs by the change since their old grade; a pair with both changes is in both rows.",
@@ -139,7 +144,7 @@ def _pooled_sentences(report: DriftReport) -> list[str]:
     ]
 
 
-def _cells(report: DriftReport) -> list[list[HeatCell]]:
+def _heat_cells(report: DriftReport) -> list[list[HeatCell]]:
     def cell(old: int, new: int, count: int, total: int) -> HeatCell:
         share = count / total if total else None
         return HeatCell(share, count, f"{pluralize(count, 'pair')} went from {old} to {new}")
@@ -155,7 +160,7 @@ def _confusion_table(report: DriftReport, names: Sequence[str]) -> Table:
     return Table("Pairs by old grade (row) and new grade (column)", ("old grade", *names), rows)
 
 
-def _table(what: str, rows: Sequence[DriftRow]) -> Table:
+def _figure_table(what: str, rows: Sequence[DriftRow]) -> Table:
     columns = (what.lower(), "pairs", "queries", "same grade", "kappa", "quadratic kappa", "mean shift")
     cells = tuple(
         (

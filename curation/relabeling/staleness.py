@@ -174,7 +174,7 @@ def staleness(store: Store, today: date | None = None) -> SetStaleness:
         sealed=sum(pair.query_id in state.sealed for pair in pairs),
         has_new_traffic=state.traffic.has_new,
         new_queries=state.traffic.new,
-        calendar=_calendar(state, [query.traffic.trend for query in queries], stale, planned),
+        calendar=_make_calendar(state, [query.traffic.trend for query in queries], stale, planned),
     )
 
 
@@ -217,7 +217,7 @@ def _query_staleness(state: SetState, pairs: Sequence[JudgedPair]) -> QueryStale
     )
 
 
-def _calendar(
+def _make_calendar(
     state: SetState, trends: Sequence[str], stale: set[tuple[str, str]], planned: set[tuple[str, str]]
 ) -> RelabelingCalendar:
     """Make the calendar from the state and from the traffic trend of each query of the set."""
@@ -236,13 +236,13 @@ def _calendar(
         renewed_share=renewed / len(pairs) if pairs else None,
         work=by_quarter.get(quarter),
         unfinished=earlier[-1] if earlier else None,
-        reasons=_reasons(state, trends),
+        reasons=_count_reasons(state, trends),
         stale=len(stale),
         planned=len(stale & planned),
     )
 
 
-def _reasons(state: SetState, trends: Sequence[str]) -> dict[str, int]:
+def _count_reasons(state: SetState, trends: Sequence[str]) -> dict[str, int]:
     """Count the pairs, queries or documents of each reason to judge again."""
     present = [pair for pair in state.pairs if pair.document != GONE]
     ages = [pair.older_than if pair.age is None else pair.age for pair in present]

@@ -155,7 +155,7 @@ class TrafficTable:
     def of(self, query_id: str, normalised: str) -> QueryTraffic:
         """Return the traffic of one query."""
         counts = self.counts.get(normalised, (0,) * len(self.totals))
-        now, window = (counts[-1] if self.has_new else None), self._window(query_id)
+        now, window = (counts[-1] if self.has_new else None), self._window_of_draw(query_id)
         if window is None or now is None:
             return QueryTraffic(None if window is None else counts[window], None, now, UNKNOWN_TREND)
         change = self.changes[window]
@@ -178,7 +178,7 @@ class TrafficTable:
             for text, leader in zip(texts, leaders, strict=True)
         }
 
-    def _window(self, query_id: str) -> int | None:
+    def _window_of_draw(self, query_id: str) -> int | None:
         """Return the window from which a query was drawn, or the last window before it that has a log."""
         window = self.drawn.get(query_id)
         if window is None:

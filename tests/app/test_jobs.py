@@ -34,13 +34,13 @@ EXPORT = {"name": "v1", "format": "trec", "folder": "/nowhere"}
 DRAW = {"size": 4, "seed": 0, "plan": {}, "limits": {"since": None, "until": None}}
 
 
-_start_process = Jobs._process
+_start_process = Jobs._start_process
 
 
 @pytest.fixture
 def jobs_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here each job has a process of its own, which is a fork so that it starts at once."""
-    monkeypatch.setattr(Jobs, "_process", lambda jobs: StartedWorker(jobs._store.path))
+    monkeypatch.setattr(Jobs, "_start_process", lambda jobs: StartedWorker(jobs._store.path))
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def process_of(jobs: Jobs) -> int:
 def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(
     project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Jobs, "_process", _start_process)  # as a served project starts it, in seconds
+    monkeypatch.setattr(Jobs, "_start_process", _start_process)  # as a served project starts it, in seconds
     jobs = jobs_of(project)
     job = jobs.start("pool", POOL, "lee", None)
     assert list(jobs.at_work()) == [job.job_id]

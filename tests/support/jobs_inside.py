@@ -76,5 +76,5 @@ class Inside:
 
 def work_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do the jobs of a test in its own process."""
-    monkeypatch.setattr(worker, "_bound", lambda memory, processor: None)
-    monkeypatch.setattr(Jobs, "_process", lambda jobs: Inside(jobs._store.path))
+    monkeypatch.setattr(worker, "_limit_resources", lambda memory, processor: None)
+    monkeypatch.setattr(Jobs, "_start_process", lambda jobs: Inside(jobs._store.path))

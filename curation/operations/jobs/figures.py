@@ -85,7 +85,7 @@ class Figures:
         self._lock, self._state_lock = threading.Lock(), threading.Lock()
         self._last: tuple[DataState, str, float] | None = None
         self._kept: tuple[str, dict[Hashable, Any]] = "", {}
-        self._process: _Process | None = None
+        self._process: _FigureProcess | None = None
 
     def state(self) -> DataState:
         """Return the state for which figures are computed now."""
@@ -118,7 +118,9 @@ class Figures:
                     self._kept = of.key, {}
                 kept = self._kept[1]
                 if asked not in kept:
-                    figure = self._away(*asked) if of.large else function(self._store, *arguments)
+                    figure = (
+                        self._compute_elsewhere(*asked) if of.large else function(self._store, *arguments)
+                    )
                     kept[asked] = figure
         return kept[asked]  # type: ignore[no-any-return]
 
@@ -132,10 +134,10 @@ class Figures:
             self._process.end()
             self._process = None
 
-    def _away(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
+    def _compute_elsewhere(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
         for _ in range(2):  # an earlier process may have ended meanwhile
             try:
-                self._process = self._process or _Process(self._store)
+                self._process = self._process or _FigureProcess(self._store)
                 figure, error = self._process.answer(self._kept[0], (function, arguments))
             except (EOFError, OSError, pickle.UnpicklingError) as ended:
                 log.write(logging.WARNING, f"The process of figures was ended: {ended!r}")
@@ -147,7 +149,7 @@ class Figures:
         raise RefusedError(_NOT_COMPUTED.format(self._store.path.stat().st_size // 10**6))
 
 
-class _Process:
+class _FigureProcess:
     """The process that computes, and its copy of the project."""
 
     def __init__(self, store: Store) -> None:
@@ -192,10 +194,10 @@ def main(copy: Path, pipe: Connection) -> None:
     with suppress(EOFError):
         while pipe.poll(IDLE):
             asked = pipe.recv()
-            pipe.send(_answer(open_store(copy), *asked))
+            pipe.send(_answer_request(open_store(copy), *asked))
 
 
-def _answer(
+def _answer_request(
     store: Store, function: Callable[..., T], arguments: tuple[Hashable, ...]
 ) -> tuple[T | None, Exception | None]:
     try:

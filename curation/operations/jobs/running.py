@@ -56,7 +56,7 @@ class Jobs:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._running: list[_Running] = []
+        self._running: list[_RunningJob] = []
         self._keeps_ready = False
         self._ready: subprocess.Popen[bytes] | None = None
 
@@ -71,7 +71,7 @@ class Jobs:
         with self._lock:
             if self._keeps_ready and (self._ready is None or self._ready.poll() is not None):
                 with suppress(OSError):  # the job itself will say why
-                    self._ready = self._process()
+                    self._ready = self._start_process()
 
     def start(self, kind: str, parameters: Mapping[str, Any], by: str, after: str | None) -> Job:
         """Start a job and return at once; a repeated request returns the job of the first request.
@@ -151,7 +151,7 @@ class Jobs:
         for job in running:
             job.watcher.join(timeout)
 
-    def _at_work(self) -> list[_Running]:
+    def _at_work(self) -> list[_RunningJob]:
         self._running = [running for running in self._running if running.watcher.is_alive()]
         return self._running
 
@@ -172,14 +172,14 @@ class Jobs:
         process, self._ready = self._ready, None
         try:
             if process is None or not _send_id(process, job.job_id):
-                process = self._process()
+                process = self._start_process()
                 _send_id(process, job.job_id)
         except OSError as error:
             end(self._store, job.job_id, "failed", f"Its process could not be started: {error}.")
         else:
-            self._running.append(_Running(self._store, job, process))
+            self._running.append(_RunningJob(self._store, job, process))
 
-    def _process(self) -> subprocess.Popen[bytes]:
+    def _start_process(self) -> subprocess.Popen[bytes]:
         # A child of multiprocessing would import the script that Streamlit puts in the place of __main__.
         command = [sys.executable, "-P", "-m", WORKER, str(self._store.path)]
         pipe = subprocess.PIPE
@@ -198,7 +198,7 @@ def _send_id(process: subprocess.Popen[bytes], job_id: str) -> bool:
     return False
 
 
-class _Running:
+class _RunningJob:
     """The process of a job at work, and the thread that reads its progress until it ends."""
 
     def __init__(self, store: Store, job: Job, process: subprocess.Popen[bytes]) -> None:
@@ -208,10 +208,10 @@ class _Running:
         self.stopped_by: str | None = None
         self.left = False
         self._store = store
-        self.watcher = threading.Thread(target=self._watch, daemon=True, name="goldgrade-job")
+        self.watcher = threading.Thread(target=self._read_progress, daemon=True, name="goldgrade-job")
         self.watcher.start()
 
-    def _watch(self) -> None:
+    def _read_progress(self) -> None:
         with self.process:  # closes the pipes
             assert self.process.stdout is not None
             for line in self.process.stdout:
@@ -224,9 +224,9 @@ class _Running:
             CurationError
         ):  # if the file is locked, the job stays without an ending and counts as stopped
             end(self._store, self.job.job_id, outcome, message)
-            self._log()
+            self._log_failure()
 
-    def _log(self) -> None:
+    def _log_failure(self) -> None:
         with self._store.reading() as cursor:
             job = find_job(cursor, self.job.job_id)
         if job.outcome not in (None, "done"):

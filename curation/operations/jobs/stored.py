@@ -105,7 +105,7 @@ def find_job(cursor: Cursor, job_id: str) -> Job:
     ------
     NotFoundError: there is no such job.
     """
-    job = _read(cursor).get(job_id)
+    job = _read_jobs(cursor).get(job_id)
     if job is None:
         raise NotFoundError(f"There is no job {job_id!r}.")
     return job
@@ -139,7 +139,7 @@ def last_job_of(cursor: Cursor, kind: str, by: str, **parameters: object) -> Job
 
 def _in_order(cursor: Cursor) -> list[Job]:
     """List all jobs in their order, which the chain of their ids decides and no clock."""
-    jobs, ordered = _read(cursor), []
+    jobs, ordered = _read_jobs(cursor), []
     job = jobs.get(_id_after(None))
     while job is not None:
         ordered.append(job)
@@ -147,7 +147,7 @@ def _in_order(cursor: Cursor) -> list[Job]:
     return ordered
 
 
-def _read(cursor: Cursor) -> dict[str, Job]:
+def _read_jobs(cursor: Cursor) -> dict[str, Job]:
     jobs = fetch(
         cursor,
         Job,

@@ -61,15 +61,15 @@ def main(project: Path, asked: SimpleQueue[str], report: Callable[[str], None]) 
     with store.reading() as cursor:
         job = find_job(cursor, job_id)
     if job.kind in OF_FILES:
-        _bound(MEMORY, PROCESSOR)
-    listen = _listener(report)
+        _limit_resources(MEMORY, PROCESSOR)
+    listen = _progress_listener(report)
     listen(OPERATIONS[job.kind].first, 0, 0)
-    outcome, message = _done(store, job, listen)
+    outcome, message = _run_job(store, job, listen)
     end(store, job.job_id, outcome, message)
     store.close()
 
 
-def _bound(memory: int, processor: int) -> None:
+def _limit_resources(memory: int, processor: int) -> None:
     """Limit the memory and the processor time of this process."""
     for limit, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, processor)):
         _, hard = resource.getrlimit(limit)
@@ -84,7 +84,7 @@ def _prepare(asked: SimpleQueue[str]) -> None:
             import_module(module)
 
 
-def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
+def _run_job(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
     try:
         return "done", OPERATIONS[job.kind].work(store, job.parameters, progress, job.started_by)
     except CurationError as error:
@@ -96,7 +96,7 @@ def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
         return "failed", "This is a mistake in goldgrade. What happened is in the log of the server."
 
 
-def _listener(report: Callable[[str], None]) -> Progress:
+def _progress_listener(report: Callable[[str], None]) -> Progress:
     """Make a listener that reports the beginning and the end of each step, and the progress in between."""
     last = ("", 0.0)
 
