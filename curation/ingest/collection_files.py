@@ -9,7 +9,6 @@ that could be two things is refused: nothing is guessed.
 
 from __future__ import annotations
 
-import os
 import re
 import zipfile
 from collections import Counter
@@ -23,7 +22,8 @@ from typing import NamedTuple
 from curation.core.errors import InputError
 from curation.ingest.readers import trec
 from curation.ingest.readers.bounds import OutOfBoundsError, open_zip
-from curation.ingest.readers.formats import FileLayout, suffix_of
+from curation.ingest.readers.folders import files_below
+from curation.ingest.readers.formats import FileLayout, are_qrels, suffix_of
 from curation.ingest.readers.lines import text_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Records
@@ -80,14 +80,14 @@ def find_collection(
     """
     if style is not None and style not in STYLES:
         raise InputError(f"there is no format of collections {style!r}; expected one of {', '.join(STYLES)}")
-    paths = _paths(path)
+    paths = _files_of_collection(path)
     tables = style if style in ("beir", "hf") else _style_of_tables(path, paths)
-    looks = [_look(file, path, tables, encoding) for file in paths]
+    looks = [_recognize_file(file, path, tables, encoding) for file in paths]
     files = [look for look in looks if look.kind]
     passed = [look for look in looks if not look.kind]
     files, others = _of_one_style(path, files, style)
     if not files:
-        shown = "; ".join(f"{_name(file.path, path)}: {file.found}" for file in [*passed, *others][:5])
+        shown = "; ".join(f"{_shown_name(file.path, path)}: {file.found}" for file in [*passed, *others][:5])
         raise InputError(f"no collection was found there ({shown or 'the folder is empty'})", path=path)
     order = (DOCUMENTS, QUERIES, JUDGMENTS)
     files.sort(key=lambda file: (order.index(file.kind), file.path))
@@ -95,12 +95,12 @@ def find_collection(
     return style_found, files, sorted([*passed, *others])
 
 
-def _paths(path: Path) -> list[Path]:
+def _files_of_collection(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
         raise InputError("there is no such file or folder", path=path)
-    paths = list(islice(_files_below(path), MAX_FILES + 1))
+    paths = list(islice(files_below(path, (".",)), MAX_FILES + 1))
     if len(paths) > MAX_FILES:
         raise InputError(
             f"is a folder of more than {MAX_FILES:,} files; expected a collection of at most {MAX_FILES:,}",
@@ -112,14 +112,6 @@ def _paths(path: Path) -> list[Path]:
     return sorted(paths)
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder and of its folders, without names that begin with a dot."""
-    for name, folders, files in os.walk(folder):
-        folders[:] = [folder for folder in folders if not folder.startswith(".")]
-        inside = (Path(name, file) for file in files if not file.startswith("."))
-        yield from (path for path in inside if path.is_file())
-
-
 def _of_one_style(
     path: Path, files: Sequence[CollectionFile], style: str | None
 ) -> tuple[list[CollectionFile], list[CollectionFile]]:
@@ -127,7 +119,7 @@ def _of_one_style(
     styles = sorted({file.style for file in files if file.style})
     if style is None and len(styles) > 1:
         examples = [next(file for file in files if file.style == style) for style in styles]
-        shown = "; ".join(f"{_name(file.path, path)} is {file.found}" for file in examples)
+        shown = "; ".join(f"{_shown_name(file.path, path)} is {file.found}" for file in examples)
         raise InputError(
             f"holds files of several formats of collections: {shown}",
             path=path,
@@ -139,52 +131,52 @@ def _of_one_style(
     return taken, others
 
 
-def _look(path: Path, root: Path, tables: str, encoding: str) -> CollectionFile:
+def _recognize_file(path: Path, root: Path, tables: str, encoding: str) -> CollectionFile:
     if _ABOUT.fullmatch(path.name):
         return CollectionFile(path, "a text about the collection, by its name")
-    table = _table(path, root, tables, encoding)
+    table = _table_file(path, root, tables, encoding)
     if table is not None:
         return table
-    start = _start(path, encoding)
+    start = _beginning_of(path, encoding)
     layout = FileLayout(encoding=encoding)
     if trec.BEGINNING.match(start) and (marked := trec.kind_of(start)) is not None:
         kind = DOCUMENTS if marked == trec.DOCUMENT else QUERIES
         return CollectionFile(path, f"TREC {marked}s", "trec", kind, layout._replace(format="trec"))
     if start.startswith(".I"):
-        return _smart(path, root, layout)
-    return _lines(path, start, layout)
+        return _smart_file(path, root, layout)
+    return _file_of_columns(path, start, layout)
 
 
-def _smart(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
+def _smart_file(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
     """Return SMART's documents or queries, as the file's name says."""
-    kind = _SMART_ENDINGS.get(suffix_of(path)) or _role(path, root)
+    kind = _SMART_ENDINGS.get(suffix_of(path)) or _kind_by_name(path, root)
     if kind not in (DOCUMENTS, QUERIES):
         raise InputError(
-            f"{_name(path, root)} is in SMART's format, and its name does not say whether it holds "
+            f"{_shown_name(path, root)} is in SMART's format, and its name does not say whether it holds "
             "documents or queries",
             way_out="Name it as such collections do: .ALL for documents, .QRY for queries, .REL for grades.",
         )
     return CollectionFile(path, f"SMART {kind}", "smart", kind, layout._replace(format="smart"))
 
 
-def _lines(path: Path, start: str, layout: FileLayout) -> CollectionFile:
+def _file_of_columns(path: Path, start: str, layout: FileLayout) -> CollectionFile:
     """Return a file whose lines have columns: qrels, SMART's list of relevant documents, or a run."""
     lines = [line for line in start.splitlines() if line.strip() and not line.startswith("#")][:20]
     rows = [line.split() for line in lines]
     if is_smart_qrels("\n".join(lines)):
         description = "SMART's list of relevant documents"
         return CollectionFile(path, description, "smart", JUDGMENTS, layout._replace(format="smart"))
-    if _are_qrels(rows):
+    if lines and are_qrels(lines):
         return CollectionFile(path, "TREC qrels", "", JUDGMENTS, layout._replace(format="qrels"))
     if rows and all(len(row) >= 6 and whole_number(row[3]) is not None for row in rows):
         return CollectionFile(path, "a run, which is imported by itself")
     return CollectionFile(path, "in no format of collections that is known")
 
 
-def _table(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
+def _table_file(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
     """Return a table of BEIR, Hugging Face or TREC's later tracks, recognized by name and folders."""
     format = _TABLES.get(suffix_of(path))
-    kind = format and (_role(path, root) or _kind_by_columns(path, FileLayout(format, encoding)))
+    kind = format and (_kind_by_name(path, root) or _kind_by_columns(path, FileLayout(format, encoding)))
     if format is None or kind is None:
         return None
     layout = FileLayout(format, encoding)
@@ -193,8 +185,9 @@ def _table(path: Path, root: Path, style: str, encoding: str) -> CollectionFile 
             path, "topics: id and text", "trec", kind, _NO_HEADER._replace(encoding=encoding)
         )
     if kind == JUDGMENTS and format == "tsv":
-        start = _start(path, encoding)
-        if _are_qrels([line.split() for line in start.splitlines()[:20] if line.strip()]):
+        start = _beginning_of(path, encoding)
+        lines = [line for line in start.splitlines()[:20] if line.strip()]
+        if lines and are_qrels(lines):
             return CollectionFile(path, "TREC qrels", "", kind, FileLayout("qrels", encoding))
         if start.startswith("query-id\tcorpus-id"):
             layout = FileLayout("csv", encoding)  # BEIR's qrels quote cells as CSV does
@@ -209,7 +202,7 @@ def _kind_by_columns(path: Path, layout: FileLayout) -> str | None:
     return None
 
 
-def _role(path: Path, root: Path) -> str | None:
+def _kind_by_name(path: Path, root: Path) -> str | None:
     """Return the kind that a file's name says, or the name of its nearest folder below the root.
 
     Raises
@@ -224,7 +217,7 @@ def _role(path: Path, root: Path) -> str | None:
             return JUDGMENTS  # as in qrels.queries.tsv
         if len(roles) > 1:
             raise InputError(
-                f"{_name(path, root)}: the name says that it holds {' and '.join(sorted(roles))}",
+                f"{_shown_name(path, root)}: the name says that it holds {' and '.join(sorted(roles))}",
                 way_out="Rename it, or import it with the command of its kind (goldgrade import queries).",
             )
         if roles:
@@ -245,16 +238,12 @@ def _style_of_tables(root: Path, paths: Sequence[Path]) -> str:
 
 
 def _has_two_columns_and_no_header(path: Path, encoding: str) -> bool:
-    rows = [line.split("\t") for line in _start(path, encoding).splitlines()[:20] if line]
+    rows = [line.split("\t") for line in _beginning_of(path, encoding).splitlines()[:20] if line]
     named = {"id", "_id", "qid", "query_id", "query-id", "text", "query", "title"}
     return bool(rows) and len(rows[0]) == 2 and not named & {cell.strip().lower() for cell in rows[0]}
 
 
-def _are_qrels(rows: Sequence[Sequence[str]]) -> bool:
-    return bool(rows) and all(len(row) == 4 and whole_number(row[3]) is not None for row in rows)
-
-
-def _start(path: Path, encoding: str) -> str:
+def _beginning_of(path: Path, encoding: str) -> str:
     """Return the beginning of a file as far as it is text; the import reports problems of the file."""
     lines: list[str] = []
     with suppress(InputError, OSError):
@@ -265,7 +254,7 @@ def _start(path: Path, encoding: str) -> str:
     return "".join(lines).lstrip()
 
 
-def _name(path: Path, root: Path) -> str:
+def _shown_name(path: Path, root: Path) -> str:
     return path.name if path == root else path.relative_to(root).as_posix()
 
 
@@ -282,11 +271,11 @@ def opened_collection(path: Path) -> Iterator[Path]:
         return
     with TemporaryDirectory(prefix="goldgrade-") as folder:
         root = Path(folder, path.stem)
-        _unpack(path, root)
+        _unpack_zip(path, root)
         yield root
 
 
-def _unpack(path: Path, root: Path) -> None:
+def _unpack_zip(path: Path, root: Path) -> None:
     try:
         with open_zip(path) as archive:
             archive.extractall(root)

@@ -65,9 +65,7 @@ FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY
 
 def period(value: Any) -> tuple[datetime, datetime] | None:
     """Return the first and the last moment of a cell's date or time; None for a cell without a date."""
-    from curation.ingest.readers.times import (
-        parse_time,  # with pyarrow, which is loaded before the file is taken
-    )
+    from curation.ingest.readers.times import parse_time  # imports pyarrow, which is slow
 
     time = parse_time(value)
     if time is None:
@@ -85,11 +83,11 @@ def checked_filter(value: Any) -> Filter:
     wanted = {} if value in ({}, "{}") else object_of(value)
     if wanted is None:
         raise InputError(f"the filter {text_of(value)!r} is no object")
-    refuse_problems([problem for field, wanted in wanted.items() if (problem := _problem(field, wanted))])
+    refuse_problems([problem for field, wanted in wanted.items() if (problem := _problem_of(field, wanted))])
     return dict(wanted)
 
 
-def _problem(field: str, wanted: Any) -> str:
+def _problem_of(field: str, wanted: Any) -> str:
     if isinstance(wanted, Mapping) or field.startswith("$"):
         operators = [field] if field.startswith("$") else list(wanted)
         return f"the filter has the operator {', '.join(operators)!r}; there are values and lists of values"
@@ -176,7 +174,7 @@ def read_filters(store: Store) -> Filters:
     named = {name for wanted in queries.values() for name in (*wanted, *(VALID if AT in wanted else ()))}
     if not named:
         return NO_FILTERS
-    there, documents = _documents(store, named)
+    there, documents = _read_metadata(store, named)
     problems = [
         f"The filter of the query {query_id!r}: {missing}."
         for query_id, wanted in queries.items()
@@ -220,7 +218,7 @@ def fields_of(metadata: str) -> dict[str, Any]:
 
 def document_fields(store: Store) -> set[str]:
     """Return the names of all fields that documents of the current corpus have in their metadata."""
-    return _documents(store, set())[0]
+    return _read_metadata(store, set())[0]
 
 
 def lacking(wanted: Filter, there: Collection[str]) -> str:
@@ -233,7 +231,7 @@ def lacking(wanted: Filter, there: Collection[str]) -> str:
     return f"no document has the field {', '.join(missing)}; there are {join_words(sorted(there), 20)}"
 
 
-def _documents(store: Store, named: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
+def _read_metadata(store: Store, named: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
     """Return the names of all fields, and the named fields of each document. Equal values share memory."""
     with store.reading() as cursor:
         if get_setting(cursor, "corpus") is None:

@@ -7,17 +7,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from curation.core.text import counted
 from curation.store import Cursor, get_setting
 
 _KINDS = (
-    ("corpus", "document", "documents", "import corpus"),
-    ("traffic", "row of traffic", "rows of traffic", "import traffic"),
-    ("queries", "query", "queries", "import queries"),
-    ("runs", "run", "runs", "import run"),
-    ("judgments", "imported judgment", "imported judgments", "import judgments"),
-    ("decisions", "decision", "decisions", "adjudicate from a file"),
-    ("answers", "query with reference answers", "queries with reference answers", "import answers"),
-    ("nuggets", "query with nuggets", "queries with nuggets", "import nuggets"),
+    ("corpus", "documents", "import corpus"),
+    ("traffic", "rows of traffic", "import traffic"),
+    ("queries", "queries", "import queries"),
+    ("runs", "runs", "import run"),
+    ("judgments", "imported judgments", "import judgments"),
+    ("decisions", "decisions", "adjudicate from a file"),
+    ("answers", "queries with reference answers", "import answers"),
+    ("nuggets", "queries with nuggets", "import nuggets"),
 )
 _COUNTS = """
 SELECT (SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?),
@@ -60,6 +61,6 @@ def read_holdings(cursor: Cursor) -> list[Holding]:
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
     last = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
     return [
-        Holding(what, int(number), singular if number == 1 else many, *last.get(action, (None, None, None)))
-        for (what, singular, many, action), number in zip(_KINDS, counts, strict=True)
+        Holding(what, number, counted(number, unit).partition(" ")[2], *last.get(action, (None, None, None)))
+        for (what, unit, action), number in zip(_KINDS, counts, strict=True)
     ]

@@ -38,24 +38,6 @@ class ImportOutcome(NamedTuple):
         return [self.sentence, *left_out_sentences(self.left_out, self.unit), *self.remarks]
 
 
-def known_sentence(known_as: Mapping[str, str]) -> str:
-    """Return the sentence about queries that the project knew under a different id."""
-    pairs = [f"{theirs} is {ours}" for theirs, ours in known_as.items()]
-    return (
-        f"{len(pairs):,} of them the project knew by their text and keep its id: "
-        f"{join_words(pairs, MAX_NAMES)}. Judgments that name them by either id are understood."
-    )
-
-
-def earlier_imports(number: int) -> str:
-    """Return a clause with the number of earlier imports of files of the same name."""
-    singular, many = (
-        "earlier import of a file of this name counts",
-        "earlier imports of files of this name count",
-    )
-    return pluralize(number, singular, many)
-
-
 def fields_used(fields: Any, rest: str = "") -> str:
     """Return the sentence that lists the columns that were read; `rest` is a clause about other columns."""
     used = ", ".join(f"{name} {column}" for name, column in fields.used.items())

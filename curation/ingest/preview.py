@@ -1,7 +1,7 @@
-"""What the beginning of a file shows: its first rows, and a column proposed for each field.
+"""Preview of a file: its first rows, and a proposed column for each field.
 
-The import's own names come first, in its own order, so that nothing is proposed that it would not choose.
-Then come names that differ in case or signs only, and names that files of this kind often have.
+The names that the import knows come first, in its order, so that a preview proposes what the import chooses.
+Then come further names that files of this kind often have.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from curation.core.errors import InputError
 from curation.ingest.importers.known_queries import named_by
 from curation.ingest.importers.reference_answers import contexts_of_a_system
 from curation.ingest.readers.fields import FileField, column_for, file_fields, leading_object, like
-from curation.ingest.readers.formats import FileLayout, beir_file
+from curation.ingest.readers.formats import beir_file, first_lines
 from curation.ingest.readers.json_paths import value_at
-from curation.ingest.readers.lines import clean, encoding_of, text_lines
-from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.lines import clean, encoding_of
+from curation.ingest.readers.problems import excerpt
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.run_files import TREC_COLUMNS, RunFile, RunRow
 from curation.ingest.readers.values import text_of
@@ -27,21 +27,21 @@ from curation.ingest.requests import ImportRequest
 
 PREVIEWED_ROWS = 10
 SAMPLED_ROWS = 100
-"""Rows of a corpus whose texts are looked at."""
-MAX_CELL_LENGTH = 60
+"""Number of a corpus's rows whose texts show the markup."""
 _FIXED = ("trec", "ranx-json")
 _JUDGED = {"judgments": True, "decisions": True, "queries": False}
 _BEIR = {"corpus": "corpus.jsonl", "queries": "queries.jsonl"}
 
 
 class FilePreview(NamedTuple):
-    """What the beginning of a file shows.
+    """Preview of a file.
 
     Attributes
     ----------
-    columns: empty where the format fixes them; `rows` have a text for each of `heads`, shortened.
-    fields: field → the column proposed for it, or a list of columns.
-    cells: the same rows whole; of a corpus, more of them.
+    columns: names of the columns; empty for formats with fixed columns.
+    rows: shortened cells for each of `heads`.
+    fields: field → proposed column, or a list of columns.
+    cells: the same rows with whole cells; more rows for a corpus.
     """
 
     format: str
@@ -53,7 +53,7 @@ class FilePreview(NamedTuple):
     cells: Sequence[Sequence[str]] = ()
 
     def texts_in(self, columns: Collection[str]) -> Iterator[str]:
-        """Return the whole texts of these columns."""
+        """Return the whole texts in these columns."""
         return (
             text
             for row in self.cells
@@ -63,18 +63,21 @@ class FilePreview(NamedTuple):
 
 
 def preview_file(request: ImportRequest) -> FilePreview:
-    """Look at the beginning of a file; the fields and options of the request do not matter.
+    """Read the beginning of a file; the fields and options of the request do not matter.
 
     Raises
     ------
-    InputError: the beginning cannot be read.
+    InputError: the beginning of the file cannot be read.
     """
     path = beir_file(request.file, _BEIR.get(request.what, ""))
     layout = request.layout._replace(encoding=encoding_of(path) or request.encoding)
     if request.what == "runs":
         run = RunFile(path, None, layout)
         if run.format in _FIXED:
-            return _look_at_run(run, layout)
+            lines: list[tuple[str, ...]] = []
+            with suppress(InputError):
+                lines.extend(tuple(map(shortened, row)) for row in islice(run, PREVIEWED_ROWS))
+            return FilePreview(run.format, layout.encoding, (), tuple(RunRow._fields), lines, {})
         layout = layout._replace(format=run.format.removeprefix("ranx-"))
     records = Records(path, layout, judged=_JUDGED.get(request.what))
     columns, cells = records.columns, list[list[str]]()
@@ -86,17 +89,16 @@ def preview_file(request: ImportRequest) -> FilePreview:
     fields = recognised(columns, file_fields(request.record))
     if request.what == "answers" and contexts_of_a_system(fields.get("reference"), columns):
         del fields["reference"]
-    if (
-        request.what == "corpus"
-        and "body" not in fields
-        and (longest := records.longest_text(fields.values()))
-    ):
+    lacks_body = request.what == "corpus" and "body" not in fields
+    if lacks_body and (longest := records.longest_text(fields.values())):
         fields["body"] = [longest]
     return FilePreview(records.format, layout.encoding, columns, columns, rows, fields, cells)
 
 
 def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:
-    """Field → its column among these, or a list of one; fields that none is known for are absent."""
+    """Return field → its column among these, or a list of one column; fields without a known column are
+    absent.
+    """
     columns_of: dict[str, Any] = {}
     taken: set[str] = set()
     inside = leading_object(fields, columns)
@@ -111,14 +113,11 @@ def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str,
 
 
 def seems_to_be(request: ImportRequest) -> str | None:
-    """Return the kind that the lines of a file without columns belong to, or None: a TREC run or
-    TREC qrels.
-    """
-    layout = FileLayout(encoding=encoding_of(request.file) or request.encoding)
+    """Return 'runs' for a TREC run, 'judgments' for TREC qrels, and None for other files."""
     lines: list[str] = []
     with suppress(InputError, OSError):
-        lines = list(islice(text_lines(request.file, layout.encoding, Problems(request.file), Counter()), 20))
-    cells = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+        lines = first_lines(request.file, encoding_of(request.file) or request.encoding)
+    cells = [line.split() for line in lines if not line.startswith("#")]
     if not cells or any(line.lstrip().startswith(("{", "[")) for line in lines):
         return None
     if all(len(row) >= len(TREC_COLUMNS) and row[1].upper() == "Q0" for row in cells):
@@ -127,14 +126,5 @@ def seems_to_be(request: ImportRequest) -> str | None:
 
 
 def shortened(value: object) -> str:
-    """Return a value on one line, not longer than a cell of a table; bytes of another encoding as U+FFFD."""
-    text = " ".join(clean(text_of(value), Counter()).split())
-    return text if len(text) <= MAX_CELL_LENGTH else f"{text[: MAX_CELL_LENGTH - 1]}…"
-
-
-def _look_at_run(run: RunFile, layout: FileLayout) -> FilePreview:
-    rows: list[tuple[str, ...]] = []
-    with suppress(InputError):
-        for row in islice(run, PREVIEWED_ROWS):
-            rows.append(tuple(map(shortened, row)))
-    return FilePreview(run.format, layout.encoding, (), tuple(RunRow._fields), rows, {})
+    """Return a value as a short text on one line; bytes of a different encoding become U+FFFD."""
+    return excerpt(clean(text_of(value), Counter()))

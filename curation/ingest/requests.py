@@ -1,7 +1,7 @@
-"""What is asked of an import: a request for each kind of file.
+"""Requests for imports, one class for each kind of file.
 
-The options of the command, the form of the page, the parameters of the job and the refusals are made of a
-request's fields (`curation.core.operation.Option`).
+The fields of a request (`curation.core.operation.Option`) give the options of the command, the form of the
+page, the parameters of the job and the refusals.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from curation.ingest.readers.values import parse_annotator_columns
 
 Asked = TypeVar("Asked", bound="ImportRequest")
 MARKUPS: dict[str, str] = {"plain": "Plain text", "html": "HTML", "markdown": "Markdown", "code": "Code"}
-"""What the text of a corpus may be written in, as people call it."""
+"""Markup of a corpus's texts → its name for people."""
 CURRENT, EARLIER = "current", "earlier"
-"""Which text of a changed document judgments are about."""
+"""Text of a changed document that judgments are about."""
 DATE_ORDERS = {"mdy": "month first (03/25/2026)", "dmy": "day first (25/03/2026)"}
 SkipUnknown = Annotated[
     bool,
@@ -91,15 +91,15 @@ def format_option(formats: Sequence[str]) -> Any:
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """An import of one file that somebody asks for.
+    """Base class of requests for the import of one file.
 
     Attributes
     ----------
-    what: the kind of file, as it is stored; `title` is what people call it. record: its fields.
-    path: where the file is on this machine; `source` is what the person called it.
-    map: a column of a field each, as `query=qid`; `query=` says that no column is. A field that is absent is
-        found by its usual names.
-    columns: names of the columns of a table whose first line does not name them, with commas.
+    what: kind of file in stored values. title: its name for people. record: class of its fields.
+    path: path of the file on this machine. source: name of the file for people.
+    map: columns of fields, such as `query=qid`; `query=` stands for no column. Other fields are found by
+        their usual names.
+    columns: names of the columns of a table without a header, separated by commas.
     """
 
     what: ClassVar[str]
@@ -126,7 +126,7 @@ class ImportRequest:
 
     @property
     def layout(self) -> FileLayout:
-        """How the file is to be read."""
+        """Return format, encoding and columns of the file."""
         names = None if self.columns is None else tuple(name.strip() for name in self.columns.split(","))
         return FileLayout(self.format, self.encoding, names, not self.no_header)
 
@@ -141,7 +141,7 @@ class ImportRequest:
 
     @property
     def key(self) -> str:
-        """What a dry run is good for: exactly this request, of a file that has not changed since."""
+        """Return the key of a dry run: a hash of the request and of the file's size and time."""
         asked = digest("import request", self.what, asdict(self))
         try:
             state = self.file.stat()
@@ -152,7 +152,7 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class CorpusRequest(ImportRequest):
-    """Documents; with `leave` their texts stay where they are, in a file or a folder."""
+    """Request for the import of documents; with `in_place` the texts stay in their files."""
 
     what = "corpus"
     title = "Corpus"
@@ -187,7 +187,7 @@ class CorpusRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class TrafficRequest(ImportRequest):
-    """A log of queries, in a file or a folder of files."""
+    """Request for the import of a log, from a file or a folder."""
 
     what = "traffic"
     title = "Traffic"
@@ -199,7 +199,7 @@ class TrafficRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class QueriesRequest(ImportRequest):
-    """Queries besides the sample."""
+    """Request for the import of queries besides the sample."""
 
     what = "queries"
     title = "Queries"
@@ -209,7 +209,7 @@ class QueriesRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class RunRequest(ImportRequest):
-    """A run under a name."""
+    """Request for the import of a run under a name."""
 
     what = "runs"
     title = "Run"
@@ -227,7 +227,7 @@ class RunRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class JudgmentsRequest(ImportRequest):
-    """Judgments of people, or of the option `judge`, which is not a person."""
+    """Request for the import of judgments by people, or by a `judge` that is no person."""
 
     what = "judgments"
     title = "Judgments"
@@ -286,7 +286,7 @@ class JudgmentsRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class DecisionsRequest(ImportRequest):
-    """Decisions by the person who imports them."""
+    """Request for the import of decisions, whose author is the person who imports them."""
 
     what = "decisions"
     title = "Reviewer's decisions"
@@ -306,7 +306,7 @@ class DecisionsRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class AnswersRequest(ImportRequest):
-    """Reference answers."""
+    """Request for the import of reference answers."""
 
     what = "answers"
     title = "Reference answers"
@@ -316,7 +316,7 @@ class AnswersRequest(ImportRequest):
 
 
 class NuggetsRequest(AnswersRequest):
-    """The facts that a good answer has; `goldgrade import answers --nuggets` takes them."""
+    """Request for the import of nuggets (`goldgrade import answers --nuggets`)."""
 
     what = "nuggets"
     title = "Nuggets"
@@ -325,7 +325,7 @@ class NuggetsRequest(AnswersRequest):
 
 @dataclass(frozen=True)
 class CollectionRequest:
-    """The documents, queries and judgments of a test collection; its files do not say who gave the grades."""
+    """Request for the import of a test collection, whose files do not name annotators."""
 
     format: str | None = option(
         None,
@@ -359,22 +359,22 @@ REQUESTS: Mapping[str, type[ImportRequest]] = {
         NuggetsRequest,
     )
 }
-"""Kind of file → its request, in the order in which a project usually takes them."""
+"""Kind of file → class of its request, in the order of the path."""
 
 
 def request_of(
     what: str, path: str | Path, columns: Mapping[str, Any] | None = None, **options: Any
 ) -> ImportRequest:
-    """Return the request to import a file that keeps its own name.
+    """Return the request for a file under its own name.
 
     Parameters
     ----------
-    columns: field → column, or several; '' says that no column is.
-    options: other fields of the kind's request.
+    columns: field → column or columns; '' stands for no column.
+    options: further fields of the request.
 
     Raises
     ------
-    InputError: there is no such kind, the kind has no such option, or the path is an address.
+    InputError: the kind or an option is unknown, or the path is an address.
     """
     kind = REQUESTS.get(what)
     if kind is None:
@@ -392,9 +392,7 @@ def with_file(request: Asked, path: str | Path) -> Asked:
 
 
 def with_columns(request: Asked, columns: Mapping[str, Any]) -> Asked:
-    """Return the request with a column, or a list of columns, for each of these fields; '' and [] are no
-    column.
-    """
+    """Return the request with a column or a list of columns for each field; '' and [] stand for no column."""
     pairs = [
         f"{name}={column}"
         for name, given in columns.items()

@@ -1,4 +1,4 @@
-"""The runs that a project stores under names: written once, and read again."""
+"""Stored runs of a project: writing a run under a name, and reading it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = re.compile(r"[\w.+@-]+")
 
 
 class Run(NamedTuple):
-    """A stored run, without its entries."""
+    """A stored run without its entries."""
 
     run_id: str
     name: str
@@ -22,7 +22,7 @@ class Run(NamedTuple):
 
 
 class RunEntry(NamedTuple):
-    """One place of a stored run; rank 1 is the top. Lines that were left out leave gaps."""
+    """A place of a stored run; rank 1 is the top. Lines that were left out leave gaps."""
 
     query_id: str
     document_id: str
@@ -36,11 +36,11 @@ def stored_runs(cursor: Cursor) -> list[Run]:
 
 
 def find_run(cursor: Cursor, name: str) -> Run:
-    """Return the run of that name.
+    """Return the run of a name.
 
     Raises
     ------
-    NotFoundError: it does not exist.
+    NotFoundError: the run does not exist.
     """
     command = f"`goldgrade import run PATH --name {name}` does."
     return find_named(stored_runs(cursor), name, "run", " Import it first.", command)
@@ -55,11 +55,11 @@ def run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot name a run.
+    """Refuse an invalid name of a run.
 
     Raises
     ------
-    InputError: it has other signs than those that a list of systems can have.
+    InputError: the name has a character that a list of systems cannot have.
     """
     if not _NAME.fullmatch(name):
         raise InputError(
@@ -68,30 +68,25 @@ def check_name(name: str) -> None:
         )
 
 
-def keep_run(
-    cursor: Cursor, run: Run, entries: Sequence[RunEntry], left_out: dict[str, int], author: str
-) -> bool:
-    """Write a run; False where it is there already.
+def store_run(
+    cursor: Cursor, name: str, source: str, entries: Sequence[RunEntry], left_out: dict[str, int], author: str
+) -> tuple[Run, bool]:
+    """Store entries as a run, whose id is a hash of name and entries; return whether the run is new, too.
 
     Raises
     ------
-    RefusedError: another run has its name.
+    RefusedError: a different run has the name.
     """
-    stored_run = {known.name: known for known in stored_runs(cursor)}.get(run.name)
+    run = Run(digest("run", name, entries), name, source)
+    stored_run = {known.name: known for known in stored_runs(cursor)}.get(name)
     if stored_run is not None and stored_run.run_id != run.run_id:
         raise RefusedError(
-            f"The project has another run {run.name!r} (from {stored_run.source}), on which pools may rest. "
+            f"The project has another run {name!r} (from {stored_run.source}), on which pools may rest. "
             "Give this one a name of its own."
         )
     if stored_run is None:
         cursor.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", [*run, canonical_json(left_out), utc_now()])
         append_rows(cursor, "run_entries", entries, run_id=run.run_id)
-        record_event(
-            cursor, "import run", {**run._asdict(), "entries": len(entries), "left out": left_out}, author
-        )
-    return stored_run is None
-
-
-def run_of(name: str, source: str, entries: Sequence[RunEntry]) -> Run:
-    """Return the run of that name with these entries; its id is made of both."""
-    return Run(digest("run", name, entries), name, source)
+        detail = {**run._asdict(), "entries": len(entries), "left out": left_out}
+        record_event(cursor, "import run", detail, author)
+    return run, stored_run is None

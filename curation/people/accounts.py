@@ -1,12 +1,13 @@
-"""Accounts: each person's role, how they sign in, and how a lead changes that while they are signed in.
+"""Accounts: roles of people, their ways to sign in, invitations, and changes of accounts by a lead.
 
-Who is deactivated cannot sign in, and what they do from an open page is refused. Their judgments remain and
-count. At least one lead stays active, and nobody changes their own account: a slip would lock its author out.
+A deactivated person cannot sign in, and open pages of that person are refused. The judgments remain and
+count. At least one lead stays active, and nobody changes their own account, because a slip would lock the
+author out.
 
-By an invitation somebody chooses a password, for a new account or a forgotten one. A lead makes the link and
-sends it; the project stores the hash of its token. It works once, for a week, and no longer than its author
-is a lead and the account is active. A newer one takes its place. The app prints a link for the first lead,
-whom nobody can invite.
+An invitation lets a person choose a password, for a new account or after a forgotten password. A lead makes
+the link and sends it; the project stores a hash of its token. The link works once, for a week, while its
+author is a lead and the account is active. A newer link replaces it. The app prints a link for the first
+lead, whom nobody can invite.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from typing import NamedTuple
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import (
     ROLES,
+    able_to_judge,
     email_problems,
     folded,
     insert_annotator,
     insert_identity,
-    list_annotators,
     looks_like_an_address,
     name_problems,
     owner_of_address,
@@ -56,16 +57,16 @@ _OTHERS = "FROM identities WHERE email = $email AND (issuer, subject) <> ($issue
 
 LINK_DAYS = 7
 MAX_CLOCK_STEP = timedelta(days=1)
-"""By how much a clock may have stepped back since a link was made; else it would work for too long."""
+"""Limit of a clock's step back since a link was made; after a larger step the link does not work."""
 
 OVER = "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new one."
 
 
 class Account(NamedTuple):
-    """One of the project's people and how they sign in; `deactivated_at` is None for who is active.
+    """An account of a project, with its ways to sign in; `deactivated_at` is None for an active account.
 
-    addresses: the e-mail addresses, each with the identity provider that brought it, as people read them.
-    link_until: until when a link to choose a password works; None without one.
+    addresses: e-mail addresses with their identity providers, as text for people.
+    link_until: end of the link for choosing a password; None without a link.
     """
 
     name: str
@@ -84,7 +85,7 @@ class Account(NamedTuple):
 
     @property
     def ways(self) -> str:
-        """How they sign in, in words."""
+        """Return the ways to sign in as text."""
         if self.imported:
             return "no: from imported judgments only"
         if self.deactivated_at is not None:
@@ -96,7 +97,7 @@ class Account(NamedTuple):
 
     @property
     def signs_in(self) -> bool:
-        """Return whether they can sign in now."""
+        """Return whether the person can sign in now."""
         return self.active and not self.imported and (self.password or bool(self.emails))
 
 
@@ -106,21 +107,22 @@ def who_signs_in(cursor: Cursor) -> list[Account]:
 
 
 def list_accounts(cursor: Cursor) -> list[Account]:
-    """Return all accounts by name, those known only from imported judgments, too."""
+    """Return all accounts by name, including people known only from imported judgments."""
     return fetch(cursor, Account, _ACCOUNTS, [utc_now()])
 
 
 def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
-    """End what somebody may do here: their sign-ins, and all that an open page of theirs asks for.
+    """Deactivate a person: all sign-ins end, and open pages are refused; return whether the person was
+    active.
 
-    Returns whether they were active. What is assigned to them stays theirs; to return it to its rounds as
-    well, use `labeling.rounds.moving.deactivate_annotator`.
+    Assigned items stay with the person; to return the items to their rounds, too, use
+    `labeling.rounds.moving.deactivate_annotator`.
 
     Raises
     ------
     NotFoundError: the project does not know the name.
-    RefusedError: they are the last active lead, they cannot sign in anyway, or the author is no lead or is
-        they themselves.
+    RefusedError: the person is the last active lead or cannot sign in, or the author is not a lead or is the
+        same person.
     """
     with store.transaction() as cursor:
         annotator = account_to_change(cursor, name, author)
@@ -135,14 +137,15 @@ def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
 
 
 def end_sign_ins(store: Store, name: str, begins: str = "", author: str = COMMAND_LINE, but: str = "") -> int:
-    """End one or all of somebody's sign-ins, as themselves or as a lead; returns how many.
+    """End one or all sign-ins of a person, who is the author or whose lead the author is; return their
+    number.
 
-    begins: how the id of one begins; '' for all. but: the id of one that goes on.
+    begins: beginning of the id of one sign-in; '' for all. but: id of a sign-in that stays open.
 
     Raises
     ------
-    NotFoundError: the project does not know the name, or they have no such sign-in.
-    RefusedError: the author is another, and no lead.
+    NotFoundError: the project does not know the name, or the person has no such sign-in.
+    RefusedError: the author is a different person and not a lead.
     """
     with store.transaction(new_data_version=False) as cursor:
         require_annotators(cursor, [name])
@@ -156,11 +159,11 @@ def end_sign_ins(store: Store, name: str, begins: str = "", author: str = COMMAN
 
 
 def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
-    """Let somebody who was deactivated sign in again, with the password and the addresses they had.
+    """Activate a deactivated person, who signs in with the same password and addresses as before.
 
     Raises
     ------
-    NotFoundError, RefusedError: as for `deactivate`; also if they are active.
+    NotFoundError, RefusedError: see `deactivate`; RefusedError also for an active person.
     """
     with store.transaction() as cursor:
         annotator = account_to_change(cursor, name, author)
@@ -172,16 +175,16 @@ def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
 
 
 def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> Annotator:
-    """Give somebody another role, at once and for their open pages, too; returns them with it.
+    """Change a person's role, which open pages follow at once; return the annotator with the new role.
 
-    To return to its rounds what an evaluator may not see, use `labeling.rounds.moving.change_role`.
+    To return items that an evaluator may not see to their rounds, use `labeling.rounds.moving.change_role`.
 
     Raises
     ------
-    InputError: there is no such role.
+    InputError: the role is unknown.
     NotFoundError: the project does not know the name.
-    RefusedError: they have the role, they are the last active lead, they cannot sign in anyway, or the author
-        is no lead or is they themselves.
+    RefusedError: the person already has the role, is the last active lead or cannot sign in, or the author is
+        not a lead or is the same person.
     """
     if role not in ROLES:
         raise InputError(f"the role {role!r}: expected one of {', '.join(ROLES)}")
@@ -198,7 +201,7 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
 
 
 def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
-    """Return the person whose account a lead may change: anybody who can sign in, but not the lead."""
+    """Return the person whose account a lead wants to change; refuse the lead's own account."""
     require_author(cursor, author, "lead")
     annotator = require_annotators(cursor, [name])[0]
     if annotator.imported:
@@ -211,27 +214,21 @@ def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
 def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
     if annotator.role != "lead" or not annotator.active:
         return
-    leads = [
-        annotator
-        for annotator in list_annotators(cursor)
-        if annotator.role == "lead" and annotator.active and not annotator.imported
-    ]
-    if len(leads) == 1:
+    if sum(person.role == "lead" for person in able_to_judge(cursor)) == 1:
         raise RefusedError(f"{annotator.name} is the last lead. Make somebody else lead first.")
 
 
 def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
-    """Let an annotator sign in as an address; adding it again changes nothing.
+    """Let an annotator sign in with an e-mail address; a known address changes nothing.
 
     Raises
     ------
-    InputError: it is no address.
+    InputError: the text is no e-mail address.
     NotFoundError: the project does not know the name.
-    RefusedError: the address is another annotator's, the name is known only from imported judgments, or the
-        author is no lead.
+    RefusedError: the address belongs to a different annotator, the name is known only from imported
+        judgments, or the author is not a lead.
     """
-    problems = email_problems(email)
-    refuse_problems(problems)
+    refuse_problems(email_problems(email))
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         if require_annotators(cursor, [name])[0].imported:
@@ -245,12 +242,12 @@ def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE
 
 
 def remove_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
-    """Take an address away from an annotator; sign-ins by it end.
+    """Remove an annotator's address; sign-ins with the address end.
 
     Raises
     ------
-    NotFoundError: the address is not theirs.
-    RefusedError: the author is no lead.
+    NotFoundError: the annotator does not have the address.
+    RefusedError: the author is not a lead.
     """
     removed = {"email": folded(email), "annotator": name}
     with store.transaction() as cursor:
@@ -267,15 +264,15 @@ def remove_identity(store: Store, name: str, email: str, author: str = COMMAND_L
 
 
 def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit) -> str | None:
-    """Sign in whose address it is that a provider confirmed; returns the key, None if it is nobody's.
+    """Sign in the owner of an address that a provider confirmed; return the key, or None without an owner.
 
-    The first account of a provider (`iss` and `sub` of its token) that brings an address keeps it: another
-    provider may give the same address to somebody else.
+    The address belongs to the first account of a provider (`iss` and `sub` of its token) that brings it,
+    because a different provider may give the same address to a different person.
 
     Raises
     ------
-    RefusedError: another account brought the address first; or the address differs from a known one by its
-        form alone.
+    RefusedError: a different account brought the address first, or the address looks the same as a known
+        address.
     """
     with store.transaction(new_data_version=False) as cursor:
         annotator, address = owner_of_address(cursor, email), folded(email)
@@ -297,7 +294,7 @@ def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit
 
 
 class Invitation(NamedTuple):
-    """A link just made. Its token is stored nowhere."""
+    """A new link for choosing a password. The project does not store its token."""
 
     name: str
     role: str
@@ -306,23 +303,23 @@ class Invitation(NamedTuple):
 
 
 def link_of(address: str, token: str) -> str:
-    """Return the link with a token, at the app's address. Browsers send the part after # to nobody."""
+    """Return the link with a token, at the app's address. Browsers do not send the part after #."""
     return f"{address.rstrip('/')}/join#{token}"
 
 
 def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE) -> Invitation:
-    """Make a link for somebody new, or for somebody who lost theirs or forgot their password.
+    """Make a link for a new person, or for a person who lost a link or forgot a password.
 
     Parameters
     ----------
-    role: of a new account; judgments imported by that name are theirs. None for an account that exists.
+    role: role of a new account, which gets judgments imported by that name; None for an existing account.
 
     Raises
     ------
     InputError: the name or the role breaks a rule.
-    NotFoundError: the project does not know the name of an account that should exist.
-    RefusedError: the name is taken, or the account is deactivated, known only from imports, or the author's
-        own, or the author is no lead.
+    NotFoundError: there is no account of that name.
+    RefusedError: the name is taken, the account is deactivated, known only from imports or the author's own,
+        or the author is not a lead.
     """
     if role is not None:
         refuse_problems(name_problems(name, role))
@@ -334,16 +331,22 @@ def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE
             annotator = account_to_change(cursor, name, author)
         if not annotator.active:
             raise RefusedError(f"{name} is deactivated. Activate them first.")
-        return _make(cursor, annotator, author)
+        token, now = secrets.token_urlsafe(16), utc_now()
+        invitation = Invitation(name, annotator.role, now + timedelta(days=LINK_DAYS), token)
+        row = [name, _hash_of(token), author, now, invitation.expires]
+        cursor.execute("INSERT OR REPLACE INTO invitations VALUES (?, ?, ?, ?, ?)", row)
+        detail = {"name": name, "role": annotator.role, "expires": invitation.expires}
+        record_event(cursor, "invite annotator", detail, author)
+    return invitation
 
 
 def withdraw(store: Store, name: str, author: str = COMMAND_LINE) -> None:
-    """End somebody's link.
+    """Withdraw a person's link.
 
     Raises
     ------
-    NotFoundError: they have none: it was used, withdrawn or has expired.
-    RefusedError: the author is no lead.
+    NotFoundError: the person has no link that works.
+    RefusedError: the author is not a lead.
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
@@ -359,13 +362,13 @@ WHERE token_hash = ? AND expires > ? AND made_at < ? AND NOT imported AND deacti
 
 
 def find_invited(cursor: Cursor, token: str) -> Annotator | None:
-    """Return the person whom a link invites, if it works."""
+    """Return the person whom a link invites; None if the link does not work."""
     now = utc_now()
     return next(iter(fetch(cursor, Annotator, _FIND, [_hash_of(token), now, now + MAX_CLOCK_STEP])), None)
 
 
 def accept(store: Store, token: str, password: str, visit: Visit = UNKNOWN) -> str:
-    """Use a link: its owner has this password from now on. Returns the key of their sign-in.
+    """Use a link to set its owner's password, and sign the owner in; return the key of the sign-in.
 
     Raises
     ------
@@ -388,12 +391,12 @@ def accept(store: Store, token: str, password: str, visit: Visit = UNKNOWN) -> s
 
 
 def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str:
-    """Make the lead of a project that has none who can sign in. Returns the key of their sign-in.
+    """Make the first lead of a project, and sign the lead in; return the key of the sign-in.
 
     Raises
     ------
     InputError: the name or the password breaks a rule.
-    RefusedError: there is a lead, or the name is taken.
+    RefusedError: a lead can already sign in, or the name is taken.
     """
     refuse_problems(name_problems(name, "lead"))
     hashed = hash_password(password)
@@ -403,16 +406,6 @@ def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNO
         insert_annotator(cursor, name, "lead", name)
         revision = write_password(cursor, name, hashed)
         return str(open_sign_in(cursor, name, visit, revision=revision))
-
-
-def _make(cursor: Cursor, of: Annotator, author: str) -> Invitation:
-    token, now = secrets.token_urlsafe(16), utc_now()
-    made = Invitation(of.name, of.role, now + timedelta(days=LINK_DAYS), token)
-    row = [of.name, _hash_of(token), author, now, made.expires]
-    cursor.execute("INSERT OR REPLACE INTO invitations VALUES (?, ?, ?, ?, ?)", row)
-    detail = {"name": of.name, "role": of.role, "expires": made.expires}
-    record_event(cursor, "invite annotator", detail, author)
-    return made
 
 
 def _hash_of(token: str) -> str:

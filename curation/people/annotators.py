@@ -1,7 +1,7 @@
-"""Annotators: their names, roles and e-mail addresses, and who may do what.
+"""Annotators: their names, roles and e-mail addresses, and checks of roles.
 
-Annotators known only from imported judgments have no password and cannot sign in. Who signs in through an
-identity provider needs none.
+Annotators known only from imported judgments have no password and cannot sign in. A person who signs in
+through an identity provider needs no password.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
 JUDGING = ("annotator", "reviewer", "lead")
-"""The roles that may see documents to grade; an evaluator scores systems and sees nothing of labeling."""
+"""Roles that may see documents to grade; an evaluator scores systems and does not see labeling."""
 EVALUATING = ("evaluator", "lead")
-"""The roles that may score systems, on sealed parts, too."""
+"""Roles that may score systems, including on sealed parts."""
 _NAME = re.compile(r"\w[\w.@+-]{0,62}")
 _ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotators"
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
@@ -34,15 +34,20 @@ def add_annotator(
     email: str | None = None,
     author: str = COMMAND_LINE,
 ) -> Annotator:
-    """Add somebody who signs in by a password or as `email`; judgments imported by that name are theirs.
+    """Add a person who signs in by password or by e-mail address; the person gets judgments imported by that
+    name.
 
     Raises
     ------
-    InputError: the name, role, password or address breaks a rule, or there is neither of the latter.
-    RefusedError: the name is taken by somebody who can sign in, the address by somebody else, or the author
-        is no lead.
+    InputError: the name, role, password or address breaks a rule, or there is neither password nor address.
+    RefusedError: the name or the address belongs to a different person, or the author is not a lead.
     """
-    _check(name, role, password, email)
+    problems = name_problems(name, role)
+    if password is None and email is None:
+        problems.append("neither a password nor an e-mail address: expected one to sign in with")
+    problems += [] if password is None else password_problems(password)
+    problems += [] if email is None else email_problems(email)
+    refuse_problems(problems)
     with store.reading() as cursor:  # before the hash, which takes long
         require_author(cursor, author, "lead")
     hashed = None if password is None else hash_password(password)
@@ -59,16 +64,16 @@ def add_annotator(
 
 
 def names_in_use(cursor: Cursor) -> dict[str, str]:
-    """Return every name and every address by which the project knows somebody → their name."""
+    """Return each known name and address → the person's name."""
     return known_addresses(cursor) | {person.name: person.name for person in list_annotators(cursor)}
 
 
 def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str) -> None:
-    """Refuse a name or an address of `name` that people read as one of somebody else.
+    """Refuse a name or address of `name` that looks the same as a different person's.
 
     Raises
     ------
-    RefusedError: as it says.
+    RefusedError: the name or address looks the same.
     """
     others = {known: person for known, person in person_of.items() if person != name}
     other = given if given in others else alike([given], others).get(given)
@@ -85,16 +90,16 @@ def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str
 
 
 def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annotator:
-    """Add somebody, who has no way to sign in yet; judgments imported by that name are theirs.
+    """Add a person without a way to sign in; the person gets judgments imported by that name.
 
     Raises
     ------
-    RefusedError: the name is taken by somebody who can sign in, or people read it as somebody else's.
+    RefusedError: the name is taken, or looks the same as a different person's name.
     """
     known = find_annotator(cursor, name)
     if known is None:
         _refuse_alike("name", name, names_in_use(cursor), name)
-        _insert(cursor, name, role, imported=False)
+        _insert_row(cursor, name, role, imported=False)
     elif known.imported:
         cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
     elif not known.active:
@@ -111,8 +116,8 @@ def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annot
 
 
 def add_imported(cursor: Cursor, name: str) -> None:
-    """Add somebody known only from imported judgments."""
-    _insert(cursor, name, "annotator", imported=True)
+    """Add a person known only from imported judgments."""
+    _insert_row(cursor, name, "annotator", imported=True)
 
 
 def find_annotator(cursor: Cursor, name: str) -> Annotator | None:
@@ -126,7 +131,7 @@ def list_annotators(cursor: Cursor) -> list[Annotator]:
 
 
 def able_to_judge(cursor: Cursor) -> list[Annotator]:
-    """Who can be given documents to grade, by name: they can sign in, and their role judges."""
+    """Return the people who can get documents to grade: active people whose role judges, by name."""
     return [
         annotator
         for annotator in list_annotators(cursor)
@@ -135,14 +140,12 @@ def able_to_judge(cursor: Cursor) -> list[Annotator]:
 
 
 def usual_names(people: Iterable[Annotator]) -> list[str]:
-    """Return the names that a form proposes for work on documents: annotators, neither reviewers
-    nor leads.
-    """
+    """Return the names that a form proposes for grading: people with the role annotator."""
     return [person.name for person in people if person.role == "annotator"]
 
 
 def require_role(annotator: Annotator, *roles: str) -> None:
-    """Refuse what the annotator's role does not allow, and everything to who is deactivated.
+    """Refuse an action that the annotator's role does not allow, or that a deactivated person asks for.
 
     Raises
     ------
@@ -155,12 +158,12 @@ def require_role(annotator: Annotator, *roles: str) -> None:
 
 
 def require_author(cursor: Cursor, author: str, *roles: str) -> None:
-    """Refuse an action that its author's role does not allow; the command line may do all that a lead may.
+    """Refuse an action that the author's role does not allow; the command line has the rights of a lead.
 
     Raises
     ------
     NotFoundError: the project does not know the author.
-    RefusedError: the author's role is not among `roles`, or they are deactivated.
+    RefusedError: the author's role is not among `roles`, or the author is deactivated.
     """
     if author != COMMAND_LINE:  # no annotator can have this name: it holds a space
         require_role(require_annotators(cursor, [author])[0], *roles)
@@ -171,18 +174,15 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
 
     Raises
     ------
-    NotFoundError: names that the project does not know, all of them, with those it does.
+    NotFoundError: names are unknown; the error lists the unknown and the known names.
     """
     known = {annotator.name: annotator for annotator in list_annotators(cursor)}
     unknown = [name for name in names if name not in known]
     if unknown:
         plural = "s" if len(unknown) > 1 else ""
         have = f"It knows {', '.join(known)}." if known else "It knows nobody yet."
-        differing = [
-            f" {name!r} differs from {other!r} by {difference_of_form(name, other)}."
-            for name, other in alike(unknown, known).items()
-        ]
-        have += "".join(differing)
+        for name, other in alike(unknown, known).items():
+            have += f" {name!r} differs from {other!r} by {difference_of_form(name, other)}."
         raise NotFoundError(
             f"The project does not know the annotator{plural} {', '.join(unknown)}. {have}",
             command="Add somebody with `goldgrade people add NAME --role annotator`.",
@@ -190,23 +190,12 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
     return [known[name] for name in names]
 
 
-def _insert(cursor: Cursor, name: str, role: str, *, imported: bool) -> None:
+def _insert_row(cursor: Cursor, name: str, role: str, *, imported: bool) -> None:
     cursor.execute("INSERT INTO annotators VALUES (?, ?, ?, ?, NULL)", [name, role, imported, utc_now()])
 
 
-def _check(name: str, role: str, password: str | None, email: str | None) -> None:
-    problems = name_problems(name, role)
-    if password is None and email is None:
-        problems.append("neither a password nor an e-mail address: expected one to sign in with")
-    if password is not None:
-        problems += password_problems(password)
-    if email is not None:
-        problems += email_problems(email)
-    refuse_problems(problems)
-
-
 def name_problems(name: str, role: str) -> list[str]:
-    """What is wrong with the name and the role of somebody new, as sentences for an `InputError`."""
+    """Return the problems of a new person's name and role."""
     problems = []
     if not _NAME.fullmatch(name):
         problems.append(f"the name {name!r}: expected 1-63 letters, digits and . @ + - _, no spaces")
@@ -216,11 +205,11 @@ def name_problems(name: str, role: str) -> list[str]:
 
 
 def insert_identity(cursor: Cursor, name: str, email: str) -> dict[str, str]:
-    """Give an address to an annotator who is known to exist; returns it as it is stored, and whose it is.
+    """Store an annotator's address; return the stored address and the name.
 
     Raises
     ------
-    RefusedError: the address is another annotator's.
+    RefusedError: the address belongs to a different annotator.
     """
     address, owner = folded(email), owner_of_address(cursor, email)
     if owner not in (None, name):
@@ -231,26 +220,28 @@ def insert_identity(cursor: Cursor, name: str, email: str) -> dict[str, str]:
 
 
 def owner_of_address(cursor: Cursor, email: str) -> str | None:
-    """Return the annotator whose an address is, or None."""
+    """Return the name of an address's owner, or None."""
     row = cursor.execute("SELECT annotator FROM identities WHERE email = ?", [folded(email)]).fetchone()
     return row[0] if row else None
 
 
 def looks_like_an_address(cursor: Cursor, email: str) -> str:
-    """By what alone an address that nobody has differs from one that somebody has; '' where it does not."""
+    """Return the difference between an unknown address and a known address that looks the same; '' without
+    one.
+    """
     address = folded(email)
     return difference_of_form(address, alike([address], known_addresses(cursor)).get(address, address))
 
 
 def email_problems(email: str) -> list[str]:
-    """What is wrong with an address, as sentences for an `InputError`."""
+    """Return the problems of an e-mail address."""
     if _EMAIL.fullmatch(email) and email.isprintable():
         return []
     return [f"the e-mail address {email!r}: expected one like ada@example.org"]
 
 
 def folded(email: str) -> str:
-    """Return an address as it is stored and compared."""
+    """Return an address in the form in which it is stored and compared."""
     return email.strip().translate(_LOWER)
 
 

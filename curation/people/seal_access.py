@@ -1,13 +1,13 @@
-"""The seal: whether a grade of a pair may be shown, by any command, page, report, export, job or route.
+"""Access to sealed grades: whether a command, page, report, export, job or route may show a pair's grades.
 
-A release seals parts, and a sealed grade is the same secret wherever it is kept: in the release, or in the
-votes, decisions, practice pairs and written answers of the project that goes on. A function that shows what
-people said of a pair asks a `SealAccess`. It hides sealed queries until somebody says why they want them:
-`unseal` writes down who, when, for what and why before anything is shown. Reviewers decide disputes, and must
-read them: `reviewer_access` unseals the pairs before them, and writes it down once a day.
+A release seals parts of its queries. A sealed grade is secret in the release, and in the votes, decisions,
+practice pairs and written answers of the project. A function that shows grades of a pair asks a `SealAccess`,
+which hides sealed queries until a person gives a reason. `unseal` records person, time, purpose and reason
+before any grade is shown. Reviewers must read the pairs that they decide: `reviewer_access` unseals these
+pairs, and records it once a day.
 
-No seal is on figures over many pairs, nor on what people read of their own work. Nor does a seal stop
-somebody who can open the project's file, and a name on the command line is a claim.
+Figures over many pairs, and a person's own work, are not sealed. A seal does not stop a person who can open
+the project's file, and names on the command line are not verified.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_ev
 from curation.store.release_parts import PartText, read_parts
 
 TEST = "test"
-"""The part that is always sealed, also in releases that were frozen before seals."""
+"""Name of the part that is always sealed, even in releases from before seals."""
 SEALED = "sealed"
-"""What a list of pairs says instead of how a sealed grade came about; the grade itself is None."""
+"""Value for the origin of a sealed grade in a list of pairs; the grade itself is None."""
 LEAVES_OUT = "a release seals what people said of it"
-"""Why a step leaves pairs out that it may not show."""
+"""Reason for which a step leaves out sealed pairs."""
 ADJUDICATION = "adjudication"
 REVIEWING = "To decide disputes on screen; this line is written once a day."
 
 
 class Unsealing(NamedTuple):
-    """One opening; `name` is the release's name that was asked for, `parts` are those that were opened."""
+    """An opening of a seal; `name` is the requested name of the release, and `parts` are the opened parts."""
 
     release_id: str
     name: str
@@ -46,7 +46,7 @@ class Unsealing(NamedTuple):
 
 
 class ReleaseSeal(NamedTuple):
-    """What a release seals: query id → part. `name` is the first name of the release's content."""
+    """Seal of a release: query id → sealed part. `name` is the first name of the release's content."""
 
     release_id: str
     name: str
@@ -54,9 +54,9 @@ class ReleaseSeal(NamedTuple):
 
 
 class SealAccess(NamedTuple):
-    """Which queries have sealed grades; the grades of all other queries may be shown.
+    """Access to grades: `closed` are the queries whose grades are sealed.
 
-    reason: why it was opened; None if nobody opened anything.
+    reason: reason for an opening; None if no seal was opened.
     """
 
     closed: frozenset[str]
@@ -67,7 +67,7 @@ class SealAccess(NamedTuple):
         return query_id not in self.closed
 
     def need(self, query_id: str) -> None:
-        """Stop where nothing can be shown without them.
+        """Refuse to show anything about a sealed query.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class SealAccess(NamedTuple):
 
 
 def withheld(count: int, what: str = "pair", plural: str = "") -> str:
-    """Return the sentence for what a seal keeps back; '' where that is nothing."""
+    """Return the sentence about pairs that a seal hides; '' without such pairs."""
     if not count:
         return ""
     verb = "is" if count == 1 else "are"
@@ -97,7 +97,7 @@ def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def release_seals(cursor: Cursor) -> list[ReleaseSeal]:
-    """What each release seals, in the order of freezing; one that cannot be read seals all queries."""
+    """Return the seal of each release, in the order of freezing; an unreadable release seals all queries."""
     rows = cursor.execute("SELECT release_id, name FROM releases ORDER BY rowid").fetchall()
     names: dict[str, str] = {}
     for release_id, name in rows:
@@ -108,7 +108,7 @@ def release_seals(cursor: Cursor) -> list[ReleaseSeal]:
 
 
 def sealed_queries(cursor: Cursor) -> dict[str, str]:
-    """Return the queries whose grades a release seals → the first such release, in the order of freezing."""
+    """Return sealed queries → name of the first release that seals them."""
     releases: dict[str, str] = {}
     for seal in release_seals(cursor):
         for query_id in seal.queries:
@@ -117,12 +117,12 @@ def sealed_queries(cursor: Cursor) -> dict[str, str]:
 
 
 def closed_access(cursor: Cursor) -> SealAccess:
-    """Return the access of somebody who has not said why they want sealed grades."""
+    """Return the access of a person who has not given a reason: all seals hold."""
     return SealAccess(frozenset(sealed_queries(cursor)))
 
 
 def access_or_closed(cursor: Cursor, access: SealAccess | None) -> SealAccess:
-    """Return the access that was given; without one all seals hold."""
+    """Return the given access; None stands for `closed_access`."""
     return closed_access(cursor) if access is None else access
 
 
@@ -133,19 +133,19 @@ def unseal(
     actor: str = COMMAND_LINE,
     queries: Collection[str] | None = None,
 ) -> SealAccess:
-    """Return the access of a lead: to sealed grades with a reason only, once each release's log has it.
+    """Return a lead's access: with a reason, the seals are opened, and each release's log records it first.
 
-    Call it before the first sealed grade is read for anybody.
+    Call this function before any sealed grade is read.
 
     Parameters
     ----------
-    purpose: what is done with the grades, such as 'list the consensus on pairs'.
-    queries: whose grades are wanted; None is all.
+    purpose: use of the grades, such as 'list the consensus on pairs'.
+    queries: queries whose grades are wanted; None stands for all queries.
 
     Raises
     ------
     NotFoundError: the project does not know the actor.
-    RefusedError: somebody who is no lead wants sealed grades.
+    RefusedError: a person who is not a lead wants sealed grades.
     """
     with store.reading() as cursor:
         seals = [seal for seal in release_seals(cursor) if seal.queries]
@@ -158,14 +158,14 @@ def unseal(
 
 
 def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> SealAccess:
-    """Return the access of a reviewer who has pairs of these queries before them: to these queries, too.
+    """Return the access of a reviewer who decides pairs of these queries, which opens these queries.
 
-    The log of each release that seals one of them gets a line, once a day (UTC) and reviewer.
+    The log of each release that seals one of the queries gets one line for each day (UTC) and reviewer.
 
     Raises
     ------
     NotFoundError: the project does not know the reviewer.
-    RefusedError: they are neither reviewer nor lead.
+    RefusedError: the person is neither reviewer nor lead.
     """
     with store.reading() as cursor:
         seals = [seal for seal in release_seals(cursor) if seal.queries]
@@ -178,7 +178,7 @@ def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> Seal
 
 
 def write_opening(cursor: Cursor, opening: Unsealing) -> None:
-    """Append an opening to the log, and to the audit trail."""
+    """Append an opening to the log and to the audit trail."""
     append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
     what = {"parts": opening.parts, "purpose": opening.purpose, "reason": opening.reason}
     detail = {"name": opening.name, "release": opening.release_id, **what}
@@ -186,7 +186,7 @@ def write_opening(cursor: Cursor, opening: Unsealing) -> None:
 
 
 def openings(cursor: Cursor, release_id: str) -> list[Unsealing]:
-    """Who opened the seal of a release's content, under whatever name, in the order of opening."""
+    """Return the openings of a release's seal, under any of its names, in order."""
     sql = """
         SELECT release_id, name, parts, purpose, reason, opened_by, opened_at FROM seal_openings
         WHERE release_id = ? ORDER BY rowid
@@ -206,14 +206,14 @@ def _write_down(
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, *roles)
         for seal in seals:
-            if parts := _parts(seal, queries):
+            if parts := _parts_of(seal, queries):
                 now = utc_now()
                 write_opening(
                     cursor, Unsealing(seal.release_id, seal.name, parts, purpose, reason, actor, now)
                 )
 
 
-def _parts(seal: ReleaseSeal, queries: Iterable[str]) -> list[str]:
+def _parts_of(seal: ReleaseSeal, queries: Iterable[str]) -> list[str]:
     return sorted({seal.queries[query_id] for query_id in queries if query_id in seal.queries})
 
 
@@ -225,7 +225,7 @@ def _logged_today(cursor: Cursor, seal: ReleaseSeal, queries: Iterable[str], rev
         if (opening.opened_by, opening.purpose, opening.opened_at.date()) == (reviewer, ADJUDICATION, today)
         for part in opening.parts
     }
-    return logged.issuperset(_parts(seal, queries))
+    return logged.issuperset(_parts_of(seal, queries))
 
 
 def _queries_of(cursor: Cursor, release_id: str) -> Mapping[str, str]:
@@ -239,7 +239,7 @@ def _queries_of(cursor: Cursor, release_id: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=64)
 def _sealed_of(release: tuple[bytes, ...], queries: tuple[bytes, ...]) -> Mapping[str, str]:
-    """Query id → sealed part of a release, from its parts as they are stored."""
+    """Return query id → sealed part, from the stored parts of a release."""
     header, *_ = PartText(release)
     sealed = sealed_parts(header)
     return {row["query_id"]: row["part"] for row in PartText(queries) if row["part"] in sealed}

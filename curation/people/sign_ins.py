@@ -1,11 +1,11 @@
-"""Signing in: passwords as they are stored and compared, and who is signed in, where and since when.
+"""Sign-ins and passwords: storing and comparing passwords, and the open sign-ins of people.
 
-A sign-in is open while its row is there. The cookie of the browser has a key, and the row the key's hash: who
-reads the project can sign in nowhere with it. Ending one deletes its row, so that neither a clock that was
-wrong nor a copy of the cookie brings it back.
+A sign-in is open while its row exists. The browser's cookie has a key, and the row has the key's hash, with
+which nobody can sign in. The end of a sign-in deletes its row, so that neither a wrong clock nor a copy of
+the cookie opens it again.
 
-Passwords are stored as argon2id hashes, a new one as a new revision. They are compared in Unicode's form NFC:
-keyboards differ in how they write an accented letter.
+Passwords are stored as argon2id hashes, each new password as a new revision. They are compared in Unicode's
+form NFC, because keyboards write accented letters differently.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from curation.core.text import pluralize
 from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
 
 SIGN_IN_SECONDS = 12 * 60 * 60
-"""Seconds for which a sign-in lasts: a working day."""
+"""Duration of a sign-in in seconds: a working day."""
 _OPEN = """
 INSERT INTO sign_ins
 SELECT ?, name, ?, ?, ?, ?, ?, ? FROM annotators a
@@ -51,7 +51,7 @@ _hasher = argon2.PasswordHasher()
 
 
 class Visit(NamedTuple):
-    """What is known of a browser: its name and system, and the network that it is in."""
+    """A browser: its name and system, and its network."""
 
     device: str = ""
     network: str = ""
@@ -61,7 +61,7 @@ UNKNOWN = Visit()
 
 
 class OpenSignIn(NamedTuple):
-    """A sign-in as people see it; `email` is None for one by password."""
+    """An open sign-in for people; `email` is None for a sign-in by password."""
 
     sign_in_id: str
     annotator: str
@@ -73,26 +73,26 @@ class OpenSignIn(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Return the browser, and the network it is in."""
+        """Return the browser and its network as text."""
         return f"{self.device} at {self.network}" if self.network else self.device
 
     @property
     def times(self) -> str:
-        """Since when, and when last, in words."""
+        """Return the beginning and the last use as text."""
         return f"since {self.since:%d %b %H:%M}, last used {self.last_used:%d %b %H:%M} UTC"
 
 
 def id_of(key: str) -> str:
-    """What a sign-in is known by, which tells nothing of its key."""
+    """Return the id of a sign-in, a hash that does not reveal its key."""
     return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def open_sign_in(
     cursor: Cursor, name: str, visit: Visit, email: str | None = None, revision: int | None = None
 ) -> str | None:
-    """Open a sign-in and return its key; None if they cannot sign in, or have a newer password.
+    """Open a sign-in and return its key; None if the person cannot sign in, or has a newer password.
 
-    revision: of the password that was right; None for who needed none.
+    revision: revision of the compared password; None for a sign-in without a password.
     """
     key, now = secrets.token_hex(16), utc_now()
     cursor.execute("DELETE FROM sign_ins WHERE expires < ?", [now])
@@ -108,59 +108,59 @@ def signed_in(cursor: Cursor) -> dict[str, Annotator]:
 
 
 def list_sign_ins(cursor: Cursor, name: str | None = None) -> list[OpenSignIn]:
-    """Open sign-ins, of one person or of all, the one used last first."""
+    """Return the open sign-ins of one person or all people, by last use."""
     return fetch(cursor, OpenSignIn, _LIST, [name, utc_now()])
 
 
 def forget_sign_ins(
     cursor: Cursor, name: str, begins: str = "", email: str | None = None, but: str = ""
 ) -> int:
-    """End somebody's sign-ins and return how many.
+    """End a person's sign-ins and return their number.
 
     Parameters
     ----------
-    begins: how the id begins of the one to end; '' for all.
-    email: an address; None for all, those by password, too.
-    but: the id of one that goes on.
+    begins: beginning of the id of one sign-in; '' for all.
+    email: address of the sign-ins; None for all, including sign-ins by password.
+    but: id of a sign-in that stays open.
     """
     known = {"name": name, "begins": begins, "email": email, "but": but}
     return len(cursor.execute(_FORGET, known).fetchall())
 
 
 def note_use(store: Store, ids: Collection[str]) -> None:
-    """Store that these sign-ins have been used by now."""
+    """Store the present time as the last use of these sign-ins."""
     with store.transaction(new_data_version=False) as cursor:
         cursor.execute(_USED, [utc_now(), list(ids)])
 
 
 def authenticate(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str | None:
-    """Sign somebody in, if name and password match and they are active; returns the key of the sign-in.
+    """Sign an active person in if name and password match; return the key of the sign-in, or None.
 
-    A mismatch takes as long as a match. A password that changes meanwhile is a mismatch.
+    A mismatch takes as long as a match. A password that changes during the comparison is a mismatch.
     """
     with store.reading() as cursor:
         current = _current_password(cursor, name)
-    if not _fits(current, password) or current is None:
+    if not _password_fits(current, password) or current is None:
         return None
     with store.transaction(new_data_version=False) as cursor:
         return open_sign_in(cursor, name, visit, revision=current[0])
 
 
 def change_password(store: Store, name: str, old: str, new: str, visit: Visit = UNKNOWN) -> str | None:
-    """Replace a password, given the old one. All their sign-ins end; returns the key of a new one.
+    """Replace a password, given the old password; end all sign-ins, and return the key of a new sign-in.
 
-    The key is None if they were deactivated at once.
+    The key is None if the person was deactivated meanwhile.
 
     Raises
     ------
-    RefusedError: the old password is wrong or missing, or another change came first.
-    InputError: the new password is too short, or is the old one.
+    RefusedError: the old password is wrong or missing, or the password was changed meanwhile.
+    InputError: the new password is too short, or is the same as the old password.
     """
     with store.reading() as cursor:
         current = _current_password(cursor, name)
-    if current is None or not _fits(current, old):
+    if current is None or not _password_fits(current, old):
         raise RefusedError("The old password is not right.")
-    if _nfc(new) == _nfc(old):
+    if _in_nfc(new) == _in_nfc(old):
         raise InputError("the new password is the old one: expected another")
     hashed = hash_password(new)
     with store.transaction() as cursor:
@@ -176,19 +176,19 @@ def _current_password(cursor: Cursor, name: str) -> tuple[int, str] | None:
 
 
 @cache
-def _nobody() -> str:
-    """Return the hash to compare with if there is no such annotator, so that both cases take as long."""
+def _hash_of_nobody() -> str:
+    """Return a hash for comparison if the annotator is unknown, so that both cases take the same time."""
     return _hasher.hash("nobody")
 
 
-def _fits(current: tuple[int, str] | None, password: str) -> bool:
-    nobody = _nobody()  # made at the first call, whether the annotator is known or not
+def _password_fits(current: tuple[int, str] | None, password: str) -> bool:
+    nobody = _hash_of_nobody()  # made at the first call, whether the annotator is known or not
     stored = current[1] if current else nobody
-    forms = dict.fromkeys((_nfc(password), password))  # older hashes are of the password as it was typed
-    return any(_verify(stored, form) for form in forms) and current is not None
+    forms = dict.fromkeys((_in_nfc(password), password))  # older hashes are of the password as it was typed
+    return any(_verify_hash(stored, form) for form in forms) and current is not None
 
 
-def _verify(stored: str, password: str) -> bool:
+def _verify_hash(stored: str, password: str) -> bool:
     try:
         return bool(_hasher.verify(stored, password))
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
@@ -196,18 +196,18 @@ def _verify(stored: str, password: str) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """What is stored of a password. It takes long: call it outside of leases.
+    """Return the hash of a password. Hashing is slow: call this function outside of leases.
 
     Raises
     ------
     InputError: the password is too short.
     """
     refuse_problems(password_problems(password))
-    return _hasher.hash(_nfc(password))
+    return _hasher.hash(_in_nfc(password))
 
 
 def write_password(cursor: Cursor, name: str, hashed: str) -> int:
-    """Store a new password and return its revision. Their sign-ins end, and a link to choose one is over."""
+    """Store a new password and return its revision; end the person's sign-ins and link."""
     current = _current_password(cursor, name)
     revision = current[0] + 1 if current else 0
     cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision, hashed, utc_now()])
@@ -216,12 +216,12 @@ def write_password(cursor: Cursor, name: str, hashed: str) -> int:
     return revision
 
 
-def _nfc(password: str) -> str:
+def _in_nfc(password: str) -> str:
     return unicodedata.normalize("NFC", password)
 
 
 def password_problems(password: str) -> list[str]:
-    characters = len(_nfc(password))
+    characters = len(_in_nfc(password))
     if characters >= MIN_PASSWORD_LENGTH:
         return []
     return [f"the password has {pluralize(characters, 'character')}: expected at least {MIN_PASSWORD_LENGTH}"]

@@ -44,7 +44,8 @@ from curation.evaluation.scoring.run_chunks import (
     located_chunks,
     read_chunk_map,
 )
-from curation.ingest.importers.run_lines import RunLines, with_topics
+from curation.ingest.importers.run_lines import RunLines
+from curation.ingest.importers.topics import with_topics
 from curation.ingest.importers.unknown_names import (
     UNKNOWN_DOCUMENT,
     UNKNOWN_QUERY,

@@ -26,7 +26,7 @@ from curation.ingest.readers.fields import CorpusFields
 from curation.ingest.readers.formats import FileLayout, beir_file
 from curation.ingest.readers.json_paths import rest_of
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import metadata_json, text_of
+from curation.ingest.readers.values import field_text, metadata_json
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -223,7 +223,7 @@ def snapshot_id_of(versions: Mapping[str, str]) -> str:
     return digest(sorted(versions.items()))
 
 
-def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
+def _resolved_fields(records: Records, asked: CorpusFields) -> CorpusFields:
     used = records.resolve(asked)
     if used.title is None and not used.body:
         records.refuse_columns(
@@ -247,7 +247,7 @@ def known_versions(cursor: Cursor) -> KnownVersions:
 
 def read_documents(records: Records, asked: CorpusFields, taken: CorpusBuilder) -> None:
     """Read the documents of the next file into `taken`."""
-    fields = _fields(records, asked)
+    fields = _resolved_fields(records, asked)
     before, named = Counter(taken.left_out), 0
     taken.sources.append(records.source)
     taken.units.append(records.unit)
@@ -295,20 +295,16 @@ def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
     rest = rest_of(values, used | {*valid.values()}, fields.inside)
     document = Document(
-        document_id=text_of(values.get(fields.id or "")).strip(),
+        document_id=field_text(values, fields.id).strip(),
         content_hash="",
-        title=_text(values, fields.title),
-        body="\n".join(filter(None, (_text(values, name) for name in fields.body))),
-        url=_text(values, fields.url) or None,
-        published=_text(values, fields.date) or None,
-        group_key=_text(values, fields.group) or None,
+        title=field_text(values, fields.title),
+        body="\n".join(filter(None, (field_text(values, name) for name in fields.body))),
+        url=field_text(values, fields.url) or None,
+        published=field_text(values, fields.date) or None,
+        group_key=field_text(values, fields.group) or None,
         metadata=metadata_json(rest | {name: values[column] for name, column in valid.items()}),
     )
     return document._replace(content_hash=content_hash_of(document))
-
-
-def _text(values: Mapping[str, Any], name: str | None) -> str:
-    return "" if name is None else text_of(values.get(name))
 
 
 def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Records) -> bool:

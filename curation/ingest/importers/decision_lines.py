@@ -9,7 +9,7 @@ from curation.core.progress import Progress, silent
 from curation.ingest.readers.fields import DecisionFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import field_text
 
 
 class DecisionLine(NamedTuple):
@@ -38,13 +38,11 @@ def read_decision_lines(
     """
     records = Records(path, layout, progress, judged=True)
     used = records.resolve(fields or DecisionFields())
-    columns = [name or "" for name in (used.query, used.document, used.grade, used.reason)]
     lines = []
     for record in records:
-        query, document_id, grade, reason_here = (
-            text_of(record.fields.get(name)).strip() for name in columns
+        query, document_id, grade, own_reason = (
+            field_text(record.fields, name).strip()
+            for name in (used.query, used.document, used.grade, used.reason)
         )
-        lines.append(
-            DecisionLine(record.line, query, document_id, grade, reason_here or reason.strip(), used)
-        )
+        lines.append(DecisionLine(record.line, query, document_id, grade, own_reason or reason.strip(), used))
     return lines

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from curation.core.errors import InputError, refuse_problems
 from curation.core.similarity.quotes import outside_of, places_of
 from curation.core.spans import Span, Spans, union
+from curation.ingest.readers.problems import excerpt
 from curation.ingest.readers.values import text_of, whole_number
 
 NAMES = {
@@ -60,10 +61,10 @@ def stated_evidence(value: Any) -> tuple[StatedEvidence, ...]:
     if isinstance(content, str) and not content.strip():
         return ()
     items = content if isinstance(content, Sequence) and not isinstance(content, str) else [content]
-    return tuple(_stated(item) for item in items if item is not None)
+    return tuple(_stated_range(item) for item in items if item is not None)
 
 
-def _stated(item: Any) -> StatedEvidence:
+def _stated_range(item: Any) -> StatedEvidence:
     if isinstance(item, str):
         if not item.strip():
             raise InputError(f"the evidence has an empty quote; {FORM}")
@@ -76,7 +77,7 @@ def _stated(item: Any) -> StatedEvidence:
     }
     start, end = whole_number(texts["start"]), whole_number(texts["end"])
     if (start is None or end is None) and (texts["start"] or texts["end"] or not texts["quote"]):
-        raise InputError(f"evidence {_short(text_of(dict(item)))} has no whole numbers as offsets; {FORM}")
+        raise InputError(f"evidence {excerpt(text_of(dict(item)))} has no whole numbers as offsets; {FORM}")
     return StatedEvidence(start, end, texts["quote"])
 
 
@@ -91,7 +92,7 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
     spans, problems = [], []
     for stated_evidence in stated:
         try:
-            spans.append(_located(stated_evidence, body))
+            spans.append(_located_span(stated_evidence, body))
         except ValueError as error:
             at = f"line {stated_evidence.line or line}: " if line else ""
             problems.append(f"{at}{error} (document {document_id!r})")
@@ -108,24 +109,19 @@ def in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence
     )
 
 
-def _located(evidence: StatedEvidence, body: str) -> Span:
+def _located_span(evidence: StatedEvidence, body: str) -> Span:
     if evidence.start is None or evidence.end is None:
         places = places_of(evidence.quote, body)
         if len(places) == 1:
             return places[0]
         times = f"{len(places):,} times" if places else "not"
-        raise ValueError(f"the quote “{_short(evidence.quote)}” is {times} in the text; expected once")
+        raise ValueError(f"the quote “{excerpt(evidence.quote)}” is {times} in the text; expected once")
     if outside := outside_of(body, [(evidence.start, evidence.end)]):
         raise ValueError(outside)
     there = body[evidence.start : evidence.end]
     if evidence.quote and evidence.quote.split() != there.split():
         raise ValueError(
-            f"the text has “{_short(there)}” from {evidence.start:,} to {evidence.end:,}; expected the quote "
-            f"“{_short(evidence.quote)}”"
+            f"the text has “{excerpt(there)}” from {evidence.start:,} to {evidence.end:,}; "
+            f"expected the quote “{excerpt(evidence.quote)}”"
         )
     return evidence.start, evidence.end
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -65,13 +65,13 @@ def one_judgment_a_pair(
         by_key.setdefault(judgment.key, []).append(judgment)
     problems: list[str] = []
     counts: Counter[str] = Counter(left_out)
-    judgment_of = {key: _joined(_latest(given, counts), counts, problems) for key, given in by_key.items()}
+    judgment_of = {key: _join(_keep_latest(given, counts), counts, problems) for key, given in by_key.items()}
     left_out.update(counts)
     refuse_problems(problems, way_out=_ONE_GRADE)
     return judgment_of
 
 
-def _latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
+def _keep_latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
     """Return an annotator's judgments of a pair without grades that a later different grade replaces."""
     times = [judgment.submitted_at for judgment in given if judgment.submitted_at is not None]
     if len(times) < len(given) or len({judgment.grade for judgment in given}) == 1:
@@ -81,7 +81,7 @@ def _latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[Impor
     return latest
 
 
-def _joined(given: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
+def _join(given: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
     """Join an annotator's judgments of a pair to one judgment."""
     first, *others = given
     joined = first

@@ -1,7 +1,7 @@
-"""Judgments from a file: who gave which grade to which document for which query.
+"""Judgments of a file: annotator, query, document and grade.
 
-Three shapes are read: long (a judgment a row), wide (a pair a row, a column per annotator) and TREC qrels.
-All become one list, which `labeling.imported` adds to the project.
+Three shapes are read: long (a judgment per row), wide (a pair per row, a column per annotator) and TREC
+qrels. All become one list, which `labeling.imported` adds to the project.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from curation.ingest.readers.times import NO_TIME, ImportedTimes
 from curation.ingest.readers.values import (
     CANNOT_TELL,
     UNGRADED,
+    field_text,
     grade_key,
     grade_word,
     is_no_value,
     map_to_write,
-    text_of,
     whole_number,
 )
 from curation.store import Store
@@ -67,7 +67,7 @@ _YES = ("true", "1", "1.0", "yes", "t", "y")
 
 
 class _Cell(NamedTuple):
-    """One grade as the file has it; `query` is an id or a text, `query_text` '' or the text of that id."""
+    """A grade as written in the file; `query` is an id or a text, `query_text` the text of that id or ''."""
 
     line: int
     query: str
@@ -105,25 +105,25 @@ def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> Ju
 
 
 class JudgmentFile:
-    """A file of judgments, read and compared with the project's guide, queries and documents; writes nothing.
+    """Reader of a file of judgments, which compares them with the project's guide, queries and documents.
 
     Attributes
     ----------
-    judgments: in the order of the file.
-    source: the file's name. unit: what a record's number counts, 'line' or 'row'.
-    new_queries: queries that the judgments are about and the project does not hold.
-    known_as: the file's id → the project's, of queries whose text the project knew under an id of its own.
-    left_out: reason → number of cells; unknown: the names of unknown queries and documents among them.
-    unread: what could not be read of judgments that are taken without it → number of cells.
+    judgments: judgments in the order of the file.
+    source: the file's name. unit: noun for a record's number, 'line' or 'row'.
+    new_queries: queries of the judgments that are new to the project.
+    known_as: the file's id → the project's id, for queries whose text the project knew.
+    left_out: reason → number of cells. unknown: names of unknown queries and documents.
+    unread: kind of values that could not be read → number of judgments without such a value.
 
     Parameters
     ----------
-    grade_map, skip_unknown: as for `labeling.imported.import_judgments`.
+    grade_map, skip_unknown: see `labeling.imported.import_judgments`.
 
     Raises
     ------
-    InputError: the file cannot be read, or judgments cannot be taken; all of them together.
-    RefusedError: there is no corpus yet.
+    InputError: the file cannot be read, or judgments are invalid; the error lists all problems.
+    RefusedError: there is no corpus.
     """
 
     def __init__(
@@ -157,20 +157,20 @@ class JudgmentFile:
         taken = {*fields.used.values(), *fields.annotator_columns}
         self._marks = mark_columns(records.columns, taken, judged=True)
         self._times = ImportedTimes(fields.date_order)
-        self.judgments = self._read()
+        self.judgments = self._read_judgments()
         if not self.judgments:
             records.refuse_nothing_taken("judgment", self.left_out)
         self.source, self.unit = records.source, records.unit
         self.unknown, self.unread = self._unknown.names, dict(self._times.unread)
 
-    def _read(self) -> list[ImportedJudgment]:
-        """Return the judgments, in the order of the file; raises what was wrong with it."""
+    def _read_judgments(self) -> list[ImportedJudgment]:
+        """Return the judgments in the order of the file; raise all problems of the file."""
         cells: list[_Cell] = []
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for record in self._records:
                 cells += self._cells(record)
         self._documents.ask(cell.document for cell in cells)
-        judgments = list(filter(None, map(self._judgment, cells)))
+        judgments = list(filter(None, map(self._judgment_of, cells)))
         self._note_all()
         self._unknown.settle(self.left_out)
         if self.fields.evidence:
@@ -183,7 +183,7 @@ class JudgmentFile:
         ]
 
     def _note_all(self) -> None:
-        """Note the problems that concern the whole file."""
+        """Note the problems of the whole file."""
         for (_, why), lines in self._bad.items():
             more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
             self._problems.add(lines[0], f"{why}{more}", self._grade_map_to_write())
@@ -196,7 +196,7 @@ class JudgmentFile:
             self._problems.add_general(f"no time in {self.fields.time!r} could be read", NO_TIME)
 
     def _grade_map_to_write(self) -> str:
-        """Return the option for all bad grades of the file, with those that are mapped."""
+        """Return the advice to map all unknown grades of the file."""
         known = {text: grade_word(grade) for text, grade in self._grade_map.items()}
         scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._guide.scale)
         written = map_to_write(known | {text: "?" for text, _ in self._bad})
@@ -213,34 +213,34 @@ class JudgmentFile:
                 self._rejected.append((record.line, column, word))
             self.left_out[f"marked {word}"] += 1
             return
-        query, document = _value(values, fields.query), _value(values, fields.document)
-        graders = fields.annotator_columns or {fields.grade or "": self._annotator(values)}
-        named = fields.annotator_map
-        cannot_tell = _value(values, fields.cannot_tell).casefold() in _YES
+        names = ("query", "query_text", "document", "annotator", "note", "cannot_tell")
+        texts = {name: field_text(values, getattr(fields, name)).strip() for name in names}
+        cannot_tell = texts["cannot_tell"].casefold() in _YES
+        graders = fields.annotator_columns or {
+            fields.grade or "": fields.annotator_name or texts["annotator"]
+        }
         for column, annotator in graders.items():
+            grade = " + ".join(field_text(values, column).strip().splitlines())
             yield _Cell(
                 record.line,
-                query.strip(),
-                _value(values, fields.query_text),
-                document.strip(),
-                named.get(annotator, annotator),
-                CANNOT_TELL[0] if cannot_tell else self._given or _on_one_line(_value(values, column)),
-                _value(values, fields.note) or None,
+                texts["query"],
+                texts["query_text"],
+                texts["document"],
+                fields.annotator_map.get(annotator, annotator),
+                CANNOT_TELL[0] if cannot_tell else self._given or grade,
+                texts["note"] or None,
                 time=values.get(fields.time) if fields.time else None,
                 evidence=values.get(fields.evidence) if fields.evidence else None,
             )
 
-    def _annotator(self, values: Mapping[str, Any]) -> str:
-        return self.fields.annotator_name or _value(values, self.fields.annotator)
-
-    def _judgment(self, cell: _Cell) -> ImportedJudgment | None:
-        """Return the judgment of a cell, or None: then it is counted, or noted as a problem."""
+    def _judgment_of(self, cell: _Cell) -> ImportedJudgment | None:
+        """Return the judgment of a cell; None for a cell that is counted or noted as a problem."""
         if not self._is_graded(cell) or not self._is_complete(cell):
             return None
-        query = self._query(cell)
+        query = self._query_of(cell)
         known = self._is_document(cell)
         try:
-            grade = self._grade(cell.grade)
+            grade = self._grade_of(cell.grade)
         except ValueError as error:
             self._bad.setdefault((cell.grade, str(error)), []).append(cell.line)
             return None
@@ -271,24 +271,21 @@ class JudgmentFile:
         return not why
 
     def _is_a_grade(self, text: str) -> bool:
-        """Return whether the map or the guide has a grade of that name, such as None."""
+        """Return whether the map or the guide has a grade of that name, such as "None"."""
         return grade_key(text) in self._grade_map or self._guide.named(text) is not None
 
     def _is_complete(self, cell: _Cell) -> bool:
         missing = [what for what in ("query", "document", "annotator") if not getattr(cell, what)]
         if missing:
-            self._problems.add(
-                cell.line, f"a grade without {' and '.join(missing)}", "Complete these rows, or remove them."
-            )
-        if len(cell.note or "") > MAX_NOTE_LENGTH:
-            self._problems.add(
-                cell.line,
-                f"a note of {len(cell.note or ''):,} characters; at most {MAX_NOTE_LENGTH:,} are kept",
-            )
+            problem = f"a grade without {' and '.join(missing)}"
+            self._problems.add(cell.line, problem, "Complete these rows, or remove them.")
+        if (length := len(cell.note or "")) > MAX_NOTE_LENGTH:
+            problem = f"a note of {length:,} characters; at most {MAX_NOTE_LENGTH:,} are kept"
+            self._problems.add(cell.line, problem)
         return not missing
 
-    def _query(self, cell: _Cell) -> Query | None:
-        """Return the project's query of that id or text, else a new one if the file has its text."""
+    def _query_of(self, cell: _Cell) -> Query | None:
+        """Return the project's query of that id or text, or a new query if the file has its text."""
         text = redact(cell.query_text if cell.query_text != cell.query else "")
         try:
             query = self._queries.find(cell.query, cell.line)
@@ -308,9 +305,7 @@ class JudgmentFile:
         return self._of_text(cell, text.text)
 
     def _of_text(self, cell: _Cell, text: str) -> Query:
-        """Return the query of the cell's text, and of its id where the file has both; compared when all is
-        read.
-        """
+        """Return the query of the cell's text and id, which `compare_named` compares later."""
         normalised = normalise_query(text)
         query_id = cell.query if self._queries.by == "id" else ""
         if not query_id or holds_address(query_id):
@@ -328,10 +323,8 @@ class JudgmentFile:
             self._unknown.note(UNKNOWN_DOCUMENT, cell.document, cell.line)
         return known
 
-    def _grade(self, text: str) -> int | None:
-        """Return the grade on the guide's scale, None for cannot-tell; a ValueError says why it is
-        no grade.
-        """
+    def _grade_of(self, text: str) -> int | None:
+        """Return the grade on the guide's scale, or None for cannot-tell; a ValueError names the problem."""
         key, guide = grade_key(text), self._guide
         if key in self._grade_map:
             grade = self._grade_map[key]
@@ -346,11 +339,3 @@ class JudgmentFile:
         if outside:
             raise ValueError(outside)
         return grade
-
-
-def _on_one_line(text: str) -> str:
-    return " + ".join(text.splitlines())
-
-
-def _value(values: Mapping[str, Any], name: str | None) -> str:
-    return "" if name is None else text_of(values.get(name)).strip()

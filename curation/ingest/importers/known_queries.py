@@ -88,20 +88,20 @@ class KnownQueries:
         of_id = None if by == "text" else self.of_id(name)
         if by == "id":
             return of_id
-        query = self.of_text(normalise_query(redact(name).text))
-        others = [query for query in query if query != of_id]
+        of_text = self.of_text(normalise_query(redact(name).text))
+        others = [query for query in of_text if query != of_id]
         if of_id is not None and others:
             raise InputError(
                 f"{name!r} is the id of the query {of_id.text!r}, and the text of the query "
                 f"{others[0].query_id!r}: write id:{name} or text:{name}"
             )
         if len(others) > 1:
-            ids = ", ".join(query.query_id for query in query)
+            ids = ", ".join(query.query_id for query in of_text)
             raise InputError(f"several queries have the text {name!r} ({ids}): name one by its id")
-        if of_id is None and not query and by is None and name.startswith(("id:", "text:")):
+        if of_id is None and not of_text and by is None and name.startswith(("id:", "text:")):
             kind, _, rest = name.partition(":")
             return self.find(rest.strip(), "id" if kind == "id" else "text")
-        return of_id or (query[0] if query else None)
+        return of_id or (of_text[0] if of_text else None)
 
 
 class QueryColumn:

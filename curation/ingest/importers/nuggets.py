@@ -70,7 +70,7 @@ def import_nuggets(
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
             if (query := rows.query_of(record)) is not None:
-                for nugget in _nuggets(record, used, records, rows):
+                for nugget in _nuggets_of_record(record, used, records, rows):
                     importance_of = nuggets_of.setdefault(query, {})
                     if importance_of.get(nugget.text, nugget.vital) is not nugget.vital:
                         twice = f"{nugget.text[:60]!r} is both vital and okay"
@@ -80,7 +80,7 @@ def import_nuggets(
     rows.check(nuggets_of, "nugget")
     whole = {query: [Nugget(*item) for item in nuggets.items()] for query, nuggets in nuggets_of.items()}
     with store.transaction(appends=True) as cursor:
-        changes = _append(cursor, whole, records.source, author)
+        changes = _append_nuggets(cursor, whole, records.source, author)
         if any(changes):
             event = {"source": records.source, "new": changes[0], "changed": changes[1]}
             record_event(cursor, "import nuggets", event, author)
@@ -110,7 +110,7 @@ def write_nuggets(
         require_author(cursor, author, *WRITERS)
         if not cursor.execute("SELECT 1 FROM queries WHERE query_id = ?", [query_id]).fetchone():
             raise NotFoundError(f"The project has no query {query_id!r}.")
-        changes = _append(cursor, {query_id: written}, PEOPLE, author, call_id)
+        changes = _append_nuggets(cursor, {query_id: written}, PEOPLE, author, call_id)
         if any(changes):
             detail = {"query": query_id, "nuggets": len(written)} | ({"call": call_id} if call_id else {})
             record_event(cursor, "write nuggets", detail, author)
@@ -145,7 +145,7 @@ def nuggets_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget
     return nuggets
 
 
-def _append(
+def _append_nuggets(
     cursor: Cursor,
     nuggets_of: Mapping[str, Sequence[Nugget]],
     source: str,
@@ -181,7 +181,7 @@ def _append(
     return changes
 
 
-def _nuggets(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
+def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
     """Return the nuggets of a record, whose cell has one nugget or a list of objects or texts."""
     value = record.fields.get(used.nugget or "")
     nuggets = []
@@ -217,12 +217,8 @@ def problems_of(text: str) -> list[str]:
     if not text:
         return ["a nugget is empty; write a fact, or leave the line out"]
     if len(text) > MAX_NUGGET_LENGTH:
-        return [
-            (
-                f"a nugget has {pluralize(len(text), 'character')}, at most {MAX_NUGGET_LENGTH} are taken: "
-                f"{text[:60]!r}…"
-            )
-        ]
+        length = pluralize(len(text), "character")
+        return [f"a nugget has {length}, at most {MAX_NUGGET_LENGTH} are taken: {text[:60]!r}…"]
     if text != printable(text):
         return [f"{printable(text)!r} has a control character; write it without"]
     return [f"{text!r} has personal data; write it without"] if redact(text).kinds else []

@@ -106,16 +106,15 @@ _PLACEHOLDER = re.compile(r"\[[a-z-]+\]")
 _WORTH_A_LOOK = re.compile(
     r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}"
 )
+"""What an ASCII text has if any pattern matches it."""
 MAX_PLAIN_LENGTH = 15
 """Limit of the length of a word that cannot be a key."""
 _NOTHING: Counter[str] = Counter()  # to make one costs more than to read most texts
-_DIGIT_LIKE = bytes.maketrans(b"-.", b"00")
-_HARMLESS = bytes(byte for byte in range(128) if byte not in b"0123456789-.:@([")
 
 
 @dataclass(frozen=True)
-class PersonalDataPattern:
-    """A pattern of personal data, with the check that a match must pass.
+class Rule:
+    """A rule for personal data: a pattern, and the check that a match must pass.
 
     The group `it` of the pattern, or the whole match, is replaced.
 
@@ -126,8 +125,8 @@ class PersonalDataPattern:
     """
 
     kind: str
-    written: str
     digits: int
+    written: str
     check: Check = bool
     announced: bool = False
     restarts: bool = True
@@ -184,7 +183,7 @@ def looks_random(token: str) -> bool:
     bare = _JOINTS.sub("", token)
     digits = sum(sign.isdigit() for sign in bare)
     steps = max(1, len(bare) - 1)
-    caseless = _changes(_CASELESS.sub("a", bare))
+    caseless = _count_changes(_CASELESS.sub("a", bare))
     if len(bare) >= 24 and min(digits, len(bare) - digits) >= 4 and caseless >= 0.25 * steps:
         return True
     classes = _SMALL.sub("a", _CAPITAL.sub("A", bare))
@@ -192,11 +191,11 @@ def looks_random(token: str) -> bool:
         len(bare) >= 20
         and digits >= 2
         and bare.lower() != bare != bare.upper()
-        and _changes(classes) >= 0.45 * steps
+        and _count_changes(classes) >= 0.45 * steps
     )
 
 
-def _changes(signs: str) -> int:
+def _count_changes(signs: str) -> int:
     """Return the number of neighboring characters that differ in class; all digits are one class."""
     classes = DIGIT.sub("0", signs)
     return sum(left != right for left, right in pairwise(classes))
@@ -247,10 +246,6 @@ def _has_digit(token: str) -> bool:
 
 def _has_three_parts(token: str) -> bool:
     return token.count(".") == 2
-
-
-def _rule(kind: str, digits: int, written: str, check: Check = bool, **more: bool) -> PersonalDataPattern:
-    return PersonalDataPattern(kind, written, digits, check, **more)
 
 
 def valid_number(*modules: str) -> Callable[[str], bool]:
@@ -314,34 +309,34 @@ NATIONAL_IDS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
 
 # In this order: what holds a check or a sign of its own goes before what is known by its shape.
 RULES = (
-    _rule("key", 0, r"(?<=://)[^\s/@:\[\]]+:[^\s/@\[\]]+(?=@)"),
-    _rule(
+    Rule("key", 0, r"(?<=://)[^\s/@:\[\]]+:[^\s/@\[\]]+(?=@)"),
+    Rule(
         "key",
         0,
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----\S*(?: [A-Z0-9+/=]{16,})*"
         r"(?: ?-----END [A-Z0-9 ]{0,40}-----)?",
     ),
-    _rule("key", 0, rf"{_A}eyJ[\w-]{{8,}}+(?:\.[\w-]{{8,}}+\.[\w-]*+)?", _has_three_parts, restarts=False),
-    _rule("key", 1, rf"{_A}(?:{_KNOWN_KEYS})", _has_digit),
-    _rule(
+    Rule("key", 0, rf"{_A}eyJ[\w-]{{8,}}+(?:\.[\w-]{{8,}}+\.[\w-]*+)?", _has_three_parts, restarts=False),
+    Rule("key", 1, rf"{_A}(?:{_KNOWN_KEYS})", _has_digit),
+    Rule(
         "email",
         0,
         r"(?<![\w.+%-])[\w.+%'-]{1,64}(?:@| ?[(\[]at[)\]] ?)"
         r"(?:[^\W_](?:[\w-]{0,62})\.)+[^\W\d_]{2,24}(?![\w-])",
     ),
-    _rule("iban", 8, rf"{_A}(?:{_IBAN})", is_iban),
-    *(_rule("card", 14, f"{_A}{form}{_Z}", is_card, announced=True) for form in _CARDS),
-    _rule("ip", 4, rf"(?<![\w.]){_IP}(?![\w]|\.[0-9])", is_public_ip),
-    _rule(
+    Rule("iban", 8, rf"{_A}(?:{_IBAN})", is_iban),
+    *(Rule("card", 14, f"{_A}{form}{_Z}", is_card, announced=True) for form in _CARDS),
+    Rule("ip", 4, rf"(?<![\w.]){_IP}(?![\w]|\.[0-9])", is_public_ip),
+    Rule(
         "ip",
         4,
         rf"{_A}ip(?: address| adresse| addr)?[ :=]{{1,3}}(?P<it>{_IP})(?![\w]|\.[0-9])",
         _is_global_ip,
     ),
-    _rule("ip", 4, r"(?<![\w:.])(?P<it>[23][0-9a-f]{3}:[0-9a-f:]{2,34})(?![\w:])", is_public_ip6),
-    _rule("mac", 0, r"(?<![\w:-])[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}(?![\w:-])"),
+    Rule("ip", 4, r"(?<![\w:.])(?P<it>[23][0-9a-f]{3}:[0-9a-f:]{2,34})(?![\w:])", is_public_ip6),
+    Rule("mac", 0, r"(?<![\w:-])[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}(?![\w:-])"),
     *(
-        _rule(
+        Rule(
             f"national id: {name}",
             6,
             pattern.replace("<A>", _STRICT_A).replace("<Z>", _STRICT_Z),
@@ -350,22 +345,22 @@ RULES = (
         )
         for name, pattern, check in NATIONAL_IDS
     ),
-    _rule("phone", 9, rf"{_A}(?<!\+)\+ ?[1-9](?:[ ./()-]{{0,2}}[0-9]){{8,14}}{_Z}", _is_phone),
-    _rule("phone", 9, rf"{_STRICT_A}00[1-9](?:[ ./()-]{{0,2}}[0-9]){{8,12}}{_STRICT_Z}", _is_phone),
-    _rule(
+    Rule("phone", 9, rf"{_A}(?<!\+)\+ ?[1-9](?:[ ./()-]{{0,2}}[0-9]){{8,14}}{_Z}", _is_phone),
+    Rule("phone", 9, rf"{_STRICT_A}00[1-9](?:[ ./()-]{{0,2}}[0-9]){{8,12}}{_STRICT_Z}", _is_phone),
+    Rule(
         "phone",
         10,
         rf"{_STRICT_A}(?:1[ .-])?(?:\([2-9][0-9]{{2}}\) ?|[2-9][0-9]{{2}}[ .-])"
         rf"[2-9][0-9]{{2}}[ .-][0-9]{{4}}{_STRICT_Z}",
         announced=True,
     ),
-    _rule(
+    Rule(
         "phone",
         10,
         rf"{_STRICT_A}0[1-9](?:([ .-])[0-9]{{2}})(?:\1[0-9]{{2}}){{3}}{_STRICT_Z}",
         announced=True,
     ),
-    _rule(
+    Rule(
         "phone",
         10,
         rf"{_STRICT_A}\(?0[1-9][0-9]{{0,4}}\)?(?:(?: ?[/-] ?|[ .])[0-9]{{3,8}}){{1,4}}"
@@ -373,14 +368,14 @@ RULES = (
         _is_trunk_phone,
         announced=True,
     ),
-    _rule("phone", 7, rf"{_A}{_PHONE_WORD}(?P<it>\(?[0-9](?:[./()-]{{0,2}}[0-9]){{6,14}}){_Z}", _is_phone),
-    _rule(
+    Rule("phone", 7, rf"{_A}{_PHONE_WORD}(?P<it>\(?[0-9](?:[./()-]{{0,2}}[0-9]){{6,14}}){_Z}", _is_phone),
+    Rule(
         "phone",
         9,
         rf"{_A}{_PHONE_WORD}(?P<it>\(?[0-9](?:[ ./()-]{{0,2}}[0-9]){{8,14}}){_Z}(?! ?[0-9])",
         _is_spaced_phone,
     ),
-    _rule(
+    Rule(
         "key",
         4,
         r"(?<![A-Za-z0-9])[A-Za-z0-9_-]{24,}(?![A-Za-z0-9])",
@@ -388,7 +383,7 @@ RULES = (
         announced=True,
         restarts=False,
     ),
-    _rule("key", 2, r"(?<![A-Za-z0-9])[A-Za-z0-9_+/=-]{20,}", looks_random, announced=True, restarts=False),
+    Rule("key", 2, r"(?<![A-Za-z0-9])[A-Za-z0-9_+/=-]{20,}", looks_random, announced=True, restarts=False),
 )
 """Patterns of personal data, in the order in which they are replaced."""
 
@@ -410,32 +405,19 @@ def redact(text: str) -> Redacted:
 
     The rules are applied until no rule matches, so that redacting the result again changes nothing.
     """
-    if text.isascii() and (is_plain(text) or not _WORTH_A_LOOK.search(text)):
+    if text.isascii() and not _WORTH_A_LOOK.search(text):
         return Redacted(text, _NOTHING)
     kinds: Counter[str] = Counter()
     count = -1
     while count < (count := kinds.total()):
-        for form in (_folded,) if text.isascii() else (_folded, _visible, normalise_query):
+        for form in (_folded_text,) if text.isascii() else (_folded_text, _visible_text, normalise_query):
             before = kinds.total()
-            replaced = _replace(form(text), kinds)
+            replaced = _replace_matches(form(text), kinds)
             text = replaced if kinds.total() > before else text
     return Redacted(text, kinds)
 
 
-def is_plain(text: str) -> bool:
-    """Return whether no pattern can match an ASCII text, because it has few digits and no `@`, `(`, `[` or
-    long word.
-
-    Most texts are plain, and this check is faster than a search. Each pattern needs one of `@([`, two colons,
-    five hyphens in a row, six digits, three digits with three dots, or 16 characters in a row.
-    """
-    rest = text.encode().translate(_DIGIT_LIKE, _HARMLESS)
-    if rest and (len(rest) > 5 or not rest.isdigit() or "-----" in text):
-        return False
-    return len(text) <= MAX_PLAIN_LENGTH or max(map(len, text.split()), default=0) <= MAX_PLAIN_LENGTH
-
-
-def _replace(text: str, kinds: Counter[str]) -> str:
+def _replace_matches(text: str, kinds: Counter[str]) -> str:
     digits = len(DIGIT.findall(text))
     for rule in RULES:
         if digits < rule.digits:
@@ -449,13 +431,13 @@ def _replace(text: str, kinds: Counter[str]) -> str:
     return text
 
 
-def _folded(text: str) -> str:
+def _folded_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
-def _visible(text: str) -> str:
+def _visible_text(text: str) -> str:
     visible = (sign for sign in without_invisible(text) if unicodedata.category(sign) != "Cf")
-    return _folded("".join(map(_ascii_digit, visible)))
+    return _folded_text("".join(map(_ascii_digit, visible)))
 
 
 def _ascii_digit(sign: str) -> str:

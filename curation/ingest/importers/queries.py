@@ -101,7 +101,7 @@ def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
         if query is not None and known.of_id(other) is None:
             row = ImportedQuery(query._replace(query_id=other), "{}", 0)
             stored = ImportedQuery(query, known.metadata[query_id], 0)
-            changed.append(_updated(stored, row))
+            changed.append(_updated_query(stored, row))
     write_queries(cursor, [], changed)
 
 
@@ -122,8 +122,8 @@ def compare_queries(
         if query.normalised != row.query.normalised:
             problems.add(row.line, clash(row.query, query, "in the project"), ONE_TEXT)
         elif first is not row:
-            problems.add(row.line, _twin(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
-        elif (updated := _updated(stored, row)) != stored:
+            problems.add(row.line, _twin_text(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
+        elif (updated := _updated_query(stored, row)) != stored:
             changed.append(updated)
         if row.has_other_id_than(query):
             known_as[row.query.query_id] = query.query_id
@@ -139,12 +139,12 @@ def _of_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Que
     if not stored:
         return None
     if len(stored) > 1 or (row.has_own_id and stored[0].query_id != query_id_of(stored[0].normalised)):
-        problems.add(row.line, _twin(row, stored), ONE_QUERY)
+        problems.add(row.line, _twin_text(row, stored), ONE_QUERY)
         return None
     return stored[0]
 
 
-def _twin(row: ImportedQuery, known: Iterable[Query], where: str = "") -> str:
+def _twin_text(row: ImportedQuery, known: Iterable[Query], where: str = "") -> str:
     query, ids = row.query, ", ".join(repr(query.query_id) for query in known)
     return f"query {query.query_id!r} has the text {query.text!r}{where}, known as {ids} in the project"
 
@@ -154,7 +154,7 @@ def clash(query: Query, other: Query, where: str) -> str:
     return f"query {query.query_id!r} has the text {query.text!r}, but {other.text!r} {where}"
 
 
-def _updated(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
+def _updated_query(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
     """Return a known query with the values of a file's row; a missing value keeps the known value."""
     source = "imported" if known.query.source == "traffic" else known.query.source
     need = row.query.information_need or known.query.information_need
@@ -177,12 +177,8 @@ def write_queries(cursor: Cursor, added: list[ImportedQuery], changed: list[Impo
                      unnest(?::TEXT[]) AS need, unnest(?::TEXT[]) AS metadata) AS new
         WHERE queries.query_id = new.query_id
         """,
-        [
-            [row.query.query_id for row in changed],
-            [row.query.source for row in changed],
-            [row.query.information_need for row in changed],
-            [row.metadata for row in changed],
-        ],
+        [[getattr(row.query, name) for row in changed] for name in ("query_id", "source", "information_need")]
+        + [[row.metadata for row in changed]],
     )
 
 
@@ -224,9 +220,8 @@ def add_query(
 def personal_problems(what: str, text: str) -> list[str]:
     """Return the sentence about personal data in a text that a person wrote; [] without personal data."""
     kinds = ", ".join(sorted(redact(text).kinds))
-    if not kinds:
-        return []
-    return [f"The {what} holds personal data ({kinds}), which goldgrade does not store. Write it without."]
+    sentence = f"The {what} holds personal data ({kinds}), which goldgrade does not store. Write it without."
+    return [sentence] if kinds else []
 
 
 def holds_address(query_id: str) -> bool:

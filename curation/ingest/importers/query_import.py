@@ -32,7 +32,6 @@ from curation.ingest.import_outcome import (
     MAX_NAMES,
     ImportOutcome,
     fields_used,
-    known_sentence,
     personal_data,
     replaced,
     withdrawn,
@@ -63,7 +62,7 @@ from curation.ingest.readers.formats import FileLayout, beir_file
 from curation.ingest.readers.json_paths import rest_of
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import metadata_json, text_of
+from curation.ingest.readers.values import field_text, metadata_json
 from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
 
 BARE = "nothing but personal data"
@@ -113,16 +112,18 @@ class QueryImport:
             shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
             sentence = f"{pluralize(self.queries, 'query', 'queries')}: {shown}."
         remarks = [fields_used(self.fields, "all others are metadata")]
-        remarks += [known_sentence(self.known_as)] if self.known_as else []
+        if self.known_as:
+            pairs = join_words([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
+            remarks.append(
+                f"{len(self.known_as):,} of them the project knew by their text and keep its id: {pairs}. "
+                "Judgments that name them by either id are understood."
+            )
         if self.answers:
             remarks.append(f"{pluralize(self.answers, 'query', 'queries')} got new reference answers.")
         if self.tags:
             shown = join_words([f"{tag} {count:,}" for tag, count in self.tags.items()], MAX_NAMES)
-            new = (
-                f" The project's own tags now include {join_words(self.declared, MAX_NAMES)}."
-                if self.declared
-                else ""
-            )
+            declared = join_words(self.declared, MAX_NAMES)
+            new = f" The project's own tags now include {declared}." if declared else ""
             remarks.append(f"Tags of the queries: {shown}. {self.tags_added:,} of them are new.{new}")
         remarks += [*personal_data(self.personal, "queries", "replaced"), *replaced(self.replaced)]
         remarks += withdrawn(self.withdrawn)
@@ -151,13 +152,13 @@ def import_queries(
     used = records.resolve(fields or QueryFields())
     left_out: Counter[str] = Counter()
     there = document_fields(store) if used.filter else set()
-    rows = _read(records, used, left_out, there)
+    rows = _read_queries(records, used, left_out, there)
     if not rows:
         records.refuse_nothing_taken("query", left_out)
     with store.transaction(appends=True) as cursor:
         added, changed, known_as = compare_queries(rows, KnownQueries.read(cursor), records.problems)
         write_queries(cursor, added, changed)
-        answered = sum(store_answers(cursor, _answers(cursor, rows, known_as), records.source, author))
+        answered = sum(store_answers(cursor, _all_answers(cursor, rows, known_as), records.source, author))
         statements = _tag_statements(cursor, rows, known_as)
         tags = Counter(statement.tag for statement in statements)
         declared = add_own_tags(cursor, tags, author)
@@ -186,7 +187,7 @@ def import_queries(
     )
 
 
-def _read(
+def _read_queries(
     records: Records, fields: QueryFields, left_out: Counter[str], there: Collection[str]
 ) -> list[ImportedQuery]:
     """Return the distinct queries of the file; `there` are the metadata fields that a filter may name."""
@@ -197,7 +198,7 @@ def _read(
             left_out[f"marked {mark[1]}"] += 1
             continue
         row = _row(record, fields, left_out, _filter(record, fields.filter, there, records.problems))
-        row = row._replace(tags=_tags(record, fields.tag, records.problems))
+        row = row._replace(tags=_tags_of_record(record, fields.tag, records.problems))
         if not row.query.normalised:
             left_out["empty query"] += 1
         elif row.is_bare:
@@ -218,20 +219,20 @@ def _row(
     record: Record, fields: QueryFields, left_out: Counter[str], wanted: dict[str, Any]
 ) -> ImportedQuery:
     values = record.fields
-    text = redact(text_of(values.get(fields.text or "")).strip())
+    text = redact(field_text(values, fields.text).strip())
     normalised = normalise_query(text.text)
-    query_id = query_id_of(normalised) if fields.id is None else text_of(values.get(fields.id)).strip()
+    query_id = query_id_of(normalised) if fields.id is None else field_text(values, fields.id).strip()
     kinds = set(text.kinds)
     if holds_address(query_id):
         query_id = query_id_of(normalised)
         kinds.add("email")
-    need = _clean(text_of(values.get(fields.information_need or "")).strip(), kinds)
+    need = _redacted(field_text(values, fields.information_need).strip(), kinds)
     in_answers: Counter[str] = Counter()
     column = fields.reference
     answers = () if column is None else cleaned_answers(values.get(column), left_out, in_answers)
     kinds |= set(in_answers)
     used = {fields.id, fields.text, fields.information_need, column, fields.filter}
-    rest = _clean(rest_of(values, used, fields.inside) | wanted, kinds)
+    rest = _redacted(rest_of(values, used, fields.inside) | wanted, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
     about = (metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
     return ImportedQuery(query, *about, tuple(dict.fromkeys(answers)))
@@ -252,9 +253,9 @@ def _filter(record: Record, column: str | None, there: Collection[str], problems
     return {FIELD: wanted, WORDS: in_words(wanted)}
 
 
-def _tags(record: Record, columns: Iterable[str], problems: Problems) -> tuple[str, ...]:
+def _tags_of_record(record: Record, columns: Iterable[str], problems: Problems) -> tuple[str, ...]:
     """Return the distinct tags in these columns."""
-    values = (_clean(record.fields.get(column), set()) for column in columns)
+    values = (_redacted(record.fields.get(column), set()) for column in columns)
     names = dict.fromkeys(name for value in values for name in tag_names(value))
     for name in names:
         if not is_tag_name(name):
@@ -262,7 +263,7 @@ def _tags(record: Record, columns: Iterable[str], problems: Problems) -> tuple[s
     return tuple(names)
 
 
-def _answers(
+def _all_answers(
     cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """Return reference answers by the project's query id."""
@@ -293,7 +294,7 @@ def _known_rows(
         yield query.query_id, row
 
 
-def _clean(value: Any, kinds: set[str]) -> Any:
+def _redacted(value: Any, kinds: set[str]) -> Any:
     """Return the value with placeholders for personal data; `kinds` collects the kinds of personal data."""
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         redacted = redact(str(value))
@@ -301,6 +302,6 @@ def _clean(value: Any, kinds: set[str]) -> Any:
         return redacted.text if redacted.kinds else value
     if isinstance(value, Mapping):
         if any(redact(str(name)).kinds for name in value):
-            return _clean(canonical_json(value), kinds)  # as a text: placeholders as names might be one
-        return {name: _clean(item, kinds) for name, item in value.items()}
-    return [_clean(item, kinds) for item in value] if isinstance(value, list | tuple) else value
+            return _redacted(canonical_json(value), kinds)  # as a text: placeholders as names might be one
+        return {name: _redacted(item, kinds) for name, item in value.items()}
+    return [_redacted(item, kinds) for item in value] if isinstance(value, list | tuple) else value

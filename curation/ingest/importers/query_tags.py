@@ -219,13 +219,8 @@ def append_statements(
     rows = cursor.execute("SELECT query_id, tag, max(revision) FROM query_tags GROUP BY ALL").fetchall()
     revisions = {(query_id, tag): revision for query_id, tag, revision in rows}
     new = [
-        (
-            statement.query_id,
-            statement.tag,
-            revisions.get((statement.query_id, statement.tag), 0) + 1,
-            statement.present,
-        )
-        for statement in statements
+        (query_id, tag, revisions.get((query_id, tag), 0) + 1, present)
+        for query_id, tag, present in statements
     ]
     names, by = ("query_id", "tag", "revision", "present"), {"by_person": by_person, "author": author}
     append_rows(cursor, "query_tags", new, names, **by, tagged_at=utc_now())

@@ -45,6 +45,10 @@ _PREDICTIONS = ("predicted_answer", "predicted_answers", "prediction")
 _NEWEST = """
     SELECT query_id, max(revision), arg_max(answers, revision) FROM reference_answers GROUP BY query_id
 """
+_REFERENCES = """
+    SELECT answers, source FROM reference_answers WHERE query_id = $query AND revision = coalesce(
+        $revision, (SELECT revision FROM current_reference_answers WHERE query_id = $query))
+"""
 
 
 class StoredReferences(NamedTuple):
@@ -71,7 +75,7 @@ def import_answers(
     """
     records = Records(path, layout, progress)
     fields = fields or ReferenceFields()
-    used = _fields(records, fields)
+    used = _resolved_fields(records, fields)
     is_guessed = fields.reference is None and any(name in records.columns for name in SYSTEM_ANSWERS)
     text = records.field("--map query", column_for(_TEXTS, records.columns) or "")
     marks = mark_columns(records.columns, used.used.values())
@@ -97,7 +101,7 @@ def import_answers(
     return rows.outcome(answers_of, changes, used)
 
 
-def _fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
+def _resolved_fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
     """Return the columns; refuse a guessed column that may have a system's answers."""
     used = records.resolve(asked)
     context = contexts_of_a_system(used.reference, records.columns)
@@ -167,9 +171,8 @@ def store_answers(
     """Store answers that differ from the current answers, and record the import."""
     changes = append_answers(cursor, answers_of, source)
     if any(changes):
-        record_event(
-            cursor, "import answers", {"source": source, "new": changes[0], "changed": changes[1]}, author
-        )
+        detail = {"source": source, "new": changes[0], "changed": changes[1]}
+        record_event(cursor, "import answers", detail, author)
     return changes
 
 
@@ -190,10 +193,5 @@ def reference_revision(cursor: Cursor, query_ids: Sequence[str]) -> dict[str, in
 
 def references_of(cursor: Cursor, query_id: str, revision: int | None = None) -> StoredReferences:
     """Return the current references of a query, or its references at a revision; () without references."""
-    if revision is None:
-        sql = "SELECT answers, source FROM current_reference_answers WHERE query_id = ?"
-        row = cursor.execute(sql, [query_id]).fetchone()
-    else:
-        sql = "SELECT answers, source FROM reference_answers WHERE query_id = ? AND revision = ?"
-        row = cursor.execute(sql, [query_id, revision]).fetchone()
-    return StoredReferences(tuple(row[0]), row[1]) if row else StoredReferences((), None)
+    rows = cursor.execute(_REFERENCES, {"query": query_id, "revision": revision}).fetchall()
+    return StoredReferences(tuple(rows[0][0]), rows[0][1]) if rows else StoredReferences((), None)

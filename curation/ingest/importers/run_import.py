@@ -25,7 +25,8 @@ from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.ingest.import_outcome import ImportOutcome, fields_used
 from curation.ingest.importers.known_queries import KnownQueries
-from curation.ingest.importers.run_lines import RunLines, with_topics
+from curation.ingest.importers.run_lines import RunLines
+from curation.ingest.importers.topics import with_topics
 from curation.ingest.importers.unknown_names import (
     UNKNOWN_DOCUMENT,
     UNKNOWN_QUERY,
@@ -35,7 +36,7 @@ from curation.ingest.importers.unknown_names import (
 from curation.ingest.readers.fields import RunFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.run_files import RunFile, RunRow
-from curation.ingest.stored_runs import RunEntry, check_name, keep_run, run_of
+from curation.ingest.stored_runs import RunEntry, check_name, store_run
 from curation.store import COMMAND_LINE, Store
 from curation.store.documents import current_versions, ids_alike
 
@@ -147,9 +148,8 @@ def import_run(
     known = with_topics(known, topics, progress)
     reader = _RunReader(file, known, documents, skip_unknown, skip_repeated)
     entries = reader.read()
-    run = run_of(name, file.source, entries)
     with store.transaction(appends=True) as cursor:
-        is_new = keep_run(cursor, run, entries, dict(reader.left_out), author)
+        run, is_new = store_run(cursor, name, file.source, entries, dict(reader.left_out), author)
     return RunImport(
         name=name,
         run_id=run.run_id,
@@ -184,8 +184,7 @@ class _RunReader:
         known_names = {UNKNOWN_QUERY: queries.alike, UNKNOWN_DOCUMENT: documents.alike}
         self.unknown = UnknownNames(file.problems, _WAYS_OUT, known_names, skip_unknown)
         self.lines = RunLines(file, queries, documents, self.unknown.note)
-        self._by_rank = file.fields.rank is not None
-        self._by_score = file.fields.score is not None
+        self._fields = file.fields
         self.unordered = 0
         self.against_scores = 0
         self.gaps = 0
@@ -197,7 +196,7 @@ class _RunReader:
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for line in self.lines:
                 lists[line.query].append(line)
-        entries = [entry for query_id in sorted(lists) for entry in self._entries(lists[query_id])]
+        entries = [entry for query_id in sorted(lists) for entry in self._entries_of_query(lists[query_id])]
         self.unknown.settle(self.left_out)
         self._problems.check()
         if not entries:
@@ -205,29 +204,29 @@ class _RunReader:
             self._problems.stop(f"no place of a ranking could be taken from it: {reasons or 'it is empty'}")
         return entries
 
-    def _entries(self, lines: list[RunRow]) -> Iterator[RunEntry]:
+    def _entries_of_query(self, lines: list[RunRow]) -> Iterator[RunEntry]:
         """Yield the ordered places of a query."""
         if any(self.lines.lacks_a_number(line) for line in lines):
             return  # what is missing was noted
-        ordered = self._ordered(lines)
+        ordered = self._ordered_lines(lines)
         best: dict[str, RunRow] = {}
         for rank, line in enumerate(ordered, 1):
             first = best.setdefault(line.document, line)
             if line.document not in self._documents:
                 continue  # reported or counted as unknown
             if first is not line:
-                self._repeated(line, first)
+                self._note_repeated(line, first)
             else:
                 yield RunEntry(line.query, line.document, rank, line.score)
 
-    def _ordered(self, lines: list[RunRow]) -> list[RunRow]:
-        if not self._by_rank:
+    def _ordered_lines(self, lines: list[RunRow]) -> list[RunRow]:
+        if self._fields.rank is None:
             return _by_score(lines)
         ordered = sorted(lines, key=lambda line: (line.rank or 0, line.line))
         self._refuse_equal_ranks(ordered)
         if _has_gaps(ordered):
             self.gaps += 1
-            return _by_score(lines) if self._by_score else ordered
+            return _by_score(lines) if self._fields.score else ordered
         if ordered != lines:
             self.unordered += 1
         scores = [line.score for line in ordered if line.score is not None]
@@ -246,7 +245,7 @@ class _RunReader:
                     "alone.",
                 )
 
-    def _repeated(self, line: RunRow, first: RunRow) -> None:
+    def _note_repeated(self, line: RunRow, first: RunRow) -> None:
         if self._skip_repeated:
             self.left_out[REPEATED] += 1
         else:

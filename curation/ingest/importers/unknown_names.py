@@ -84,19 +84,17 @@ class UnknownNames:
                 )
                 continue
             more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
-            self._problems.add(
-                lines[0],
-                f"the project has no {what.removeprefix('unknown ')} {name!r}{more}{_differs(name, other)}",
-                ONE_FORM if differs else self._ways_out[what],
-            )
+            problem = f"the project has no {what.removeprefix('unknown ')} {name!r}{more}"
+            way_out = ONE_FORM if differs else self._ways_out[what]
+            self._problems.add(lines[0], problem + _difference_clause(name, other), way_out)
 
 
 def like_known(name: str, alike: Alike) -> str:
     """Return a clause about a known name that looks like an unknown name; '' without such a name."""
-    return _differs(name, alike([name]).get(name, ""))
+    return _difference_clause(name, alike([name]).get(name, ""))
 
 
-def _differs(name: str, other: str) -> str:
+def _difference_clause(name: str, other: str) -> str:
     differs = difference_of_form(name, other)
     return f"; it differs from the known {other!r} by {differs}" if differs else ""
 

@@ -7,7 +7,7 @@ Here such a value becomes a text, and bytes become the text that they are in UTF
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -44,7 +44,7 @@ def values_of(column: pa.Array) -> list[Any]:
 
     A time that Python's calendar lacks becomes a text, such as 'infinity' and '10000-01-01T00:00:00'.
     """
-    column = _stored(column)
+    column = _storage_column(column)
     kind = column.type
     if pa.types.is_dictionary(kind):
         values = values_of(column.dictionary)
@@ -63,7 +63,7 @@ def plain_column(column: pa.Array) -> pa.Array:
     ------
     pa.ArrowException: bytes are not UTF-8, or exceed 32-bit offsets.
     """
-    column = _stored(column)
+    column = _storage_column(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if not is_any_text(column.type):
@@ -95,9 +95,9 @@ def microseconds_of(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
 
     Odd times are outside Python's calendar; `odd_moment` gives their text. Nanoseconds are cut off.
     """
-    numbers, known, unit = _counted(column)
+    numbers, known, unit = _time_numbers(column)
     margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may push it out
-    inside = _inside(numbers, unit, _FIRST + margin, _LAST - margin) & known & (abs(numbers) != _INFINITE)
+    inside = _is_within(numbers, unit, _FIRST + margin, _LAST - margin) & known & (abs(numbers) != _INFINITE)
     times = np.zeros(len(numbers), np.int64)
     times[inside] = _as_microseconds(numbers[inside], unit)
     return times, inside, np.flatnonzero(known & ~inside).tolist()
@@ -105,7 +105,7 @@ def microseconds_of(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
 
 def odd_moment(column: pa.Array, index: int) -> str:
     """Return a time outside Python's calendar as a text."""
-    number = int(column[index].cast(pa.int64() if _bits(column.type) == 64 else pa.int32()).as_py())
+    number = int(column[index].cast(pa.int64() if _bit_width(column.type) == 64 else pa.int32()).as_py())
     if abs(number) in (2**31 - 1, 2**63 - 1):
         return "infinity" if number > 0 else "-infinity"
     unit: Any = "D" if pa.types.is_date32(column.type) else getattr(column.type, "unit", "ms")
@@ -116,20 +116,20 @@ def _is_any(kinds: tuple[Callable[[pa.DataType], bool], ...], kind: pa.DataType)
     return any(is_kind(kind) for is_kind in kinds)
 
 
-def _stored(column: pa.Array) -> pa.Array:
+def _storage_column(column: pa.Array) -> pa.Array:
     """Return an extension type's column as it is stored; UUIDs become texts, 8-bit truth values booleans."""
     if isinstance(column, pa.ExtensionArray):
         name = column.type.extension_name
         if name == "arrow.uuid":
-            return pa.array(map(_uuid, column.storage.to_pylist()), pa.string())
+            return pa.array(map(_uuid_text, column.storage.to_pylist()), pa.string())
         column = column.storage
-        return column.cast(pa.bool_()) if name == "arrow.bool8" else _stored(column)
+        return column.cast(pa.bool_()) if name == "arrow.bool8" else _storage_column(column)
     if pa.types.is_run_end_encoded(column.type):
         return pc.run_end_decode(column)
     return column
 
 
-def _uuid(value: bytes | None) -> str | None:
+def _uuid_text(value: bytes | None) -> str | None:
     return None if value is None else str(uuid.UUID(bytes=value))
 
 
@@ -159,49 +159,50 @@ def _moment_values(column: pa.Array) -> list[Any]:
             plain: list[Any] = column.to_pylist()
             return plain
     times, known, odd = microseconds_of(column)
-    kind = column.type
-    if pa.types.is_date(kind):
-        days = pa.array(times // (_DAY * _MICROSECOND), mask=~known)
-        values: list[Any] = days.cast(pa.int32()).cast(pa.date32()).to_pylist()
-    else:
-        zone = zone if known_zone(zone) else "UTC"
-        values = pa.array(times, mask=~known).cast(pa.timestamp("us", zone)).to_pylist()
-    for index in odd:
-        values[index] = odd_moment(column, index)
-    return values
+    moments = pa.array(times, mask=~known).cast(pa.timestamp("us", zone if known_zone(zone) else "UTC"))
+    values = moments.cast(pa.date32()) if pa.types.is_date(column.type) else moments
+    return _with_texts(values, odd, lambda index: odd_moment(column, index))
 
 
 def _clock_values(column: pa.Array) -> list[Any]:
     """Return times of day; 24:00 and later times become texts."""
-    numbers, known, unit = _counted(column)
-    inside = _inside(numbers, unit, 0, _DAY - 1) & known
-    values = _microsecond_values(numbers, inside, unit, pa.time64("us"))
-    for index in np.flatnonzero(known & ~inside).tolist():
+    numbers, known, unit = _time_numbers(column)
+    inside = _is_within(numbers, unit, 0, _DAY - 1) & known
+
+    def clock_text(index: int) -> str:
         minutes, second = divmod(int(numbers[index]) // _PER_SECOND[unit], 60)
-        values[index] = f"{minutes // 60:02}:{minutes % 60:02}:{second:02}"
-    return values
+        return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}"
+
+    values = _in_microseconds(numbers, inside, unit, pa.time64("us"))
+    return _with_texts(values, np.flatnonzero(known & ~inside).tolist(), clock_text)
 
 
 def _duration_values(column: pa.Array) -> list[Any]:
-    numbers, known, unit = _counted(column)
+    """Return durations; a duration that Python lacks becomes a text."""
+    numbers, known, unit = _time_numbers(column)
     most = _INFINITE // _MICROSECOND - 1
-    inside = known & (_inside(numbers, unit, -most, most) | (_PER_SECOND[unit] >= _MICROSECOND))
-    values = _microsecond_values(numbers, inside, unit, pa.duration("us"))
-    for index in np.flatnonzero(known & ~inside).tolist():
-        values[index] = f"{numbers[index]} {unit}"
-    return values
+    inside = known & (_is_within(numbers, unit, -most, most) | (_PER_SECOND[unit] >= _MICROSECOND))
+    values = _in_microseconds(numbers, inside, unit, pa.duration("us"))
+    odd = np.flatnonzero(known & ~inside).tolist()
+    return _with_texts(values, odd, lambda index: f"{numbers[index]} {unit}")
 
 
-def _microsecond_values(numbers: Numbers, inside: Mask, unit: str, kind: pa.DataType) -> list[Any]:
-    """Return numbers of a unit as values of a type in microseconds; None for numbers outside the bounds."""
-    shown = _as_microseconds(np.where(inside, numbers, 0), unit)
-    values: list[Any] = pa.array(shown, mask=~inside).cast(kind).to_pylist()
-    return values
+def _in_microseconds(numbers: Numbers, inside: Mask, unit: str, kind: pa.DataType) -> pa.Array:
+    """Return numbers of a unit as values of a type in microseconds; null for numbers outside the bounds."""
+    return pa.array(_as_microseconds(np.where(inside, numbers, 0), unit), mask=~inside).cast(kind)
 
 
-def _counted(column: pa.Array) -> tuple[Numbers, Mask, str]:
+def _with_texts(values: pa.Array, odd: Iterable[int], text_of: Callable[[int], str]) -> list[Any]:
+    """Return the values as Python objects, with texts at the odd places."""
+    objects: list[Any] = values.to_pylist()
+    for index in odd:
+        objects[index] = text_of(index)
+    return objects
+
+
+def _time_numbers(column: pa.Array) -> tuple[Numbers, Mask, str]:
     """Return the numbers that Arrow stores for times, which numbers are known, and their unit."""
-    whole = column.cast(pa.int64() if _bits(column.type) == 64 else pa.int32()).cast(pa.int64())
+    whole = column.cast(pa.int64() if _bit_width(column.type) == 64 else pa.int32()).cast(pa.int64())
     known = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False), bool)
     numbers = np.asarray(whole.fill_null(0).to_numpy(zero_copy_only=False), np.int64)
     if pa.types.is_date32(column.type):
@@ -209,11 +210,11 @@ def _counted(column: pa.Array) -> tuple[Numbers, Mask, str]:
     return numbers, known & (numbers != _NO_TIME), getattr(column.type, "unit", "ms")
 
 
-def _bits(kind: pa.DataType) -> int:
+def _bit_width(kind: pa.DataType) -> int:
     return int(kind.bit_width)
 
 
-def _inside(numbers: Numbers, unit: str, first: int, last: int) -> Mask:
+def _is_within(numbers: Numbers, unit: str, first: int, last: int) -> Mask:
     """Return whether numbers of a unit are within bounds in seconds, including the last second."""
     seconds = numbers // _PER_SECOND[unit]
     return np.asarray((seconds >= first) & (seconds <= last))
@@ -246,7 +247,7 @@ def _map_values(column: pa.Array) -> list[Any]:
     kind = column.type
     pair = pa.struct([pa.field("key", kind.key_type), pa.field("value", kind.item_type)])
     lists = _list_values(column.cast(pa.list_(pair)))
-    return [None if pairs is None else {_key(pair): pair["value"] for pair in pairs} for pairs in lists]
+    return [None if pairs is None else {_key_text(pair): pair["value"] for pair in pairs} for pairs in lists]
 
 
 _KINDS: list[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], list[Any]]]] = [
@@ -261,6 +262,6 @@ _KINDS: list[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], list[Any]
 ]
 
 
-def _key(pair: dict[str, Any]) -> str:
+def _key_text(pair: dict[str, Any]) -> str:
     key = pair["key"]
     return key if isinstance(key, str) else str(key)

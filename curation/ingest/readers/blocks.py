@@ -107,8 +107,8 @@ class _TableReader:
         self._quoted, self._spaced = layout.format == "csv", layout.format == "trec"
         self._line = 1
         sign = re.escape(delimiter)
-        cell = rf'(?:"(?:[^"]++|"")*+"|[^"{sign}]*+)'
-        self._regular = re.compile(rf"{cell}(?:{sign}{cell})*+".encode())
+        cell = rf'(?:"(?:[^"]++|"")*+"|[^"{sign}\r\n]*+)'
+        self._regular = re.compile(rf"(?:{cell}(?:{sign}{cell})*+(?:\r?\n|\Z))*+".encode())
 
     def blocks(self) -> Iterator[Block]:
         start = self._data.readline(MAX_LINE_LENGTH)
@@ -119,7 +119,7 @@ class _TableReader:
             start = b""
         while raw := start + self._data.read(BLOCK):
             start = b""
-            yield self._block(self._whole_rows(raw))
+            yield self._block_of(self._whole_rows(raw))
 
     def _whole_rows(self, raw: bytes) -> bytes:
         """Read on to a line end outside of quoted cells, as far as the number of quotes shows it."""
@@ -139,18 +139,18 @@ class _TableReader:
         return rest
 
     def _skip_header(self, raw: bytes) -> None:
-        text = self._text(raw).decode()
+        text = self._as_utf8(raw).decode()
         if text.count("\r") != text.count("\r\n"):
             raise NeedsRowReader
         try:
-            names: list[str] = next(self._reader(iter([text])), [])
+            names: list[str] = next(self._csv_reader(iter([text])), [])
         except csv.Error:
             raise NeedsRowReader from None
         if tuple(name.strip() for name in names) != self._names:
             raise NeedsRowReader  # the header goes on on the next line, or begins later
         self._line += 1
 
-    def _text(self, raw: bytes) -> bytes:
+    def _as_utf8(self, raw: bytes) -> bytes:
         """Return the bytes as UTF-8."""
         if b"\0" in raw:
             raise NeedsRowReader
@@ -162,13 +162,13 @@ class _TableReader:
             raise NeedsRowReader from None
         return raw if self._encoding.startswith("utf-8") else text.encode()
 
-    def _reader(self, lines: Iterator[str]) -> Any:
+    def _csv_reader(self, lines: Iterator[str]) -> Any:
         if self._quoted:
             return csv.reader(lines, delimiter=self._delimiter, strict=True)
         return csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
 
-    def _block(self, raw: bytes) -> Block:
-        raw = self._text(raw)
+    def _block_of(self, raw: bytes) -> Block:
+        raw = self._as_utf8(raw)
         if len(raw) >= _MAX_BYTES:
             raise NeedsRowReader
         if self._spaced:
@@ -191,20 +191,7 @@ class _TableReader:
             return False
         if b"\r" in raw and raw.count(b"\r") != raw.count(b"\r\n"):
             return False
-        return not self._quoted or self._quotes_are_regular(raw)
-
-    def _quotes_are_regular(self, raw: bytes) -> bool:
-        end = 0
-        while (quote := raw.find(b'"', end)) >= 0:
-            begin = raw.rfind(b"\n", end, quote) + 1 or end
-            end = raw.find(b"\n", quote)
-            line = raw[begin:] if end < 0 else raw[begin:end]
-            if self._regular.fullmatch(line.removesuffix(b"\r")) is None:
-                return False
-            if end < 0:
-                return True
-            end += 1
-        return True
+        return not self._quoted or b'"' not in raw or self._regular.fullmatch(raw) is not None
 
     def _by_column(self, raw: bytes) -> Block | None:
         """Return the rows as Arrow reads them; None if Arrow does not find one row in each line."""
@@ -241,7 +228,7 @@ class _TableReader:
         return Block(lines, columns)
 
     def _by_row(self, raw: bytes) -> Block:
-        reader = self._reader(io.StringIO(raw.decode(), newline="" if self._quoted else None))
+        reader = self._csv_reader(io.StringIO(raw.decode(), newline="" if self._quoted else None))
         width = len(self._names)
         numbers: list[int] = []
         rows: list[list[str]] = []

@@ -148,14 +148,14 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         read = self._binary.read(min(len(buffer), _READ))
         buffer[: len(read)] = read
-        self._check(read)
+        self._check_bounds(read)
         return len(read)
 
     def close(self) -> None:
         self._binary.close()
         super().close()
 
-    def _check(self, read: bytes) -> None:
+    def _check_bounds(self, read: bytes) -> None:
         end = read.rfind(b"\n")
         self._line = self._line + len(read) if end < 0 else len(read) - end - 1
         self._blank = 0 if read.strip() else self._blank + len(read)
@@ -174,11 +174,11 @@ def too_deep(text: str, value: object) -> bool:
         depth += 1
         if depth > MAX_NESTING:
             return True
-        level = [item for value in level for item in _inside(value)]
+        level = [item for value in level for item in _inner_containers(value)]
     return False
 
 
-def _inside(value: object) -> list[object]:
+def _inner_containers(value: object) -> list[object]:
     """Return the lists and objects directly inside a value."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [item for item in inner if isinstance(item, dict | list)]

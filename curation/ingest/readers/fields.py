@@ -119,7 +119,7 @@ def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> st
     while path and within is None:
         within = _column_in(field.usual, columns, path, path != inside)
         path = path.rpartition(".")[0]
-    inner = _inner(field.usual, columns) if field.needed or field.leads else None
+    inner = _column_by_last_part(field.usual, columns) if field.needed or field.leads else None
     if not field.needed:
         return within or outside or inner
     if field.usual[0] in columns:
@@ -166,20 +166,20 @@ def _column_in(usual: Iterable[str], columns: Sequence[str], place: str, is_arou
 
 def like(names: Iterable[str], columns: Sequence[str]) -> str | None:
     """Return the column with the first of the names that any column has, apart from case and punctuation."""
-    bare = {_bare(name): name for name in reversed(columns)}
-    return next((bare[_bare(name)] for name in names if _bare(name) in bare), None)
+    bare = {_bare_name(name): name for name in reversed(columns)}
+    return next((bare[_bare_name(name)] for name in names if _bare_name(name) in bare), None)
 
 
-def _inner(usual: Iterable[str], columns: Sequence[str]) -> str | None:
+def _column_by_last_part(usual: Iterable[str], columns: Sequence[str]) -> str | None:
     """Return the column whose last part is a usual name; None if two columns have the first such name."""
-    parts = [(_bare(column.rpartition(".")[2]), column) for column in columns if "." in column]
-    for name in map(_bare, usual):
+    parts = [(_bare_name(column.rpartition(".")[2]), column) for column in columns if "." in column]
+    for name in map(_bare_name, usual):
         if matching := [column for part, column in parts if part == name]:
             return matching[0] if len(matching) == 1 else None
     return None
 
 
-def _bare(name: str) -> str:
+def _bare_name(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
@@ -194,7 +194,7 @@ class FileColumns:
     @property
     def used(self) -> dict[str, str]:
         """Return field → column that was read for it, or several columns with commas."""
-        texts = {name: ", ".join(filter(None, columns)) for name, columns in self._given.items()}
+        texts = {name: ", ".join(filter(None, columns)) for name, columns in self._named_as.items()}
         return {name: text for name, text in texts.items() if text}
 
     def named(self, but: Collection[str]) -> dict[str, str | None]:
@@ -202,16 +202,16 @@ class FileColumns:
         of `but`.
         """
         return {
-            name: "" if name in but else next(iter(columns), None) for name, columns in self._given.items()
+            name: "" if name in but else next(iter(columns), None) for name, columns in self._named_as.items()
         }
 
     @property
     def unused(self) -> list[str]:
         """Return the columns that were not read."""
-        return [column for column in self.columns if column not in self._read]
+        return [column for column in self.columns if column not in self._read_columns]
 
     @property
-    def _given(self) -> dict[str, Sequence[str | None]]:
+    def _named_as(self) -> dict[str, Sequence[str | None]]:
         """Return field → columns that are named for it, or (None,)."""
         given = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
         return {
@@ -220,8 +220,8 @@ class FileColumns:
         }
 
     @property
-    def _read(self) -> set[str | None]:
-        return {column for columns in self._given.values() for column in columns}
+    def _read_columns(self) -> set[str | None]:
+        return {column for columns in self._named_as.values() for column in columns}
 
 
 _QUERY = FileField(
@@ -411,8 +411,8 @@ class JudgmentFields(FileColumns):
     date_order: str | None = None
 
     @property
-    def _read(self) -> set[str | None]:
-        return super()._read | set(self.annotator_columns)
+    def _read_columns(self) -> set[str | None]:
+        return super()._read_columns | set(self.annotator_columns)
 
 
 @dataclass(frozen=True)

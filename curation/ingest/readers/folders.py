@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 from curation.core.digests import file_digest
 from curation.core.errors import InputError
 
-_HIDDEN = ("_", ".")
+HIDDEN = ("_", ".")
 """Beginnings of the names that Spark and other tools write beside the data."""
+_MISSING = "there is no such place; expected a folder or a file"
 
 
 def is_address(location: str | Path) -> bool:
@@ -35,21 +35,14 @@ def checksum_of(path: Path) -> str:
 
     Raises
     ------
-    InputError: the file cannot be read.
+    InputError: the file does not exist or cannot be read.
     """
-    with _readable(path):
-        return file_digest(path)
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Raise errors of the file system within the block as an InputError that names the path."""
     try:
-        yield
+        return file_digest(path)
     except FileNotFoundError as error:
-        raise InputError(["there is no such place; expected a folder or a file"], path=path) from error
+        raise InputError([_MISSING], path=path) from error
     except OSError as error:
-        raise InputError([f"cannot be read: {error.strerror}"], path=path) from error
+        _refuse_unreadable(error)
 
 
 def files_at(location: str | Path) -> dict[str, Path]:
@@ -63,21 +56,22 @@ def files_at(location: str | Path) -> dict[str, Path]:
     """
     refuse_address(location)
     root = Path(location).absolute()
-    with _readable(root):
-        root.stat()
-        paths = [root] if root.is_file() else [*_files_below(root)]
+    if not root.exists():
+        raise InputError([_MISSING], path=root)
+    paths = [root] if root.is_file() else [*files_below(root)]
     if not paths:
         raise InputError(["holds no file"], path=root, way_out="Expected files of records.")
     named = {"" if path == root else path.relative_to(root).as_posix(): path for path in paths}
     return dict(sorted(named.items()))
 
 
-def _files_below(root: Path) -> Iterator[Path]:
-    for folder, folders, files in os.walk(root, onerror=_raise, followlinks=True):
-        folders[:] = [name for name in folders if not name.startswith(_HIDDEN)]
-        paths = (Path(folder, name) for name in files if not name.startswith(_HIDDEN))
+def files_below(root: Path, hidden: tuple[str, ...] = HIDDEN) -> Iterator[Path]:
+    """Yield the files of a folder and of its folders, without names that begin with a hidden character."""
+    for folder, folders, files in os.walk(root, onerror=_refuse_unreadable, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(hidden)]
+        paths = (Path(folder, name) for name in files if not name.startswith(hidden))
         yield from filter(Path.is_file, paths)
 
 
-def _raise(error: OSError) -> NoReturn:
-    raise error
+def _refuse_unreadable(error: OSError) -> NoReturn:
+    raise InputError([f"cannot be read: {error.strerror}"], path=error.filename) from error

@@ -29,7 +29,7 @@ def object_of(value: Any) -> dict[str, Any] | None:
     return value if isinstance(value, dict) and value and not is_list else None
 
 
-def _opened(name: str, value: Any) -> dict[str, Any] | None:
+def _opened_object(name: str, value: Any) -> dict[str, Any] | None:
     return value if name in _WRAPPERS and isinstance(value, dict) else object_of(value)
 
 
@@ -50,7 +50,7 @@ def hold_objects(values: Iterable[Any]) -> bool:
 def inner_columns(fields: Mapping[str, Any], before: str = "") -> Iterator[str]:
     """Yield the paths of the values inside the objects of a record."""
     for name, value in fields.items():
-        inside = _opened(name, value)
+        inside = _opened_object(name, value)
         if inside is not None and (len(inside) <= _MAX_OPENED_VALUES or name in _WRAPPERS):
             yield from inner_columns(inside, f"{before}{name}.")
         elif before and inside is None:
@@ -65,7 +65,7 @@ def value_at(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
     if path in fields:
         return (fields[path],)
     for at in (index for index, sign in enumerate(path) if sign == "."):
-        inside = _opened(path[:at], fields.get(path[:at]))
+        inside = _opened_object(path[:at], fields.get(path[:at]))
         values = value_at(inside, path[at + 1 :]) if inside is not None else ()
         if values:
             is_one = path[:at] == "fields" and isinstance(values[0], list) and len(values[0]) == 1
@@ -89,5 +89,5 @@ def rest_of(fields: Mapping[str, Any], used: Collection[str | None], place: str)
         if name not in dropped and not name.startswith(("_", f"{root}."))
     }
     [inside] = value_at(fields, place) or ({},)
-    paths = {name: f"{place}.{name}" for name in _opened(place, inside) or {}}
+    paths = {name: f"{place}.{name}" for name in _opened_object(place, inside) or {}}
     return outside | {name: value_at(fields, path)[0] for name, path in paths.items() if path not in used}

@@ -118,7 +118,7 @@ def json_rows(
     if first is not None and _begins_a_text(first[1]):
         before = "\n" * (first[0] - 1)
         rest = (line for _, line in numbered)
-        yield from _entries(clean(whole_text(chain([before, f"{first[1]}\n"], rest), problems)), problems)
+        yield from _entries_of(clean(whole_text(chain([before, f"{first[1]}\n"], rest), problems)), problems)
         return
     second = next(filled, None)
     for number, line in chain(filter(None, [first, second]), filled):
@@ -132,7 +132,7 @@ def json_rows(
             continue
         value = clean(value) if "\\u" in line else value
         if second is None and isinstance(value, dict) and records_in(value) != [value]:
-            yield from _entries(value, problems)
+            yield from _entries_of(value, problems)
         elif isinstance(value, dict):
             hits = hits_of(value)
             yield from ((number, record) for record in ([value] if hits is None else hits))
@@ -195,7 +195,7 @@ def whole_text(lines: Iterable[str], problems: Problems) -> Any:
         return problems.stop(str(error), "Expected lines with an object each, or a list of objects.")
 
 
-def _entries(value: Any, problems: Problems) -> Iterator[Row]:
+def _entries_of(value: Any, problems: Problems) -> Iterator[Row]:
     problems.unit = "entry"
     for number, record in enumerate(value if isinstance(value, list) else records_in(value), 1):
         if isinstance(record, dict):

@@ -28,23 +28,29 @@ DIGITS = "id of more than 15 digits"
 """Kind of values that are counted, because a spreadsheet keeps only 15 digits of a number."""
 _SMUGGLED = re.compile("[\udc80-\udcff]")
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
-_PACKED = {
-    b"PK\x03\x04": "a zip archive",
-    b"BZh": "packed with bzip2",
-    b"\xfd7zXZ": "packed with xz",
-    b"\x28\xb5\x2f\xfd": "packed with zstd",
+_ONE_RECORD = "expected one record a line"
+_UNPACK = (
+    "only gzip is read as it is",
+    "Unpack it first. A folder of BEIR may stay packed for `goldgrade import collection`.",
+)
+_FETCH = (
+    _ONE_RECORD,
+    "It may be a page that asks to sign in: fetch the file again, and look at it in an editor first.",
+)
+_AS_CSV = (_ONE_RECORD, "Save the table as CSV.")
+_UNREAD = {
+    b"pk\x03\x04": ("a zip archive", *_UNPACK),
+    b"bzh": ("packed with bzip2", *_UNPACK),
+    b"\xfd7zxz": ("packed with xz", *_UNPACK),
+    b"\x28\xb5\x2f\xfd": ("packed with zstd", *_UNPACK),
+    b"<!doctype html": ("a web page", *_FETCH),
+    b"<html": ("a web page", *_FETCH),
+    b"%pdf": ("a PDF document", *_AS_CSV),
+    b"\x89png": ("a picture", *_AS_CSV),
+    b"\xff\xd8\xff": ("a picture", *_AS_CSV),
+    b"\xd0\xcf\x11\xe0": ("a spreadsheet or a document of an office program", *_AS_CSV),
 }
-_SIGN_IN = "It may be a page that asks to sign in: fetch the file again, and look at it in an editor first."
-_AS_CSV = "Save the table as CSV."
-_NO_TABLE = {
-    b"<!doctype html": ("a web page", _SIGN_IN),
-    b"<html": ("a web page", _SIGN_IN),
-    b"%pdf": ("a PDF document", _AS_CSV),
-    b"\x89png": ("a picture", _AS_CSV),
-    b"\xff\xd8\xff": ("a picture", _AS_CSV),
-    b"\xd0\xcf\x11\xe0": ("a spreadsheet or a document of an office program", _AS_CSV),
-}
-"""Beginning of a file that is no table, in small letters → its kind, and advice."""
+"""Beginning of a file that is not read, in small letters → its kind, what was expected, and advice."""
 _GZIP = b"\x1f\x8b"
 _BLANK = b" \t\r\n\v\f"
 _BLANK_READ = 1 << 20
@@ -67,11 +73,11 @@ def cleaned_value(value: Any, replaced: Counter[str]) -> Any:
     if isinstance(value, str):
         return clean(value, replaced)
     if isinstance(value, dict):
-        return {clean(str(name), replaced): _inner(item, replaced) for name, item in value.items()}
-    return [_inner(item, replaced) for item in value] if isinstance(value, list) else value
+        return {clean(str(name), replaced): _cleaned_item(item, replaced) for name, item in value.items()}
+    return [_cleaned_item(item, replaced) for item in value] if isinstance(value, list) else value
 
 
-def _inner(value: Any, replaced: Counter[str]) -> Any:
+def _cleaned_item(value: Any, replaced: Counter[str]) -> Any:
     if isinstance(value, bytes):  # no text, or Arrow would have said it
         replaced[BYTES] += 1
         return None
@@ -103,15 +109,12 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
     except OSError as error:
         problems.stop(f"cannot be read: {error.strerror}")
     if not start:
-        problems.stop("is empty; expected one record a line", _AGAIN)
+        problems.stop(f"is empty; {_ONE_RECORD}", _AGAIN)
     _refuse_blank(path, problems)
-    for magic, what in _PACKED.items():
-        if start.startswith(magic) and path.suffix.lower() != ".xlsx":
-            way_out = "Unpack it first. A folder of BEIR may stay packed for `goldgrade import collection`."
-            problems.stop(f"is {what}; only gzip is read as it is", way_out)
-    for begins, (what, way_out) in _NO_TABLE.items():
-        if start.lower().lstrip().startswith(begins):
-            problems.stop(f"is {what}; expected one record a line", way_out)
+    for begins, (what, expected, way_out) in _UNREAD.items():
+        is_sheet = what == "a zip archive" and path.suffix.lower() == ".xlsx"
+        if start.lower().lstrip().startswith(begins) and not is_sheet:
+            problems.stop(f"is {what}; {expected}", way_out)
     if path.suffix.lower() == ".gz" and not start.startswith(_GZIP):
         problems.stop("is named .gz but holds no gzip data", "Fetch the file again, or rename it.")
 
@@ -129,7 +132,7 @@ def _refuse_blank(path: Path, problems: Problems) -> None:
                 return
             part = file.read(_BLANK_READ)
             if not part:
-                problems.stop("holds nothing but blank lines; expected one record a line", _AGAIN)
+                problems.stop(f"holds nothing but blank lines; {_ONE_RECORD}", _AGAIN)
 
 
 def text_lines(
@@ -143,7 +146,7 @@ def text_lines(
     """
     number, bad_lines, first_bad = 0, 0, ""
     try:
-        with _open(path, encoding, newline) as text:
+        with _open_text(path, encoding, newline) as text:
             for number, line in enumerate(text, 1):
                 if not line.isascii() and (bad := _SMUGGLED.search(line)):
                     bad_lines += 1
@@ -169,7 +172,7 @@ def text_lines(
         problems.add_general(f"{first_bad} is not {encoding}{more}", _other_encoding(path, encoding))
 
 
-def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
+def _open_text(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
     # utf-8-sig reads the byte order mark that spreadsheets write as what it is, not as a letter.
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     binary = bounded(unpacked(path))

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 
 from curation.ingest.readers.arrow_values import is_any_text, known_zone, values_of
 from curation.ingest.readers.bounds import OF_PARQUET, OutOfBoundsError, most_unpacked, refuse_beyond
-from curation.ingest.readers.formats import refuse_names_twice
 from curation.ingest.readers.lines import ZONE, cleaned_value
 from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.text_tables import refuse_names_twice
 
 READ_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, RuntimeError)
 """Errors that Arrow raises for a damaged file, or for a feature that Arrow does not support."""
@@ -57,7 +57,7 @@ def parquet_batches(
         unpacked = 0
         for batch in file.iter_batches(min(most_rows, max(1, most // largest)), columns=wanted):
             batch = batch.select(wanted)  # a name with a dot is also a path into a column of objects
-            unpacked += sum(map(_size, batch.columns))
+            unpacked += sum(map(_size_of, batch.columns))
             refuse_beyond(most, unpacked)
             yield batch
 
@@ -75,20 +75,6 @@ def parquet_rows(
         values = map(values_of, batch.columns)
         names = batch.schema.names
         yield from (dict(zip(names, row, strict=True)) for row in zip(*values, strict=True))
-
-
-def column_names(path: Path) -> list[str]:
-    """Return the names of the columns."""
-    with open_parquet(path) as file:
-        return list(file.schema_arrow.names)
-
-
-def unread_columns(path: Path, rows: int) -> dict[str, str]:
-    """Return the columns whose first rows cannot be read → Arrow's error."""
-    if not _why_unread(path, None, rows):
-        return {}
-    names = column_names(path)
-    return {name: why for name in names if (why := _why_unread(path, [name], rows))}
 
 
 def unknown_zones(path: Path) -> dict[str, str]:
@@ -129,14 +115,14 @@ def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
     return max(1, int(described.total_byte_size * max(1, -(-values // max(1, described.num_rows)))))
 
 
-def _size(column: pa.Array) -> int:
+def _size_of(column: pa.Array) -> int:
     """Return the bytes of a column's values; each repetition of a value counts."""
     kind = column.type
     if pa.types.is_map(kind):
-        return _size(column.keys) + _size(column.items) + _OF_A_VALUE * len(column)
+        return _size_of(column.keys) + _size_of(column.items) + _OF_A_VALUE * len(column)
     if pa.types.is_nested(kind):
         inner = column.flatten()
-        return sum(map(_size, inner if isinstance(inner, list) else [inner]))
+        return sum(map(_size_of, inner if isinstance(inner, list) else [inner]))
     if pa.types.is_dictionary(kind) and is_any_text(kind.value_type):
         lengths = pc.binary_length(column.dictionary.cast(pa.large_binary()))
         size = pc.sum(lengths.take(column.indices)).as_py() or 0
@@ -155,9 +141,12 @@ class ParquetTable:
     def first_rows(self, number: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return the first rows of all readable columns; note other columns in `damaged`."""
         try:
-            names = column_names(self._path)
+            with open_parquet(self._path) as file:
+                names = list(file.schema_arrow.names)
             refuse_names_twice(names, self._problems)
-            self.damaged = unread_columns(self._path, number)
+            if _why_unread(self._path, None, number):
+                whys = {name: _why_unread(self._path, [name], number) for name in names}
+                self.damaged = {name: why for name, why in whys.items() if why}
         except READ_ERRORS as error:
             self._problems.stop(f"cannot be read as Parquet: {first_line(error)}")
         if names and len(self.damaged) == len(names):

@@ -14,10 +14,15 @@ _UNDECODED = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
 MAX_EXCERPT_LENGTH = 60
 
 
+def excerpt(text: str) -> str:
+    """Return the beginning of a text on one line, for a sentence or a cell."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_EXCERPT_LENGTH else f"{line[: MAX_EXCERPT_LENGTH - 1]}…"
+
+
 def quoted_excerpt(text: str) -> str:
-    """Return the beginning of a text for a sentence, in quotes and on one line."""
-    line = " ".join(text[: 4 * MAX_EXCERPT_LENGTH].split())
-    return repr(f"{line[:MAX_EXCERPT_LENGTH]}…" if len(line) > MAX_EXCERPT_LENGTH else line)
+    """Return the beginning of a long text in quotes."""
+    return repr(excerpt(text[: 4 * MAX_EXCERPT_LENGTH]))
 
 
 class Problems:
@@ -46,7 +51,7 @@ class Problems:
         self.add_general(f"{self.unit} {number}: {problem}", way_out)
         if len(self._sentences) >= self.LIMIT:
             self._ways_out[f"Reading stopped after {self.LIMIT} problems: there may be more."] = None
-            raise self._error()
+            raise self._as_error()
 
     def add_general(self, problem: str, way_out: str = "") -> None:
         """Note a problem of the file as a whole."""
@@ -62,12 +67,12 @@ class Problems:
     def stop(self, problem: str, way_out: str = "") -> NoReturn:
         """Raise an InputError with this problem and all earlier problems."""
         self.add_general(problem, way_out)
-        raise self._error()
+        raise self._as_error()
 
     def check(self) -> None:
         """Raise an InputError with all problems, if there are any."""
         if self._sentences:
-            raise self._error()
+            raise self._as_error()
 
-    def _error(self) -> InputError:
+    def _as_error(self) -> InputError:
         return InputError(list(self._sentences), path=self.path, way_out="\n".join(self._ways_out))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from curation.core.progress import Progress, silent
 from curation.core.text import join_words
 from curation.ingest.readers.fields import FileColumns, FileField, column_for, file_fields, leading_object
-from curation.ingest.readers.formats import FileLayout, TextTable, check_layout, find_format, qrels_rows
+from curation.ingest.readers.formats import FileLayout, check_layout, find_format
 from curation.ingest.readers.json_paths import has_objects, hold_objects, inner_columns, object_of, value_at
 from curation.ingest.readers.json_records import json_rows
 from curation.ingest.readers.lines import (
@@ -37,6 +37,7 @@ from curation.ingest.readers.lines import (
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.sheets import sheet_rows
 from curation.ingest.readers.smart import smart_rows
+from curation.ingest.readers.text_tables import TextTable, qrels_rows
 from curation.ingest.readers.tool_records import UnlikeFormatError, flatten_tool_record, tool_format_of
 from curation.ingest.readers.trec import trec_rows
 from curation.ingest.readers.values import UnfitIdError, id_text, text_of, whole_number
@@ -113,7 +114,7 @@ class Records:
         self._judged = judged
         self._wanted: tuple[str, ...] | None = None
         self._parquet: ParquetTable | None = None
-        rows = self._rows()
+        rows = self._read_rows()
         first = list(islice(rows, _PEEK))
         if not first:
             self.problems.check()
@@ -154,7 +155,7 @@ class Records:
 
         An empty name asks for no column.
         """
-        return self._column(option, asked, FileField("", tuple(usual)))
+        return self._find_column(option, asked, FileField("", tuple(usual)))
 
     def need(
         self, option: str, asked: str | None, usual: Sequence[str], what: str, ids: bool = False
@@ -162,7 +163,7 @@ class Records:
         """Return the column as `field` does; a file without the column is refused."""
         field = FileField("", tuple(usual), what, ids=ids)
         self._inside = self._inside or leading_object([field], self.columns, {"": asked})
-        return self._column(option, asked, field)
+        return self._find_column(option, asked, field)
 
     def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
         """Return the file's columns for the fields of its kind, without the fields of `but`."""
@@ -173,10 +174,10 @@ class Records:
             if field.name in but:
                 continue
             if field.several:
-                columns = [self._column(field.option, name, field) for name in given or (None,)]
+                columns = [self._find_column(field.option, name, field) for name in given or (None,)]
                 used[field.name] = tuple(name for name in columns if name)
             else:
-                used[field.name] = column = self._column(field.option, given, field)
+                used[field.name] = column = self._find_column(field.option, given, field)
                 if not field.objects:
                     self._refuse_objects(field.option, column)
         others = tuple(name for name in self.columns if name not in self._graded)
@@ -186,7 +187,7 @@ class Records:
             used["inside"] = self._inside
         return replace(asked, columns=others, **used)
 
-    def _column(self, option: str, asked: str | None, field: FileField) -> str | None:
+    def _find_column(self, option: str, asked: str | None, field: FileField) -> str | None:
         if asked == "":
             column = None
         elif asked is None:
@@ -287,7 +288,7 @@ class Records:
             self._texts = {name: option for name, option in self._texts.items() if option in _QUERY_TEXTS}
         rows: Iterator[Record] = self._records
         if self._parquet is not None:
-            rows = self._unnested(starmap(Record, self._parquet.all_rows(self._wanted)))
+            rows = self._divided_records(starmap(Record, self._parquet.all_rows(self._wanted)))
         for done, record in enumerate(rows, 1):
             for path in self._paths:
                 record.fields.update((path, value) for value in value_at(record.fields, path))
@@ -334,7 +335,7 @@ class Records:
                 problem = f"{name!r} is {text_of(value)}, {error}; expected an id, as text or a whole number"
                 self.problems.add(record.line, problem, IDS_AS_TEXT)
 
-    def _unnested(self, rows: Iterator[Record]) -> Iterator[Record]:
+    def _divided_records(self, rows: Iterator[Record]) -> Iterator[Record]:
         if self._judged is None:
             yield from rows
             return
@@ -347,12 +348,12 @@ class Records:
             except UnlikeFormatError as error:
                 self.problems.add(line, f"has the keys of {error}, and another format", "Export it again.")
 
-    def _rows(self) -> Iterator[Record]:
+    def _read_rows(self) -> Iterator[Record]:
         if self.format == "parquet":
             from curation.ingest.readers.parquet import ParquetTable
 
             self._parquet = ParquetTable(self._path, self.problems, self._replaced)
-            return self._unnested(starmap(Record, self._parquet.first_rows(_PEEK)))
+            return self._divided_records(starmap(Record, self._parquet.first_rows(_PEEK)))
         clean_value = partial(cleaned_value, replaced=self._replaced)
         if self.format == "xlsx":
             rows = sheet_rows(self._path, self.problems)
@@ -360,13 +361,13 @@ class Records:
         newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
         lines = text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
         if self.format == "jsonl":
-            return self._unnested(starmap(Record, json_rows(lines, self.problems, clean_value)))
+            return self._divided_records(starmap(Record, json_rows(lines, self.problems, clean_value)))
         if self.format in CLASSIC_ROWS:
             rows = CLASSIC_ROWS[self.format](lines, self.problems)
             return (Record(number, clean_value(fields)) for number, fields in rows)
         if self.format == "qrels":
             return starmap(Record, qrels_rows(lines, self.problems))
-        self._text_table = TextTable(lines, self.format, self._layout, self.problems)
+        self._text_table = TextTable(lines, self.format == "csv", self._layout.columns, self.problems)
         return starmap(Record, self._text_table)
 
     def _note_bytes(self, record: Record) -> None:

@@ -81,17 +81,17 @@ def run_columns(
     try:
         return RunColumns(
             np.concatenate([block.lines for block in parts]),
-            _names(_column(parts, query)),
-            _names(_column(parts, document)),
-            None if rank is None else _ranks(_column(parts, rank)),
-            None if score is None else _scores(_column(parts, score)),
-            {field: _texts(_column(parts, name)) for field, name in chunk.items()},
+            _as_names(_joined_column(parts, query)),
+            _as_names(_joined_column(parts, document)),
+            None if rank is None else _as_ranks(_joined_column(parts, rank)),
+            None if score is None else _as_scores(_joined_column(parts, score)),
+            {field: _as_texts(_joined_column(parts, name)) for field, name in chunk.items()},
         )
     except (pa.ArrowException, UnicodeDecodeError):
         raise NeedsRowReader from None
 
 
-def _column(blocks: list[Block], name: str) -> pa.Array:
+def _joined_column(blocks: list[Block], name: str) -> pa.Array:
     column = pa.concat_arrays([block.columns[name] for block in blocks])
     if column.null_count:
         raise NeedsRowReader
@@ -102,7 +102,7 @@ def _is_text(column: pa.Array) -> bool:
     return bool(pa.types.is_string(column.type))
 
 
-def _texts(column: pa.Array) -> pa.Array:
+def _as_texts(column: pa.Array) -> pa.Array:
     if pa.types.is_integer(column.type):
         column = column.cast(pa.string())
     if not _is_text(column):
@@ -110,15 +110,15 @@ def _texts(column: pa.Array) -> pa.Array:
     return column
 
 
-def _names(column: pa.Array) -> Names:
-    encoded = _texts(column).dictionary_encode()
+def _as_names(column: pa.Array) -> Names:
+    encoded = _as_texts(column).dictionary_encode()
     values = [name.strip() for name in encoded.dictionary.to_pylist()]
     if not all(values) or any("\0" in name for name in values):
         raise NeedsRowReader
     return Names(ints_of(encoded.indices), values)
 
 
-def _scores(column: pa.Array) -> Floats:
+def _as_scores(column: pa.Array) -> Floats:
     if not (_is_text(column) or pa.types.is_integer(column.type) or column.type in _FLOATS):
         raise NeedsRowReader
     scores: Floats = floats_of(column.cast(pa.float64(), safe=False))
@@ -127,7 +127,7 @@ def _scores(column: pa.Array) -> Floats:
     return scores
 
 
-def _ranks(column: pa.Array) -> Ints:
+def _as_ranks(column: pa.Array) -> Ints:
     if _is_text(column):
         long = ints_of(pc.binary_length(column)).max(initial=0) >= _LONG
         if long or not pc.all(pc.and_(pc.string_is_ascii(column), pc.ascii_is_decimal(column))).as_py():

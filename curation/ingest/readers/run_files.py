@@ -15,7 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.ingest.readers.blocks import Block, NeedsRowReader, read_blocks
 from curation.ingest.readers.fields import ChunkFields, RunFields
-from curation.ingest.readers.formats import FileLayout, suffix_of
+from curation.ingest.readers.formats import SUFFIXES, FileLayout, first_lines, known_format, suffix_of
 from curation.ingest.readers.json_records import UnreadJSONError, read_json
 from curation.ingest.readers.lines import refuse_unreadable, text_lines
 from curation.ingest.readers.problems import Problems
@@ -33,17 +32,10 @@ from curation.ingest.readers.values import text_of, whole_number
 
 FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet", "xlsx")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
-_SUFFIXES = {
+_SUFFIXES = SUFFIXES | {
     ".trec": "trec",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
     ".json": "ranx-json",
-    ".parquet": "ranx-parquet",
-    ".pq": "ranx-parquet",
-    ".xlsx": "xlsx",
+    **dict.fromkeys((".parquet", ".pq"), "ranx-parquet"),
 }
 _ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines say --format jsonl."
 _HEADER = "For a file without a header say --no-header --columns query,document,rank,score."
@@ -104,9 +96,9 @@ class RunFile:
         if self.format in ("trec", "ranx-json"):
             self._refuse_names(fields or RunFields())
             self.fields = RunFields("query", "document", "rank" if self.format == "trec" else None, "score")
-            self._rows = self._trec() if self.format == "trec" else self._json()
+            self._rows = self._trec_rows() if self.format == "trec" else self._json_rows()
         else:
-            self.fields, self._rows = self._table(fields or RunFields())
+            self.fields, self._rows = self._open_table(fields or RunFields())
 
     @property
     def chunk_columns(self) -> dict[str, str]:
@@ -127,16 +119,16 @@ class RunFile:
 
         No problem is noted, and iterating is still possible.
         """
-        return self._kept or self._columns()
+        return self._kept or self._parse_columns()
 
     def keep_columns(self) -> bool:
         """Keep all rows as columns, so that `columns` does not parse the file again; return whether this is
         possible.
         """
-        self._kept = self._columns()
+        self._kept = self._parse_columns()
         return self._kept is not None
 
-    def _columns(self) -> RunColumns | None:
+    def _parse_columns(self) -> RunColumns | None:
         fields = self.fields
         query, document, rank, score = fields.query, fields.document, fields.rank, fields.score
         if not query or not document:
@@ -144,45 +136,38 @@ class RunFile:
         try:
             chunks = self.chunk_columns
             wanted = [name for name in (query, document, rank, score, *chunks.values()) if name]
-            columns = run_columns(self._blocks(wanted), query, document, rank, score, chunks)
+            columns = run_columns(self._read_blocks(wanted), query, document, rank, score, chunks)
         except NeedsRowReader:
             return None
         self._progress(f"reading {self.source}", len(columns.lines), len(columns.lines))
         return columns
 
-    def _blocks(self, wanted: list[str]) -> Iterable[Block]:
+    def _read_blocks(self, wanted: list[str]) -> Iterable[Block]:
         if self.format == "trec":
             layout = FileLayout("trec", self._layout.encoding, TREC_COLUMNS, header=False)
             return read_blocks(self._path, layout, " ", wanted)
         return () if self._records is None else self._records.blocks(wanted)
 
     def _find_format(self) -> str:
-        asked = self._layout.format
-        if asked is not None and asked not in FORMATS:
-            self.problems.stop(f"there is no run format {asked!r}", f"Formats: {', '.join(FORMATS)}.")
-        format = (
-            asked or _SUFFIXES.get(suffix_of(self._path)) or ("trec" if self._looks_like_trec() else None)
+        format = known_format(self._layout.format, FORMATS, self._format_of_file, self.problems)
+        is_list = (
+            format == "ranx-json" and not self._layout.format and _RECORDS.match(next(self._text_lines(), ""))
         )
-        if format == "ranx-json" and not asked and _RECORDS.match(next(self._lines(), "")):
-            format = "jsonl"
-        if format is None:
-            self.problems.stop(
-                "neither its name nor its beginning tells what format it is in",
-                f"Name it with --format ({', '.join(FORMATS)}).",
-            )
-        return format
+        return "jsonl" if is_list else format
 
-    def _looks_like_trec(self) -> bool:
-        ignored = Problems(self._path)  # reading the file reports them
-        lines = text_lines(self._path, self._layout.encoding, ignored, Counter())
-        cells = [line.split() for line in islice(lines, 20) if not _is_blank(line)]
-        return bool(cells) and all(len(row) >= 6 and whole_number(row[3]) is not None for row in cells)
+    def _format_of_file(self) -> str | None:
+        if by_name := _SUFFIXES.get(suffix_of(self._path)):
+            return by_name
+        lines = first_lines(self._path, self._layout.encoding)
+        cells = [line.split() for line in lines if not _is_blank(line)]
+        is_trec = cells and all(len(row) >= 6 and whole_number(row[3]) is not None for row in cells)
+        return "trec" if is_trec else None
 
     def _refuse_names(self, fields: RunFields) -> None:
         if any(astuple(fields)) or self._layout.columns is not None or not self._layout.header:
             self.problems.stop(f"is {self.format}, which has no columns to name", "Leave the names out.")
 
-    def _table(self, asked: RunFields) -> tuple[RunFields, Iterator[RunRow]]:
+    def _open_table(self, asked: RunFields) -> tuple[RunFields, Iterator[RunRow]]:
         format = "parquet" if self.format == "ranx-parquet" else self.format
         records = Records(self._path, self._layout._replace(format=format), self._progress)
         self.problems, self._records = records.problems, records
@@ -208,8 +193,8 @@ class RunFile:
                 line, query, document, rank, score, tuple(text_of(values.get(name)) for name in chunk)
             )
 
-    def _trec(self) -> Iterator[RunRow]:
-        for number, line in enumerate(self._lines(), 1):
+    def _trec_rows(self) -> Iterator[RunRow]:
+        for number, line in enumerate(self._text_lines(), 1):
             cells = line.split(maxsplit=5)
             if _is_blank(line):
                 continue
@@ -219,27 +204,27 @@ class RunFile:
             else:
                 yield RunRow(number, cells[0], cells[2], cells[3], cells[4])
 
-    def _json(self) -> Iterator[RunRow]:
+    def _json_rows(self) -> Iterator[RunRow]:
         self.problems.unit = "entry"
         number = 0
-        for query, documents in self._pairs(self._decoded(), "the file"):
-            for document, score in self._pairs(documents, f"query {query!r}"):
+        for query, documents in self._checked_pairs(self._read_object(), "the file"):
+            for document, score in self._checked_pairs(documents, f"query {query!r}"):
                 number += 1
                 yield RunRow(number, query, document, None, score)
 
-    def _decoded(self) -> Any:
+    def _read_object(self) -> Any:
         try:
-            return read_json("".join(self._lines()), _pairs_decoder.decode)
+            return read_json("".join(self._text_lines()), _pairs_decoder.decode)
         except UnreadJSONError as error:
             return self.problems.stop(str(error), _ONE_OBJECT)
 
-    def _pairs(self, value: Any, where: str) -> Iterable[tuple[str, Any]]:
+    def _checked_pairs(self, value: Any, where: str) -> Iterable[tuple[str, Any]]:
         if isinstance(value, _JsonPairs):
             return value
         self.problems.add_general(f"{where} holds {json.dumps(value)[:40]}", _ONE_OBJECT)
         return ()
 
-    def _lines(self) -> Iterator[str]:
+    def _text_lines(self) -> Iterator[str]:
         return text_lines(self._path, self._layout.encoding, self.problems, Counter())
 
 

@@ -18,8 +18,8 @@ from xml.parsers import expat
 
 from curation.core.text import join_words
 from curation.ingest.readers.bounds import OutOfBoundsError, open_zip, read_part
-from curation.ingest.readers.formats import refuse_names_twice
 from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.text_tables import refuse_names_twice
 from curation.ingest.readers.values import EXACT
 
 if TYPE_CHECKING:
@@ -81,30 +81,30 @@ class _SheetPart:
     def check(self, content: bytes) -> None:
         """Raise the problem of the part."""
         parser = expat.ParserCreate("UTF-8")
-        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.StartElementHandler, parser.EndElementHandler = self._start_element, self._end_element
         parser.StartDoctypeDeclHandler = self._refuse_doctype
         try:
             parser.Parse(content, True)
         except expat.ExpatError as error:
             raise BrokenSheetError(f"{self._name} is damaged: {error}") from error
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+    def _start_element(self, tag: str, attributes: dict[str, str]) -> None:
         if self._depth:
             self._depth += 1
             if self._depth == 2:
-                self._count()
+                self._count_cell()
             return
         name, cell = tag.rpartition(":")[2], attributes.get("r")
         if name == "row" and cell is not None:
-            self._row, _ = self._place(cell)
+            self._row, _ = self._place_of(cell)
         elif name == "c":
-            self._cell = (self._row, self._column) if cell is None else self._place(cell)
+            self._cell = (self._row, self._column) if cell is None else self._place_of(cell)
             self._column = self._cell[1]
             self._depth = 1
         elif name == "sst" and int(attributes.get("uniqueCount") or 0) > MAX_CELLS:
             raise OutOfBoundsError(f"says that it has more than {MAX_CELLS:,} texts")
 
-    def _end(self, tag: str) -> None:
+    def _end_element(self, tag: str) -> None:
         if self._depth:
             self._depth -= 1
             self._column += not self._depth
@@ -114,15 +114,15 @@ class _SheetPart:
     def _refuse_doctype(self, *_: object) -> NoReturn:
         raise BrokenSheetError(f"{self._name} has a DOCTYPE, which no spreadsheet has")
 
-    def _place(self, text: str) -> tuple[int, int]:
+    def _place_of(self, text: str) -> tuple[int, int]:
         """Return row and column, from 0, of a place such as B7; the column of a row's place is -1."""
         cell = _PLACE.fullmatch(text)
-        row, column = (int(cell[2]), _number(cell[1])) if cell else (0, 0)
+        row, column = (int(cell[2]), _column_number(cell[1])) if cell else (0, 0)
         if not 1 <= row <= _ROWS or column > _COLUMNS:
             raise BrokenSheetError(f"{self._name} names the place {text[:20]!r}, which no sheet has")
         return row - 1, column - 1
 
-    def _count(self) -> None:
+    def _count_cell(self) -> None:
         """Count a cell, and the cells of the rectangle that calamine allocates from the first row on."""
         row, column = self._cell
         self._cells += 1
@@ -135,7 +135,7 @@ class _SheetPart:
             )
 
 
-def _number(letters: str) -> int:
+def _column_number(letters: str) -> int:
     """Return the number of a column: 1 for A; 0 without letters."""
     number = 0
     for letter in letters.upper():
@@ -158,16 +158,16 @@ def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, 
         problems.stop("is a spreadsheet, which needs python-calamine", way_out)
     try:
         book = CalamineWorkbook.from_filelike(checked_copy(path))
-        yield from _named(_only_sheet(book, problems), problems)
+        yield from _named_rows(_only_sheet(book, problems), problems)
     except (*_DAMAGE, CalamineError) as error:
-        _refuse(error, problems)
+        _refuse_sheet(error, problems)
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # what calamine did not foresee; it is no Exception
             raise
-        _refuse(error, problems)
+        _refuse_sheet(error, problems)
 
 
-def _refuse(error: BaseException, problems: Problems) -> None:
+def _refuse_sheet(error: BaseException, problems: Problems) -> None:
     problems.stop(f"cannot be read as a spreadsheet: {error}", f"Expected xlsx; else {_AS_CSV}.")
 
 
@@ -176,37 +176,32 @@ def _only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
     from python_calamine import SheetVisibleEnum
 
     sheets = {sheet.name: book.get_sheet_by_name(sheet.name) for sheet in book.sheets_metadata}
-    filled = {name: sheet for name, sheet in sheets.items() if next(_filled(sheet), None)}
+    filled = {name: sheet for name, sheet in sheets.items() if next(_filled_rows(sheet), None)}
     hidden = {sheet.name for sheet in book.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible}
     visible = [name for name in filled if name not in hidden]
     if len(visible) > 1:
         problem = f"has {len(visible)} sheets with rows ({join_words(visible, 10)}); expected one"
         problems.stop(problem, _ONE_SHEET)
     if filled and not visible:
-        are = (
-            "is the only one with rows, and is"
-            if len(filled) == 1
-            else "are the only ones with rows, and are"
-        )
-        problems.stop(f"has no visible sheet with rows: {join_words([*filled], 10)} {are} hidden", _SHOW)
+        problems.stop(f"has no visible sheet with rows; hidden: {join_words([*filled], 10)}", _SHOW)
     if not visible:
         return iter(())
     sheet = filled[visible[0]]
     if any(last > first for (first, _), (last, _) in sheet.merged_cell_ranges or ()):
         problems.stop("has cells that are merged over several rows", _UNMERGE)
-    return _filled(sheet)
+    return _filled_rows(sheet)
 
 
-def _filled(sheet: CalamineSheet) -> Rows:
+def _filled_rows(sheet: CalamineSheet) -> Rows:
     """Yield the number of each row with values, from 1, and its values by column, from 0."""
     left = (sheet.start or (0, 0))[1]
     for number, row in enumerate(sheet.iter_rows(), 1):
-        cells = {column: _value(cell) for column, cell in enumerate(row, left) if cell != ""}
+        cells = {column: _cell_value(cell) for column, cell in enumerate(row, left) if cell != ""}
         if cells:
             yield number, cells
 
 
-def _value(cell: Any) -> Any:
+def _cell_value(cell: Any) -> Any:
     """Return a whole double as an integer, and a day as the time at which it begins."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
         return int(cell)
@@ -214,7 +209,7 @@ def _value(cell: Any) -> Any:
     return datetime.combine(cell, time()) if is_day else cell
 
 
-def _named(rows: Rows, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+def _named_rows(rows: Rows, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     _, header = next(rows, (0, {}))
     names = {column: name for column, cell in header.items() if (name := str(cell).strip())}
     refuse_names_twice(names.values(), problems)

@@ -34,7 +34,7 @@ def smart_rows(lines: Iterable[str], problems: Problems) -> Rows:
     for number, line in enumerate(lines := iter(lines), 1):
         if line.strip():
             rest = chain([(number, line)], enumerate(lines, number + 1))
-            yield from _records(rest, problems) if line.startswith(".") else _listed_pairs(rest, problems)
+            yield from (_records(rest, problems) if line.startswith(".") else _listed_pairs(rest, problems))
 
 
 def is_smart_qrels(text: str) -> bool:

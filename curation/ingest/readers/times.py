@@ -136,12 +136,12 @@ def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
         time = datetime(
             int(match["year"]), month, day, *clock, int((match["fraction"] or "0").ljust(6, "0")[:6])
         )
-        return utc_time(time.replace(tzinfo=_zone(match["zone"] or "", match["area"] or "")))
+        return utc_time(time.replace(tzinfo=_zone_of(match["zone"] or "", match["area"] or "")))
     except (ValueError, KeyError):  # no such day, or no such zone
         return None
 
 
-def _zone(text: str, area: str) -> tzinfo:
+def _zone_of(text: str, area: str) -> tzinfo:
     """Return the zone of a time; an offset counts before a name, and without both the zone is UTC."""
     if area and not text:
         return ZoneInfo(area)

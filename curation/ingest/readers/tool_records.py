@@ -65,26 +65,26 @@ def _is_of(value: Any, kind: type | tuple[type, ...]) -> bool:
     )
 
 
-def _without(fields: Fields, *names: str) -> Fields:
+def _without_fields(fields: Fields, *names: str) -> Fields:
     return {name: value for name, value in fields.items() if name not in names}
 
 
-def _rated(fields: Fields) -> Parts:
+def _rated_documents(fields: Fields) -> Parts:
     """Divide a record whose `ratings` map documents to grades, or list documents with a `rating`."""
-    base, ratings = _without(fields, "ratings"), fields["ratings"]
+    base, ratings = _without_fields(fields, "ratings"), fields["ratings"]
     if "id" in base and base.keys() & {"request", "params", "template_id"}:
         base["query_id"] = base.pop("id")
-    text = _parameter(base.get("params") or {})
+    text = _query_parameter(base.get("params") or {})
     if isinstance(text, str):
         base["query_text"] = text
     if isinstance(ratings, dict):
         judgments = [{"document": name, "grade": grade} for name, grade in ratings.items()]
     else:
-        judgments = [{"document": _document(rating), "grade": rating.get("rating")} for rating in ratings]
+        judgments = [{"document": _document_of(rating), "grade": rating.get("rating")} for rating in ratings]
     yield from ((base, judgment) for judgment in judgments or [{}])
 
 
-def _parameter(params: Fields) -> Any:
+def _query_parameter(params: Fields) -> Any:
     """Return the query among the parameters of a template: the parameter of a usual name, or the only
     parameter.
     """
@@ -92,55 +92,51 @@ def _parameter(params: Fields) -> Any:
     return next((params[name] for name in _QUERY_PARAMETERS if name in params), only[0])
 
 
-def _document(rating: Fields) -> Any:
+def _document_of(rating: Fields) -> Any:
     return next((rating[name] for name in ("_id", "docId", "doc_id") if name in rating), None)
 
 
 def _book_pair(fields: Fields) -> Parts:
-    base = _without(fields, "judgements")
+    base = _without_fields(fields, "judgements")
     for judgment in fields["judgements"] or [{}]:
         grade = "cannot tell" if judgment.get("unrateable") else judgment.get("rating")
-        yield (
-            base,
-            {"grade": grade, "annotator": judgment.get("user_email"), "note": judgment.get("explanation")},
-        )
+        person, note = judgment.get("user_email"), judgment.get("explanation")
+        yield base, {"grade": grade, "annotator": person, "note": note}
 
 
 def _label_studio(fields: Fields) -> Parts:
     for annotation in fields["annotations"] or [{}]:
         results = () if annotation.get("was_cancelled") else annotation.get("result", ())
-        values = {result.get("from_name"): _result(result) for result in results}
+        values = {result.get("from_name"): _result_value(result) for result in results}
         graded = [result["from_name"] for result in results if result.get("type") in _GRADING]
         who = annotation.get("completed_by")
         judgment = {"annotator": who.get("email", who.get("id")) if isinstance(who, dict) else who}
         judgment |= {"submitted_at": annotation.get("updated_at") or annotation.get("created_at")}
-        yield fields["data"], judgment | _said(values, graded)
+        yield fields["data"], judgment | _answers_with_grade(values, graded)
 
 
-def _result(result: Fields) -> Any:
+def _result_value(result: Fields) -> Any:
     value = result.get("value", {})
     return value.get(result.get("type"), value.get("text"))
 
 
-def _said(values: Mapping[str, Any], graded: Sequence[str]) -> Fields:
+def _answers_with_grade(values: Mapping[str, Any], graded: Sequence[str]) -> Fields:
     """Return each question's answer. If exactly one question has grades, its answer is `grade`, too."""
     return {**values, "grade": values[graded[0]]} if len(graded) == 1 else dict(values)
 
 
-def _argilla(fields: Fields) -> Parts:
+def _argilla_record(fields: Fields) -> Parts:
     """Divide a record whose `responses` map questions to lists of `value` and `user_id`."""
     base = {**(fields.get("metadata") or {}), **fields["fields"]}
-    yield from _of_people(
-        base,
-        (
-            (response.get("user_id"), question, response.get("value"), response.get("status"))
-            for question, responses in fields["responses"].items()
-            for response in responses
-        ),
+    answers = (
+        (response.get("user_id"), question, response.get("value"), response.get("status"))
+        for question, responses in fields["responses"].items()
+        for response in responses
     )
+    yield from _of_people(base, answers)
 
 
-def _questions(fields: Fields) -> list[str]:
+def _flat_questions(fields: Fields) -> list[str]:
     """Return the questions of a flattened record of Argilla, which have lists of values and users."""
     return [
         name.removesuffix(_RESPONSES)
@@ -151,7 +147,7 @@ def _questions(fields: Fields) -> list[str]:
 
 def _flat_argilla(fields: Fields) -> Parts:
     """Divide a flattened record of Argilla, with lists of values, users and status for each question."""
-    questions = _questions(fields)
+    questions = _flat_questions(fields)
     parts = tuple(f"{question}." for question in questions)
     base = {name: value for name, value in fields.items() if not name.startswith(parts)}
     answers: list[_Answer] = []
@@ -161,7 +157,7 @@ def _flat_argilla(fields: Fields) -> Parts:
         status = fields.get(f"{question}{_STATUS}") or [None] * len(values)
         rows = zip(users, values, status, strict=True)
         answers += [(who, question, value, state) for who, value, state in rows]
-    yield from _of_people(_without(base, "id", "status", "_server_id"), answers)
+    yield from _of_people(_without_fields(base, "id", "status", "_server_id"), answers)
 
 
 def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
@@ -171,29 +167,29 @@ def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
         submitted = status is None or str(status).rpartition(".")[2].casefold() in ("submitted", "completed")
         by_person.setdefault(who, {})[question] = value if submitted else None
     for who, values in (by_person or {None: {}}).items():
-        yield base, {"annotator": who, **_said(values, list(values))}
+        yield base, {"annotator": who, **_answers_with_grade(values, list(values))}
 
 
-def _prodigy(fields: Fields) -> Parts:
+def _prodigy_choice(fields: Fields) -> Parts:
     """Yield Prodigy's choice: the list `accept`, or `label`; `answer` stays for the reader of marks."""
     chosen = fields.get("accept", fields.get("label"))
     who = fields.get("_annotator_id") or fields.get("_session_id")
     judgment = {"annotator": who, "submitted_at": fields.get("_timestamp")}
     if chosen is not None:
         judgment["grade"] = chosen
-    yield _without(fields, "accept", "label", "options"), judgment
+    yield _without_fields(fields, "accept", "label", "options"), judgment
 
 
 _TOOL_FORMATS: tuple[tuple[str, Keys | Callable[[Fields], Any], Callable[[Fields], Parts]], ...] = (
-    ("Quepid", {"query_text": str, "ratings": _RATINGS}, _rated),
-    ("Quepid, or of the Search Relevance Workbench,", {"query": str, "ratings": _RATINGS}, _rated),
-    ("_rank_eval", {"id": str, "ratings": list}, _rated),
+    ("Quepid", {"query_text": str, "ratings": _RATINGS}, _rated_documents),
+    ("Quepid, or of the Search Relevance Workbench,", {"query": str, "ratings": _RATINGS}, _rated_documents),
+    ("_rank_eval", {"id": str, "ratings": list}, _rated_documents),
     ("a book of Quepid", {"query_text": str, "judgements": list}, _book_pair),
     ("Label Studio", {"data": dict, "annotations": list}, _label_studio),
-    ("Argilla", {"fields": dict, "responses": dict}, _argilla),
-    ("Argilla", _questions, _flat_argilla),
-    ("Prodigy", {"answer": str, "_task_hash": int}, _prodigy),
-    ("Prodigy", {"answer": str, "_annotator_id": str}, _prodigy),
+    ("Argilla", {"fields": dict, "responses": dict}, _argilla_record),
+    ("Argilla", _flat_questions, _flat_argilla),
+    ("Prodigy", {"answer": str, "_task_hash": int}, _prodigy_choice),
+    ("Prodigy", {"answer": str, "_annotator_id": str}, _prodigy_choice),
 )
 """Tool; keys of its records and their types, or a function that recognizes its records; and the function that
 divides a record.

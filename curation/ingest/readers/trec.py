@@ -60,7 +60,7 @@ def trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
     Values are texts. Title and text are always there, if empty. A block that is cut off or has no id, and a
     text outside of blocks, are problems.
     """
-    for number, kind, attributes, content in _blocks(lines, problems):
+    for number, kind, attributes, content in _read_blocks(lines, problems):
         block = resolve_comments_and_cdata(content)
         pairs = elements(block, problems, f"line {number}: the {kind}")
         if kind == DOCUMENT:
@@ -88,11 +88,11 @@ def _kind_of_tag(tag: str) -> str:
     return DOCUMENT if tag.lower() == "doc" else TOPIC
 
 
-def _blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, str, str, str]]:
+def _read_blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, str, str, str]]:
     """Yield the line, kind, attributes and content of each document or topic; a file has one kind."""
     begun: tuple[int, re.Match[str], BoundedText] | None = None
     kind = ""
-    for number, mark in _marks(lines, problems):
+    for number, mark in _read_marks(lines, problems):
         if isinstance(mark, str):
             if begun is not None:
                 begun[2].add(mark)
@@ -112,7 +112,7 @@ def _blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, str
         _note_unclosed(begun[0], begun[1][2], problems)
 
 
-def _marks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, re.Match[str] | str]]:
+def _read_marks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, re.Match[str] | str]]:
     """Yield the tags around documents or topics, and the texts between; texts outside are problems."""
     within = ""
     for number, line in enumerate(lines, 1):

@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from curation.core.digests import canonical_json
-from curation.core.errors import InputError, refuse_problems
+from curation.core.errors import refuse_problems
 
 EXACT = 2**53
 """Bound below which doubles (in JSON, sheets and Parquet) represent all whole numbers."""
@@ -46,7 +46,12 @@ def text_of(value: Any) -> str:
         return "\n".join(filter(None, map(text_of, value)))
     if isinstance(value, dict):
         return metadata_json(value)
-    return str(_plain(value))
+    return str(_plain_value(value))
+
+
+def field_text(values: Mapping[str, Any], column: str | None) -> str:
+    """Return the value in a column of a record as text; '' without a column."""
+    return "" if column is None else text_of(values.get(column))
 
 
 class UnfitIdError(Exception):
@@ -79,15 +84,15 @@ def metadata_json(fields: Mapping[str, Any]) -> str:
     try:
         text = canonical_json(fields)
     except TypeError:
-        return canonical_json(_plain(fields))
-    return canonical_json(_plain(fields)) if "NaN" in text or "Infinity" in text else text
+        return canonical_json(_plain_value(fields))
+    return canonical_json(_plain_value(fields)) if "NaN" in text or "Infinity" in text else text
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): _plain_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain_value(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):
@@ -103,13 +108,8 @@ def whole_number(text: str) -> int | None:
         number = Decimal(text.strip())
     except InvalidOperation:
         return None
-    if (
-        not number.is_finite()
-        or not -_MAX_NUMBER <= number <= _MAX_NUMBER
-        or number != number.to_integral_value()
-    ):
-        return None
-    return int(number)
+    fits = number.is_finite() and abs(number) <= _MAX_NUMBER and number == number.to_integral_value()
+    return int(number) if fits else None
 
 
 def parse_grade_map(text: str) -> dict[str, int | None]:
@@ -121,7 +121,7 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
     """
     mapped: dict[str, int | None] = {}
     problems = []
-    for part, left, right in _pairs(text):
+    for part, left, right in _map_pairs(text):
         if not left or not (right in _WORDS or right.isdecimal()):
             problems.append(
                 f"--grade-map: found {part!r}; expected FILE_GRADE=GUIDE_GRADE, =cannot-tell or =no-grade"
@@ -130,12 +130,11 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
             problems.append(f"--grade-map: {left!r} is mapped twice")
         else:
             mapped[grade_key(left)] = _WORDS[right] if right in _WORDS else int(right)
-    if problems:
-        raise InputError(
-            problems,
-            way_out="For example: --grade-map 100=3,10=2,1=1,0=0. Put a part that holds a comma in quotes: "
-            """--grade-map '"good, with ads=2",bad=0'.""",
-        )
+    refuse_problems(
+        problems,
+        way_out="For example: --grade-map 100=3,10=2,1=1,0=0. Put a part that holds a comma in quotes: "
+        """--grade-map '"good, with ads=2",bad=0'.""",
+    )
     return mapped
 
 
@@ -158,7 +157,7 @@ def parse_annotator_map(text: str) -> dict[str, str]:
     """
     mapped: dict[str, str] = {}
     problems = []
-    for part, left, right in _pairs(text):
+    for part, left, right in _map_pairs(text):
         if not left or not right:
             problems.append(f"--annotator-map: found {part!r}; expected NAME_IN_FILE=ANNOTATOR")
         elif mapped.setdefault(left, right) != right:
@@ -169,7 +168,7 @@ def parse_annotator_map(text: str) -> dict[str, str]:
 
 def parse_annotator_columns(text: str) -> dict[str, str]:
     """Parse columns of the wide form and their annotators: `a,b=ada` is {'a': 'a', 'b': 'ada'}."""
-    pairs = (part.strip().partition("=") for part in _parts(text) if part.strip())
+    pairs = (part.strip().partition("=") for part in _map_parts(text) if part.strip())
     return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
 
 
@@ -192,12 +191,12 @@ def grade_key(text: str) -> str:
         return text
 
 
-def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
+def _map_pairs(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield each part, with the texts left and right of its last equals sign."""
-    for part in map(str.strip, _parts(text)):
+    for part in map(str.strip, _map_parts(text)):
         left, _, right = part.rpartition("=")
         yield part, left.strip(), right.strip()
 
 
-def _parts(text: str) -> list[str]:
+def _map_parts(text: str) -> list[str]:
     return next(csv.reader([text], skipinitialspace=True), [])

@@ -27,7 +27,7 @@ from curation.core.errors import CurationError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.ingest.importers.queries import active_queries
-from curation.ingest.stored_runs import Run, RunEntry, check_name, keep_run, run_of, stored_runs
+from curation.ingest.stored_runs import Run, RunEntry, check_name, store_run, stored_runs
 from curation.people.annotators import require_author
 from curation.retrieval.engines import RATE
 from curation.retrieval.engines.client import EngineClient, EngineList, RejectedQueryError
@@ -227,11 +227,11 @@ def _store_run(
     entries = list(_entries(lists, known))
     if not entries:
         raise RefusedError(f"The engine {engine.name!r} has no list for any query; no run is stored.")
-    run = run_of(name, f"engine {engine.name}", entries)
     left_out = {**Counter(answer.left_out for answer in lists if answer.left_out), **missed}
     with store.transaction(appends=True) as cursor:
         append_lists(cursor, lists)
-        if keep_run(cursor, run, entries, left_out, author):
+        run, is_new = store_run(cursor, name, f"engine {engine.name}", entries, left_out, author)
+        if is_new:
             row = [
                 run.run_id,
                 engine.name,

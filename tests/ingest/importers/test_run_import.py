@@ -234,7 +234,7 @@ def test_a_repeated_document_keeps_its_best_place_if_asked(project, write):
 def test_what_is_no_run_is_refused_with_what_to_say(project, write, refusal):
     trec, table = write("r.trec", TREC), write("r.csv", "query,document,grade\n1,d1,2\n")
     assert "is trec, which has no columns to name" in refusal(trec, fields=RunFields(query="q"))
-    assert "no run format 'trek'" in refusal(trec, layout=FileLayout("trek"))
+    assert "no format 'trek'" in refusal(trec, layout=FileLayout("trek"))
     assert "neither its name nor its beginning" in refusal(write("r.txt", "a b c\n"))
     assert "name one with --map rank=COLUMN or --map score=COLUMN" in refusal(table)
 

@@ -126,7 +126,7 @@ def test_a_hidden_sheet_that_is_the_only_one_with_rows_is_refused(sheet: Callabl
         book["Sheet"].sheet_state = "hidden"
 
     sentence = refusal(sheet(HEADER, ("tea", "d1", 3), change=hide))
-    assert "has no visible sheet with rows: Sheet is the only one with rows, and is hidden" in sentence
+    assert "has no visible sheet with rows; hidden: Sheet" in sentence
     assert "Show the sheet" in sentence
 
 

@@ -162,7 +162,7 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
     for start in range(0, len(texts), _SLICE):
         part = texts.slice(start, _SLICE)
         others = ~plain_texts(part, rules)
-        texts_cleaned = [_cleaned(raw, rules) for raw in part.filter(pa.array(others)).to_pylist()]
+        texts_cleaned = [_cleaned_text(raw, rules) for raw in part.filter(pa.array(others)).to_pylist()]
         numbers = start + np.flatnonzero(others)
         verdicts[numbers] = [verdict for _, _, verdict, _ in texts_cleaned]
         for number, (*_, kinds) in zip(numbers.tolist(), texts_cleaned, strict=True):
@@ -180,7 +180,7 @@ def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
     """Return which texts are kept as they are, and are their normalized query in small letters; shape (T,).
 
     These are ASCII texts with single spaces and no other blank, within the bounds. Their characters show that
-    they hold nothing personal, as in `personal_data.is_plain`. Other texts may be plain, too.
+    no pattern of personal data can match. Other texts may be plain, too.
     """
     words = pc.add(pc.count_substring(texts, " "), 1)
     bounds = (
@@ -195,7 +195,7 @@ def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
     return np.asarray(plain.to_numpy(zero_copy_only=False), bool)
 
 
-def _cleaned(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:
+def _cleaned_text(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:
     """Return a text without personal data, its normalized form, its verdict, and the kinds of
     personal data.
     """
@@ -204,7 +204,7 @@ def _cleaned(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[
         return ("", "", LONG, ())
     redacted = redact(raw)
     normalised = normalise_query(redacted.text)
-    verdict = _verdict(normalised, rules)
+    verdict = _verdict_on_length(normalised, rules)
     if redacted.kinds and verdict == KEPT:
         verdict = DROPPED if rules.personal_data == "drop" else BARE if redacted.is_empty else KEPT
     if verdict != KEPT:
@@ -212,7 +212,7 @@ def _cleaned(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[
     return (redacted.text, normalised, verdict, redacted.kinds)
 
 
-def _verdict(normalised: str, rules: CleaningRules) -> int:
+def _verdict_on_length(normalised: str, rules: CleaningRules) -> int:
     if not normalised:
         return EMPTY
     too_long = rules.characters and len(normalised) > rules.characters
@@ -293,12 +293,12 @@ def robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRules) -
         within = (times[fast:] - times[:-fast] < _MINUTE) & (sessions[fast:] == sessions[:-fast])
         suspects.append(sessions[fast:][within])
     if rules.queries_a_day and len(times) > rules.queries_a_day:
-        suspects.append(_busy(sessions, times // _DAY, queries, rules.queries_a_day))
+        suspects.append(_busy_sessions(sessions, times // _DAY, queries, rules.queries_a_day))
     known = np.unique(np.concatenate(suspects)) if suspects else np.empty(0, np.int32)
     return np.isin(sessions, known)
 
 
-def _busy(sessions: Codes, days: Ints, queries: Codes, most: int) -> Codes:
+def _busy_sessions(sessions: Codes, days: Ints, queries: Codes, most: int) -> Codes:
     """Return the sessions with more than `most` different queries on one day; rows are sorted by session and
     day.
     """

@@ -116,7 +116,7 @@ def by_block(records: Records, fields: TrafficFields) -> Log:
     """
     parts, done = _LogParts(fields, records.unit, None), 0
     try:
-        for block in _ahead(records.blocks(_columns(fields))):
+        for block in _read_ahead(records.blocks(_column_names(fields))):
             parts.add(plain_block(block, fields))
             done += len(block.lines)
             records.report_progress(done)
@@ -131,7 +131,7 @@ def by_block(records: Records, fields: TrafficFields) -> Log:
 def by_row(records: Records, fields: TrafficFields) -> Log:
     """Read the log row by row; see `read_log` for the errors."""
     parts = _LogParts(fields, records.unit, records.problems)
-    for block in _blocks_of_rows(records, _columns(fields)):
+    for block in _blocks_of_rows(records, _column_names(fields)):
         parts.add(block)
     records.problems.check()
     return parts.log()
@@ -143,7 +143,7 @@ def known_count(text: str) -> int | None:
     return number if number is not None and 1 <= number <= LARGEST_COUNT else None
 
 
-def _columns(fields: TrafficFields) -> list[str]:
+def _column_names(fields: TrafficFields) -> list[str]:
     named = (fields.query, fields.time, fields.segment, fields.session, fields.count, *fields.metadata)
     return [*dict.fromkeys(name for name in named if name is not None)]
 
@@ -163,18 +163,18 @@ def _blocks_of_rows(records: Records, names: Sequence[str]) -> Iterator[Block]:
         for record in records:
             rows.append(record)
             if len(rows) == _SLICE:
-                yield _block(rows, names)
+                yield _block_of_records(rows, names)
                 rows.clear()
     if rows:
-        yield _block(rows, names)
+        yield _block_of_records(rows, names)
 
 
-def _block(rows: Sequence[Record], names: Sequence[str]) -> Block:
-    columns = {name: _strings([text_of(row.fields.get(name)) for row in rows]) for name in names}
+def _block_of_records(rows: Sequence[Record], names: Sequence[str]) -> Block:
+    columns = {name: _text_array([text_of(row.fields.get(name)) for row in rows]) for name in names}
     return Block(np.array([row.line for row in rows], np.int64), columns)
 
 
-def _strings(texts: list[str]) -> pa.StringArray:
+def _text_array(texts: list[str]) -> pa.StringArray:
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:  # bytes of another encoding, which the file's problems name
@@ -191,7 +191,7 @@ class _LogParts:
 
     def __init__(self, fields: TrafficFields, unit: str, problems: Problems | None) -> None:
         self._fields, self._unit, self._problems = fields, unit, problems
-        self._columns: list[list[Any]] = [[] for _ in range(7)]
+        self._column_parts: list[list[Any]] = [[] for _ in range(7)]
         self._empty = 0
         self._unreadable_time: str | None = None
 
@@ -207,25 +207,25 @@ class _LogParts:
         fields = self._fields
         segments, sessions = (stripped(block, name) for name in (fields.segment, fields.session))
         metadata = combined(block, fields.metadata)
-        counts, times = self._counts(block), self._times(block)
+        counts, times = self._counts_of(block), self._times_of(block)
         if len(block.lines):
             parts = (texts, segments, sessions, metadata, block.lines, times, counts)
-            for column, part in zip(self._columns, parts, strict=True):
+            for column, part in zip(self._column_parts, parts, strict=True):
                 column.append(part)
 
     def log(self) -> Log:
         """Return all rows, and release their memory here."""
-        texts, segments, sessions, metadata = map(_united, self._columns[:4])
-        lines, times, counts = map(_joined, self._columns[4:])
+        texts, segments, sessions, metadata = map(_join_texts, self._column_parts[:4])
+        lines, times, counts = map(_join_numbers, self._column_parts[4:])
         numbers = (lines, times, counts, self._empty, self._unreadable_time)
         return Log(texts, segments, sessions, metadata, *numbers)
 
-    def _refuse(self, line: int, problem: str, way_out: str) -> None:
+    def _note(self, line: int, problem: str, way_out: str) -> None:
         if self._problems is None:
             raise NeedsRowReader
         self._problems.add(line, problem, way_out)
 
-    def _counts(self, block: Block) -> Ints:
+    def _counts_of(self, block: Block) -> Ints:
         name = self._fields.count
         if name is None:
             return np.ones(len(block.lines), np.int64)
@@ -235,15 +235,15 @@ class _LogParts:
         for row in np.flatnonzero(counts == 0).tolist():
             text = block.columns[name][row].as_py()
             expected = f"expected a whole number from 1 to {LARGEST_COUNT:,}"
-            self._refuse(int(block.lines[row]), f"the count in {name!r} is {text!r}; {expected}", _COUNTS)
+            self._note(int(block.lines[row]), f"the count in {name!r} is {text!r}; {expected}", _COUNTS)
         return counts
 
-    def _times(self, block: Block) -> Ints:
+    def _times_of(self, block: Block) -> Ints:
         if self._fields.time is None:
             return np.full(len(block.lines), UNKNOWN_TIME)
         texts = block.columns[self._fields.time]
         if is_moment(texts.type):
-            return self._moments(texts, block)
+            return self._times_of_parquet(texts, block)
         times, unread = parse_times(texts)
         if self._fields.date_order is not None and len(unread):
             unread = self._take_numeric_dates(times, unread, block, self._fields.date_order)
@@ -251,7 +251,7 @@ class _LogParts:
             self._note_unread(texts[int(unread[0])].as_py(), int(block.lines[unread[0]]))
         return np.where(times == UNREAD, UNKNOWN_TIME, times)
 
-    def _moments(self, column: pa.Array, block: Block) -> Ints:
+    def _times_of_parquet(self, column: pa.Array, block: Block) -> Ints:
         """Return times of Parquet, as `times.parse_time` gives them."""
         times, known, odd = microseconds_of(column)
         for row in odd:
@@ -277,12 +277,12 @@ class _LogParts:
         times[unread] = values[of_rows]
         for row in np.flatnonzero((numeric & (values == UNREAD))[of_rows]).tolist():
             line = int(block.lines[unread[row]])
-            self._refuse(line, not_in_order(known[of_rows[row]], order), ASK_FOR_ORDER)
+            self._note(line, not_in_order(known[of_rows[row]], order), ASK_FOR_ORDER)
         left: Ints = unread[~numeric[of_rows]]
         return left
 
 
-def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+def _read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
     """Yield the same blocks; a thread reads the next block while the caller uses a block."""
     with ThreadPoolExecutor(1) as reader:
         following = reader.submit(next, blocks, None)
@@ -291,7 +291,7 @@ def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
             yield block
 
 
-def _united(parts: list[pa.DictionaryArray]) -> Terms:
+def _join_texts(parts: list[pa.DictionaryArray]) -> Terms:
     """Number the texts of all blocks together, and release the parts."""
     if not parts:
         return Terms(pa.array([], pa.string()), np.empty(0, np.int32))
@@ -301,7 +301,7 @@ def _united(parts: list[pa.DictionaryArray]) -> Terms:
     return Terms(chunks[0].dictionary, rows.astype(np.int32, copy=False))
 
 
-def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _join_numbers(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     whole: NDArray[np.int64] = np.concatenate(parts) if parts else np.empty(0, np.int64)
     parts.clear()
     return whole
@@ -342,14 +342,14 @@ def combined(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
         which = np.unique(which * (len(column.dictionary) + 1) + numbers + 1, return_inverse=True)[1]
     first = np.unique(which, return_index=True)[1]
     values = [column.take(pa.array(first)).to_pylist() for column in columns]
-    texts = [_json(names, [value or "" for value in row]) for row in zip(*values, strict=True)]
+    texts = [_fields_json(names, [value or "" for value in row]) for row in zip(*values, strict=True)]
     filled = np.array([bool(text) for text in texts], bool)
     return pa.DictionaryArray.from_arrays(
         pa.array(which.astype(np.int32), mask=~filled[which]), pa.array(texts, pa.string())
     )
 
 
-def _json(names: tuple[str, ...], values: list[str]) -> str:
+def _fields_json(names: tuple[str, ...], values: list[str]) -> str:
     """Return the fields with a value as a JSON object; '' if no field has a value."""
     known = {name: bare for name, value in zip(names, values, strict=True) if (bare := value.strip())}
     return canonical_json(known) if known else ""

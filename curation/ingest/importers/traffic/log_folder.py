@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -134,14 +134,14 @@ def import_log_folder(
                 raise RefusedError(
                     "This log was imported meanwhile, and nothing was changed. Import it again."
                 )
-            append_traffic(cursor, _rows(paths), counts, key)
+            append_traffic(cursor, _read_batches(paths), counts, key)
             store_import(cursor, import_id, folder.name, 0, counts, author)
             append_rows(
                 *(cursor, "traffic_files", new),
                 import_id=import_id,
                 log_id=log_id,
                 reading=len(imports) + 1,
-                fields=canonical_json(_columns(used or asked)),
+                fields=canonical_json(_named_columns(used or asked)),
             )
             _apply_rules(cursor, [*imports, import_id], rules)
             imported = import_summary(cursor, import_id, folder.name, used or asked)
@@ -174,7 +174,7 @@ def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple
     new: list[LogFile] = []
     same: dict[str, str] = {}
     for name, path in files.items():
-        version = _version(path, names)
+        version = _version_of(path, names)
         there.add(version)
         if version not in names:
             new.append(LogFile(name, path.stat().st_size, version))
@@ -198,7 +198,7 @@ def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple
     return new, FilesRead(len(new), len(before), len(before.keys() - there), same)
 
 
-def _version(path: Path, known: Container[str]) -> str:
+def _version_of(path: Path, known: Container[str]) -> str:
     """Return the SHA-256 of a file; for a known file that was gzipped since, the SHA-256 before."""
     version = checksum_of(path)
     if version not in known and path.suffix == ".gz":
@@ -212,35 +212,27 @@ def _version(path: Path, known: Container[str]) -> str:
 def _fields_of(records: Records, asked: TrafficFields, used: TrafficFields | None) -> TrafficFields:
     """Return the columns of the next file; refuse columns that differ from earlier files."""
     fields = resolved_fields(records, asked)
-    if used is not None and _columns(fields) != _columns(used):
-        _refuse_other_fields(records, fields, used)
+    if used is not None and _named_columns(fields) != _named_columns(used):
+        here, before = (
+            ", ".join(f"{name} {column}" for name, column in columns.used.items())
+            for columns in (fields, used)
+        )
+        records.problems.stop(
+            f"line 1: has the fields {here}; the files before it have {before}",
+            "Name the fields with --map query=COLUMN, --map time=COLUMN and so on, or import this file as "
+            "another log.",
+        )
     return used or fields
 
 
-def _rows(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+def _read_batches(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
     for path in paths:
         with pq.ParquetFile(path) as file:
             yield from file.iter_batches(BATCH)
 
 
-def _columns(fields: TrafficFields) -> dict[str, Any]:
+def _named_columns(fields: TrafficFields) -> dict[str, Any]:
     return asdict(replace(fields, columns=()))
-
-
-def _refuse_other_fields(
-    records: Records, traffic_fields: TrafficFields, expected: TrafficFields
-) -> NoReturn:
-    ours, theirs = (
-        ", ".join(f"{name} {column}" for name, column in fields.used.items())
-        for fields in (traffic_fields, expected)
-    )
-    records.problems.stop(
-        f"line 1: has the fields {ours}; the files before it have {theirs}",
-        (
-            "Name the fields with --map query=COLUMN, --map time=COLUMN and so on, or import this file as "
-            "another log."
-        ),
-    )
 
 
 # ── Rules that look at several rows ─────────────────────────────────────────────────────────────
@@ -252,27 +244,27 @@ def _apply_rules(cursor: Cursor, imports: list[str], rules: CleaningRules) -> No
     """
     touched = {imports[-1]}
     given = {"log": imports, "known": KNOWN}
-    touched |= _move(cursor, cursor.sql(_KNOWN_BEFORE, params=given).to_arrow_table())
-    for low, high in _parts(cursor, imports[-1]):
-        touched |= _move(cursor, _changed(cursor, imports, rules, low, high))
+    touched |= _move_rows(cursor, cursor.sql(_KNOWN_BEFORE, params=given).to_arrow_table())
+    for low, high in _session_bounds(cursor, imports[-1]):
+        touched |= _move_rows(cursor, _changed_rows(cursor, imports, rules, low, high))
     others = cursor.execute(
         "SELECT 1 FROM traffic_imports WHERE NOT list_contains($log, import_id) LIMIT 1", {"log": imports}
     )
     if others.fetchall() and not rules.known_rows:
         refuse_grown_log(cursor, imports)
-        touched |= _move(cursor, cursor.sql(_KNOWN_NOW, params=given).to_arrow_table())
+        touched |= _move_rows(cursor, cursor.sql(_KNOWN_NOW, params=given).to_arrow_table())
     for import_id in sorted(touched):
-        _count(cursor, import_id, {KNOWN, *rules.of_sessions})
+        _store_counts(cursor, import_id, {KNOWN, *rules.of_sessions})
 
 
-def _parts(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]:
+def _session_bounds(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]:
     """Yield bounds of session hashes that divide the rows into parts."""
     [(rows,)] = cursor.execute("SELECT count(*) FROM traffic WHERE import_id = ?", [import_id]).fetchall()
     bounds = [*"0123456789abcdefg"] if rows > _MANY else ["0", "g"]
     yield from pairwise(bounds)
 
 
-def _changed(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
+def _changed_rows(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
     """Return the rows of the new import's sessions whose reason has changed: import_id, line, reason."""
     given = {"log": imports, "new": imports[-1], "low": low, "high": high}
     rows = cursor.sql(_SESSIONS, params=given).to_arrow_table()
@@ -291,7 +283,7 @@ def _changed(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str,
     )
 
 
-def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
+def _move_rows(cursor: Cursor, rows: pa.Table) -> set[str]:
     """Move rows to the table of their reason ('' is the traffic); return the ids of their imports."""
     if not rows.num_rows:
         return set()
@@ -301,7 +293,7 @@ def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
     return set(rows["import_id"].unique().to_pylist())
 
 
-def _count(cursor: Cursor, import_id: str, moved: set[str]) -> None:
+def _store_counts(cursor: Cursor, import_id: str, moved: set[str]) -> None:
     """Store the number of an import's rows, and of rows set aside for the reasons by which rows move."""
     [(left_out,)] = cursor.execute(
         "SELECT left_out FROM traffic_imports WHERE import_id = ?", [import_id]

@@ -52,6 +52,11 @@ class StoredLog(NamedTuple):
     read_at: datetime
     imports: list[str]
 
+    @property
+    def label(self) -> str:
+        """Return the beginning of the id, and the source."""
+        return f"{self.import_id[:8]} ({self.source})"
+
 
 def stored_logs(cursor: Cursor) -> list[StoredLog]:
     """Return the logs of the project, oldest first."""
@@ -76,27 +81,18 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
         matching = [stored_log for stored_log in logs if stored_log.import_id.startswith(log) and log]
         if len(matching) != 1:
             begin = "Several logs begin" if matching else "No log begins"
-            known = [f"{stored_log.import_id[:8]} ({stored_log.source})" for stored_log in matching or logs]
+            known = [stored_log.label for stored_log in matching or logs]
             raise NotFoundError(f"{begin} with {log!r}. The project has {join_words(known, 8) or 'none'}.")
         [deleted] = matching
-        later = [
-            log for log in logs if log is not deleted and log.known and log.read_at > deleted.imported_at
-        ]
+        others = [stored_log for stored_log in logs if stored_log is not deleted and stored_log.known]
+        later = [other.label for other in others if other.read_at > deleted.imported_at]
         if later:
-            names = join_words(
-                [f"{stored_log.import_id[:8]} ({stored_log.source})" for stored_log in later], 8
-            )
             raise RefusedError(
-                f"{names} left out rows as known, which may be in {deleted.source} alone: they would be in "
-                "no log. Delete that log first, then this one, and import it again."
+                f"{join_words(later, 8)} left out rows as known, which may be in {deleted.source} alone: "
+                "they would be in no log. Delete that log first, then this one, and import it again."
             )
         for table in _TABLES:
             cursor.execute(f"DELETE FROM {table} WHERE list_contains(?, import_id)", [deleted.imports])  # noqa: S608
-        detail = {
-            "import": deleted.import_id,
-            "source": deleted.source,
-            "rows": deleted.rows,
-            "reason": reason,
-        }
-        record_event(cursor, "delete traffic", detail, author)
+        detail = {"import": deleted.import_id, "source": deleted.source, "rows": deleted.rows}
+        record_event(cursor, "delete traffic", detail | {"reason": reason}, author)
     return deleted

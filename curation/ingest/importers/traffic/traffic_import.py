@@ -22,14 +22,7 @@ import pyarrow as pa
 from curation.core.digests import canonical_json, digest, file_digest
 from curation.core.progress import Progress, silent
 from curation.core.text import join_words, pluralize
-from curation.ingest.import_outcome import (
-    MAX_NAMES,
-    ImportOutcome,
-    earlier_imports,
-    fields_used,
-    personal_data,
-    replaced,
-)
+from curation.ingest.import_outcome import MAX_NAMES, ImportOutcome, fields_used, personal_data, replaced
 from curation.ingest.importers.personal_data import Redacted, redact
 from curation.ingest.importers.traffic.cleaning import (
     UNKNOWN_TIME,
@@ -152,7 +145,12 @@ class TrafficImport:
             if self.unreadable_time and self.fields.date_order is None:
                 yield DATE_ORDER
         if self.same_source:
-            yield f"Note: {earlier_imports(self.same_source)} as well."
+            earlier = pluralize(
+                self.same_source,
+                "earlier import of a file of this name counts",
+                "earlier imports of files of this name count",
+            )
+            yield f"Note: {earlier} as well."
 
 
 def import_traffic(
@@ -190,7 +188,7 @@ def import_traffic(
         is_new = not _is_held(cursor, import_id)
         if is_new:
             rows = append_traffic(cursor, table.to_batches(BATCH), counts, key)
-            _store(cursor, import_id, records.source, rows, counts, rules, author)
+            _store_rows(cursor, import_id, records.source, rows, counts, rules, author)
         del table  # the summary counts distinct texts, for which it takes as much
         summary = import_summary(cursor, import_id, records.source, used)
     return replace(summary, is_new=is_new, **counts.of_reading)
@@ -226,7 +224,7 @@ def _is_held(cursor: Cursor, import_id: str) -> bool:
     return bool(cursor.execute("SELECT 1 FROM traffic_imports WHERE import_id = ?", [import_id]).fetchall())
 
 
-def _store(
+def _store_rows(
     cursor: Cursor,
     import_id: str,
     source: str,
@@ -251,21 +249,17 @@ def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficF
         SELECT count(*), coalesce(sum(count), 0)::BIGINT, count(DISTINCT normalised), count(DISTINCT session),
                count(DISTINCT segment), min(time), max(time), count(*) - count(time),
                (SELECT count(*) FROM traffic_imports WHERE source = $source AND import_id <> $import
-                AND import_id NOT IN (SELECT import_id FROM traffic_files))
+                AND import_id NOT IN (SELECT import_id FROM traffic_files)),
+               (SELECT map(list(kind ORDER BY kind), list(rows ORDER BY kind))
+                FROM traffic_personal_data WHERE import_id = $import),
+               (SELECT left_out::MAP(TEXT, BIGINT) FROM traffic_imports WHERE import_id = $import)
         FROM traffic WHERE import_id = $import
         """,
         {"source": source, "import": import_id},
     ).fetchall()[0]
-    left_out = cursor.execute(
-        "SELECT left_out::MAP(TEXT, BIGINT) FROM traffic_imports WHERE import_id = ?", [import_id]
-    ).fetchall()
-    personal = cursor.execute(
-        "SELECT kind, rows FROM traffic_personal_data WHERE import_id = ? ORDER BY kind", [import_id]
-    ).fetchall()
-    counted: dict[str, Any] = dict(zip(_COUNTED, row, strict=True))
-    return TrafficImport(
-        import_id, fields=fields, personal=dict(personal), left_out=dict(left_out[0][0]), **counted
-    )
+    *counts, personal, left_out = row
+    counted: dict[str, Any] = dict(zip(_COUNTED, counts, strict=True))
+    return TrafficImport(import_id, fields=fields, personal=personal or {}, left_out=left_out, **counted)
 
 
 def clean_log(

@@ -1,0 +1,86 @@
+"""Topics of a run: a table of ids and texts, which shows the project's query for each id of a run file.
+
+TREC runs name topics by ids such as 1, and a release has its own ids. The normalized text of a topic finds
+the query. Topics with an unknown text are left out, as lines of unknown queries are. A table of two columns
+needs no header; TREC's topic files are read, too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.ingest.importers.known_queries import KnownQueries
+from curation.ingest.readers.fields import QueryFields, column_for, file_fields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.values import field_text
+
+_COLUMNS = ("id", "text")
+
+
+def with_topics(known: KnownQueries, path: Path | None, progress: Progress = silent) -> KnownQueries:
+    """Return the queries with the ids of a table of topics as other ids; None changes nothing.
+
+    Raises
+    ------
+    InputError: the file cannot be read or has no known query; or a row has no id or text, has an id of a
+        different query, or has a text of several queries.
+    """
+    if path is None:
+        return known
+    records = _open_topics(path, progress)
+    used = records.resolve(QueryFields(), but=("information_need", "reference", "filter"))
+    if used.id is None:
+        records.refuse_columns("no column is known to hold the topics' ids: call it id")
+    names: dict[str, str] = {}
+    unknown = 0
+    with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+        for record in records:
+            name, text = field_text(record.fields, used.id), field_text(record.fields, used.text)
+            try:
+                query_id = _query_id(known, name, text, names)
+            except InputError as error:
+                records.problems.add(record.line, str(error), "Expected one row of id and text for a topic.")
+                continue
+            unknown += query_id is None
+            names |= {name: query_id} if query_id else {}
+    records.problems.check()
+    if not names:
+        records.refuse_nothing_taken("topic", {"with a text that no query has": unknown})
+    other: dict[str, list[str]] = defaultdict(list)
+    for name, query_id in names.items():
+        other[query_id].append(name)
+    return known.also_called(other)
+
+
+def _open_topics(path: Path, progress: Progress) -> Records:
+    """Return the rows; the first line of a table of two columns is a row, too, unless it names the texts'
+    column.
+    """
+    records = Records(path, None, progress)
+    text = next(field for field in file_fields(QueryFields) if field.name == "text")
+    plain = records.format in ("csv", "tsv") and len(records.columns) == len(_COLUMNS)
+    if plain and column_for(text, records.columns) is None:
+        return Records(path, FileLayout(columns=_COLUMNS, header=False), progress)
+    return records
+
+
+def _query_id(known: KnownQueries, name: str, text: str, names: dict[str, str]) -> str | None:
+    """Return the query id of a topic; None if its text is unknown."""
+    if not name or not text:
+        raise InputError(
+            f"no {' and no '.join(what for what, has in (('id', name), ('text', text)) if not has)}"
+        )
+    query = known.find(text, "text")
+    if query is None:
+        return None
+    other = known.of_id(name)
+    if other is not None and other != query:
+        raise InputError(f"{name!r} is the id of the query {other.text!r}, not of {text!r}")
+    if names.get(name, query.query_id) != query.query_id:
+        raise InputError(f"{name!r} was the id of another text before")
+    return query.query_id

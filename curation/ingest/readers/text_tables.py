@@ -1,0 +1,149 @@
+"""Rows of text tables: CSV, TSV and TREC's qrels.
+
+A row is the number of the line on which it begins, and its cells by name. A row with more or fewer cells than
+the header is a problem.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from curation.core.characters import unquote_formula
+from curation.core.text import pluralize
+from curation.ingest.readers.bounds import MAX_LINE_LENGTH
+from curation.ingest.readers.problems import Problems
+
+QRELS_COLUMNS = ("query", "iteration", "document", "grade")
+Row = tuple[int, dict[str, Any]]
+_SEPARATOR = re.compile(r'\s*"?sep=([^"\r\n])"?\s*', re.IGNORECASE)
+
+_DELIMITERS = ",;\t|"
+_CASE = ("query", "docid", "rating")
+"""Header of a case of Quepid, in which a query without ratings is a line of one cell."""
+
+
+def separator_of(line: str) -> str:
+    """Return the delimiter that Excel's line `sep=;` names; '' for other lines."""
+    match = _SEPARATOR.fullmatch(line)
+    return match[1] if match else ""
+
+
+csv.field_size_limit(MAX_LINE_LENGTH)  # a document may be larger than the 128 KB that the module allows
+
+
+class TextTable:
+    """Rows of a CSV or TSV file.
+
+    Attributes
+    ----------
+    delimiter: delimiter of the cells, after the first row was read.
+
+    Parameters
+    ----------
+    columns: names of the columns of a table without a header.
+    """
+
+    def __init__(
+        self, lines: Iterator[str], is_csv: bool, columns: Sequence[str] | None, problems: Problems
+    ) -> None:
+        self._lines = lines
+        self._is_csv = is_csv
+        self._columns = columns
+        self._problems = problems
+        self.delimiter = "\t"
+
+    def __iter__(self) -> Iterator[Row]:
+        begin = _up_to_text(self._lines)
+        sign = separator_of(begin[-1]) if begin else ""
+        if sign:
+            begin[-1] = "\n"
+        reader = self._csv_reader(chain(begin, self._lines), begin[-1] if begin else "", sign)
+        rows = _numbered_rows(reader, self._problems)
+        names = self._columns or self._read_header(rows)
+        width = len(names)
+        for number, row in rows:
+            row = [unquote_formula(cell) for cell in row] if self._is_csv else row
+            if len(row) == 1 and tuple(names) == _CASE:
+                row = [row[0], "", ""]
+            if len(row) == width:
+                yield number, dict(zip(names, row, strict=True))
+            elif row:
+                more = "…" if width > 8 else ""
+                expected = f"expected {width} ({', '.join(names[:8])}{more})"
+                self._problems.add(number, f"{pluralize(len(row), 'cell')}, {expected}")
+            elif width == 1 and not (sign and number == len(begin)):
+                yield number, {names[0]: ""}
+
+    def _csv_reader(self, lines: Iterable[str], first: str, sign: str) -> Any:
+        if not self._is_csv:
+            return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
+        self.delimiter = sign or _find_delimiter(first, self._columns)
+        return csv.reader(lines, delimiter=self.delimiter, strict=True)
+
+    def _read_header(self, rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
+        filled = (row for _, row in rows if len(row) > 1 or any(map(str.strip, row)))
+        names = tuple(name.strip() for name in next(filled, []))
+        refuse_names_twice(names, self._problems)
+        return names
+
+
+def qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
+    """Yield the lines of TREC's qrels, without blank lines and comments."""
+    for number, line in enumerate(lines, 1):
+        cells = line.split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        if len(cells) == len(QRELS_COLUMNS):
+            yield number, dict(zip(QRELS_COLUMNS, cells, strict=True))
+        else:
+            problems.add(number, f"{pluralize(len(cells), 'cell')}, expected 4 ({', '.join(QRELS_COLUMNS)})")
+
+
+def refuse_names_twice(names: Iterable[str], problems: Problems) -> None:
+    """Refuse a file with two columns of one name."""
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        problem = f"the header names {', '.join(map(repr, twice))} more than once"
+        problems.stop(problem, "Give each column its own name.")
+
+
+def _up_to_text(lines: Iterator[str]) -> list[str]:
+    """Return the lines up to the first line that is not blank."""
+    begin: list[str] = []
+    for line in lines:
+        begin.append(line)
+        if line.strip():
+            break
+    return begin
+
+
+def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
+    """Return the delimiter of a CSV: it gives as many cells as columns, or its header has it."""
+    for delimiter in _DELIMITERS:
+        if columns is not None and len(next(csv.reader([first], delimiter=delimiter), [])) == len(columns):
+            return delimiter
+        if columns is None and delimiter in first:
+            return delimiter
+    return ","
+
+
+def _numbered_rows(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV reader with the line on which each begins; rows that cannot be read are
+    problems.
+    """
+    line = 0
+    while True:
+        try:
+            for row in reader:
+                begin, line = line + 1, reader.line_num
+                yield begin, row
+            return
+        except csv.Error as error:
+            reason = "its quoted cell is never closed" if "end of data" in str(error) else str(error)
+            problems.add(line + 1, f"broken CSV: {reason}", 'Inside quotes, a quote is written twice: "".')
+            line = reader.line_num
