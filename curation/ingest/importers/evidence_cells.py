@@ -90,11 +90,11 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
     error lists all problems.
     """
     spans, problems = [], []
-    for stated_evidence in stated:
+    for part in stated:
         try:
-            spans.append(_located_span(stated_evidence, body))
+            spans.append(_located_span(part, body))
         except ValueError as error:
-            at = f"line {stated_evidence.line or line}: " if line else ""
+            at = f"line {part.line or line}: " if line else ""
             problems.append(f"{at}{error} (document {document_id!r})")
     refuse_problems(problems)
     return union(spans)
@@ -102,11 +102,7 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
 
 def in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
     """Return the ranges, without those that have only a quote and whose quote is not in the body."""
-    return tuple(
-        stated_evidence
-        for stated_evidence in stated
-        if stated_evidence.start is not None or places_of(stated_evidence.quote, body)
-    )
+    return tuple(part for part in stated if part.start is not None or places_of(part.quote, body))
 
 
 def _located_span(evidence: StatedEvidence, body: str) -> Span:

@@ -166,16 +166,10 @@ def _append_nuggets(
     }
     written, changes = revised(known, nuggets_of)
     calls = {name: call for name, *_, call in newest}
-    rows = [
-        (
-            name,
-            revision,
-            call_id or calls.get(name),
-            [nugget.text for nugget in items],
-            [nugget.vital for nugget in items],
-        )
-        for name, revision, items in written
-    ]
+    rows = []
+    for name, revision, nuggets in written:
+        texts, vital = [nugget.text for nugget in nuggets], [nugget.vital for nugget in nuggets]
+        rows.append((name, revision, call_id or calls.get(name), texts, vital))
     names = ("query_id", "revision", "call_id", "texts", "vital")
     append_rows(cursor, "nuggets", rows, names, source=source, author=author, written_at=utc_now())
     return changes

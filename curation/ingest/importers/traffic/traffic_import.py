@@ -126,22 +126,18 @@ class TrafficImport:
             before = f"; {self.files.known:,} were read before" if self.files.known else ""
             yield f"{pluralize(self.files.read, 'file was', 'files were')} read{before}."
             if self.files.gone:
-                yield (
-                    f"{pluralize(self.files.gone, 'file is', 'files are')} no longer there; the rows stay."
-                )
+                gone = pluralize(self.files.gone, "file is", "files are")
+                yield f"{gone} no longer there; the rows stay."
             if self.files.same:
-                names = join_words(
-                    [f"{name} (the same as {first})" for name, first in self.files.same.items()], MAX_NAMES
-                )
-                yield f"Not read again, for this content was read by another name: {names}."
+                pairs = [f"{name} (the same as {first})" for name, first in self.files.same.items()]
+                names = join_words(pairs, MAX_NAMES)
+                yield f"Not read again, because the content is known from a different name: {names}."
 
     def _time_remarks(self) -> Iterator[str]:
         if self.fields.time and self.unknown_times:
             example = f", such as {self.unreadable_time}" if self.unreadable_time else ""
-            yield (
-                f"{pluralize(self.unknown_times, 'row has', 'rows have')} no time that could be "
-                f"read{example}."
-            )
+            rows = pluralize(self.unknown_times, "row has", "rows have")
+            yield f"{rows} no time that could be read{example}."
             if self.unreadable_time and self.fields.date_order is None:
                 yield DATE_ORDER
         if self.same_source:
