@@ -105,7 +105,7 @@ def _files_of_collection(path: Path) -> list[Path]:
         raise InputError(
             f"is a folder of more than {MAX_FILES:,} files; expected a collection of at most {MAX_FILES:,}",
             path=path,
-            way_out="Put what belongs to the collection into a folder of its own. Text files of TREC's or "
+            way_out="Put the files of the collection into a separate folder. Text files of TREC's or "
             "SMART's format can be joined first, all packed or none: cat FOLDER/* > documents. Parquet files "
             "and tables cannot.",
         )

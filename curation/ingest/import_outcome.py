@@ -51,7 +51,11 @@ def replaced(counts: Mapping[str, int]) -> list[str]:
     """Return sentences about replaced characters, bytes that are no text, and unknown time zones."""
     digits = counts.get(DIGITS, 0)
     ids = pluralize(digits, "id has", "ids have")
-    cut = [f"{ids} more than 15 digits. A spreadsheet keeps 15: the others may be wrong."] if digits else []
+    cut = (
+        [f"{ids} more than 15 digits. A spreadsheet keeps 15 digits: further digits may be wrong."]
+        if digits
+        else []
+    )
     counts = {kind: count for kind, count in counts.items() if kind != DIGITS}
     by = {kind: next(by for begin, by in REPLACED_BY.items() if kind.startswith(begin)) for kind in counts}
     sentences = [f"Replaced: {count:,} × {kind}, by {by[kind]}." for kind, count in counts.items()]
@@ -61,7 +65,11 @@ def replaced(counts: Mapping[str, int]) -> list[str]:
 def withdrawn(items: int) -> list[str]:
     """Return the sentence about items of rounds that an import withdrew, if any."""
     are = pluralize(items, "item of a round is", "items of rounds are")
-    return [f"{are} outside the filter of the query now, and nobody is asked for them."] if items else []
+    return (
+        [f"{are} outside the filter of the query now, and annotators are no longer asked for them."]
+        if items
+        else []
+    )
 
 
 def personal_data(counts: Mapping[str, int], unit: str, what: str) -> list[str]:

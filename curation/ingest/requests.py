@@ -66,7 +66,7 @@ DateOrder = Annotated[
     str | None,
     Option(
         "Order of day and month",
-        "How to read dates such as 03/04/2026: mdy or dmy. The first has the month first, the other the day.",
+        "How to read dates such as 03/04/2026: mdy or dmy. In mdy the month comes first, in dmy the day.",
         choices=tuple(DATE_ORDERS),
         words=DATE_ORDERS,
         unset="no such dates",
@@ -172,7 +172,7 @@ class CorpusRequest(ImportRequest):
     markup: str | None = option(
         None,
         "The text is written in",
-        "What the text is written in. It is plain, html, markdown or code. The guide shows it so.",
+        "Markup of the text: plain, html, markdown or code. The guide shows documents in this markup.",
         choices=tuple(MARKUPS),
         words=MARKUPS,
         unset="found from the first rows, unless the guide says it",
@@ -242,13 +242,13 @@ class JudgmentsRequest(ImportRequest):
     annotator_map: str | None = option(
         None,
         "Names of one person",
-        "Names in the file and whose they are: 'ann lee=Ann Lee'. Somebody else, whose name only looks like "
-        "a known one, is mapped to that name itself.",
+        "Names in the file and their annotators: 'ann lee=Ann Lee'. Map a new person, whose name only "
+        "looks like a known name, to the same name.",
     )
     annotator: str | None = option(
         None,
         "Who gave all grades",
-        "Annotator of all grades. For files that name nobody, such as qrels.",
+        "Annotator of all grades. For files without annotators, such as qrels.",
         others=True,
     )
     grade: int | None = option(
@@ -261,8 +261,8 @@ class JudgmentsRequest(ImportRequest):
     judge: str | None = option(
         None,
         "Name of the judge",
-        "Name of the judge that gave all grades. It is no person but, for instance, a language model. Its "
-        "grades are no votes.",
+        "Name of the judge that gave all grades. The judge is not a person, for example a language model. "
+        "Grades of a judge are no votes.",
     )
     date_order: DateOrder = None
     grade_map: GradeMap = None
@@ -279,7 +279,7 @@ class JudgmentsRequest(ImportRequest):
     round: str | None = option(
         None,
         "Name of a further pass by the same people",
-        "Round of a further pass by the same people. It corrects no other.",
+        "Round of a further pass by the same people. It does not correct earlier rounds.",
         needs=Needs("a judge's grades are in no round", lambda values: values["judge"] is None),
     )
 

@@ -82,7 +82,7 @@ def store_run(
     if stored_run is not None and stored_run.run_id != run.run_id:
         raise RefusedError(
             f"The project has another run {name!r} (from {stored_run.source}), on which pools may rest. "
-            "Give this one a name of its own."
+            "Give this run a different name."
         )
     if stored_run is None:
         cursor.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", [*run, canonical_json(left_out), utc_now()])

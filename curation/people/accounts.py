@@ -207,7 +207,7 @@ def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
     if annotator.imported:
         raise RefusedError(f"{name} is known only from imported judgments and cannot sign in.")
     if name == author:
-        raise RefusedError("You cannot change your own account: another lead can.")
+        raise RefusedError("You cannot change your own account. Ask another lead.")
     return annotator
 
 
@@ -215,7 +215,7 @@ def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
     if annotator.role != "lead" or not annotator.active:
         return
     if sum(person.role == "lead" for person in able_to_judge(cursor)) == 1:
-        raise RefusedError(f"{annotator.name} is the last lead. Make somebody else lead first.")
+        raise RefusedError(f"{annotator.name} is the last lead. Make a different person lead first.")
 
 
 def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
@@ -287,8 +287,9 @@ def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit
         cursor.execute(_BRING, known)
         if cursor.execute(_OTHERS, known).fetchall():
             raise RefusedError(
-                f"{address} belongs to another account, of this provider or another, that came first. "
-                "Ask the lead of the project: removed and added again, the address goes to who comes next."
+                f"{address} belongs to a different account, which used it first. "
+                "Ask the lead of the project to remove the address and add it again: it then belongs to the "
+                "next account that uses it."
             )
         return open_sign_in(cursor, annotator, visit, address)
 

@@ -159,9 +159,9 @@ def change_password(store: Store, name: str, old: str, new: str, visit: Visit = 
     with store.reading() as cursor:
         current = _current_password(cursor, name)
     if current is None or not _password_fits(current, old):
-        raise RefusedError("The old password is not right.")
+        raise RefusedError("The old password is wrong.")
     if _in_nfc(new) == _in_nfc(old):
-        raise InputError("the new password is the old one: expected another")
+        raise InputError("the new password is the same as the old password; expected a different password")
     hashed = hash_password(new)
     with store.transaction() as cursor:
         if _current_password(cursor, name) != current:

@@ -165,9 +165,9 @@ def test_an_address_is_the_account_s_that_brought_it_first(
     choose(visitor, ANNA)
     assert is_signed_in(visitor)
     answer = choose(other, ANNA, provider="home")
-    refused(other, answer, "anna@example.org belongs to another account, of this provider or another")
+    refused(other, answer, "anna@example.org belongs to a different account, which used it first")
     work.changes = {"sub": "another account of the first provider"}
-    refused(other, choose(other, ANNA), "Ask the lead of the project: removed and added again, the address")
+    refused(other, choose(other, ANNA), "Ask the lead of the project to remove the address and add it again")
     with project.reading() as cursor:
         listed = next(one.ways for one in list_accounts(cursor) if one.name == "anna")
     assert listed.endswith(f"as anna@example.org of {work.url}")
@@ -180,7 +180,7 @@ def test_an_address_is_the_account_s_that_brought_it_first(
     assert not is_signed_in(visitor)
     work.reset()
     visitor.cookies.clear()
-    refused(visitor, choose(visitor, ANNA), "belongs to another account")
+    refused(visitor, choose(visitor, ANNA), "belongs to a different account")
 
 
 @pytest.mark.parametrize(

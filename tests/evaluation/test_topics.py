@@ -77,7 +77,7 @@ def test_bad_rows_of_topics_are_named_by_their_lines(
         f"line {first}: no id",
         f"line {first + 1}: no text",
         f"line {first + 2}: 'q2' is the id of the query {query(2).text!r}, not of {query(3).text!r}",
-        f"line {first + 3}: '101' was the id of another text before",
+        f"line {first + 3}: '101' is already the id of a different text",
     ]
     topics.write_text("id\ttext\n1\tnobody asks this\n")
     with pytest.raises(InputError, match="no topic could be taken from it: 1 with a text"):

@@ -66,7 +66,7 @@ def test_a_password_is_the_same_however_the_keyboard_composes_its_letters(store:
     add_annotator(store, "ada", "annotator", DECOMPOSED)
     assert authenticate(store, "ada", COMPOSED)
     assert authenticate(store, "ada", DECOMPOSED)
-    with pytest.raises(InputError, match="the new password is the old one"):
+    with pytest.raises(InputError, match="the new password is the same as the old password"):
         change_password(store, "ada", COMPOSED, DECOMPOSED)
 
 

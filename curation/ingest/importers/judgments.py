@@ -54,7 +54,7 @@ _POOLED_UNJUDGED = "-1"
 _NO_GRADE = "not a whole number, and not the name of a grade"
 _NO_MAP = "not in --grade-map, and not the name of a grade"
 _REJECTED = (
-    "A rejected grade does not count: remove such rows. Where accept and reject are the grades, say "
+    "A rejected grade does not count: remove such rows. If accept and reject are the grades, use "
     "--map grade={column} --grade-map accept=3,{word}=0,ignore=cannot-tell"
 )
 _SKIP_UNKNOWN = "Or leave such rows out with --skip-unknown."

@@ -19,7 +19,7 @@ from curation.ingest.readers.lines import clean
 from curation.ingest.readers.problems import Problems
 from curation.store import Cursor, Query, append_rows, fetch, get_setting
 
-ONE_TEXT = "An id belongs to one text, and judgments may hang on it: give the query another id."
+ONE_TEXT = "An id belongs to one text, and judgments may refer to the id: give the query a different id."
 ONE_QUERY = "The same text would be judged twice: give these queries the project's ids, or leave them out."
 
 

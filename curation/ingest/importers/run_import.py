@@ -253,7 +253,7 @@ class _RunReader:
                 line.line,
                 f"document {line.document!r} again for query {line.query!r}, "
                 f"after {self._problems.unit} {first.line}",
-                "A document has one place in a list: keep the best ones with --skip-repeated.",
+                "A document has one place in a list: keep the best place with --skip-repeated.",
             )
 
 

@@ -82,5 +82,5 @@ def _query_id(known: KnownQueries, name: str, text: str, names: dict[str, str]) 
     if other is not None and other != query:
         raise InputError(f"{name!r} is the id of the query {other.text!r}, not of {text!r}")
     if names.get(name, query.query_id) != query.query_id:
-        raise InputError(f"{name!r} was the id of another text before")
+        raise InputError(f"{name!r} is already the id of a different text")
     return query.query_id

@@ -115,7 +115,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         if len({part.filename.lower() for part in parts}) < len(parts):
             raise zipfile.BadZipFile("two of its files have one name")
         if others := [part for part in parts if part.compress_type not in _BOUNDED_PACKING]:
-            raise zipfile.BadZipFile(f"{others[0].filename} is packed otherwise than by deflate")
+            raise zipfile.BadZipFile(f"{others[0].filename} is not packed by deflate")
         refuse_beyond(most_unpacked(path), sum(part.file_size for part in parts))
         yield archive
 

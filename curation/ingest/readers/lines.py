@@ -159,7 +159,7 @@ def text_lines(
                 yield line
     except LookupError:
         problems.stop(
-            f"there is no text encoding {encoding!r}", "Usual ones: utf-8, latin-1, cp1252, utf-16."
+            f"there is no text encoding {encoding!r}", "Usual encodings: utf-8, latin-1, cp1252, utf-16."
         )
     except OutOfBoundsError as error:
         problems.stop(f"{error} after line {number}", "Expected one record a line: look at the file there.")

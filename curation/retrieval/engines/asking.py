@@ -168,7 +168,7 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
             return EngineRunPlan(request, engine, name, asked, run)
     raise RefusedError(
         f"The project has the run {name!r} (from {runs[name].source}) of other queries, another depth "
-        "or another template, and pools may rest on it. Give this one a name of its own."
+        "or another template, and pools may rest on it. Give this run a different name."
     )
 
 

@@ -108,7 +108,7 @@ def test_ids_that_may_have_lost_digits_are_counted_and_said(sheet: Callable[...,
     records.resolve(CorpusFields())
     assert [record.fields["id"] for record in records] == ["123456789012345", "1234567890123450"]
     assert replaced(records.replaced) == [
-        "1 id has more than 15 digits. A spreadsheet keeps 15: the others may be wrong."
+        "1 id has more than 15 digits. A spreadsheet keeps 15 digits: further digits may be wrong."
     ]
 
 

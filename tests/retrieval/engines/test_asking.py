@@ -123,7 +123,7 @@ def test_a_name_that_another_run_has_is_refused_before_anything_is_asked(
     ask(project)
     sent = len(engine.requests)
     put_queries(project, {"q4": "new"})
-    with pytest.raises(RefusedError, match="Give this one a name of its own"):
+    with pytest.raises(RefusedError, match="Give this run a different name"):
         ask(project)
     assert len(engine.requests) == sent
 

@@ -72,7 +72,7 @@ class CleaningRules:
     repeat_minutes: int = option(
         30,
         "Minutes in which a repeat counts once",
-        "Minutes within which a session's same query counts once. It is a turned page then. 0: off.",
+        "Minutes within which a session's same query counts once. Such a query is a turned page. 0: off.",
         least=0,
     )
     queries_a_minute: int = option(
@@ -85,7 +85,7 @@ class CleaningRules:
     queries_a_day: int = option(
         200,
         "Queries a day that mark a robot",
-        "Leave out sessions with more queries in a day (bots). Different ones count. 0: off.",
+        "Leave out sessions with more different queries in a day (bots). 0: off.",
         flag="--bot-per-day",
         least=0,
     )
