@@ -73,7 +73,8 @@ def split(
 
 
 def _show_certificate(release: str | None, page: Path | None) -> None:
-    from curation.splits.certificate import certificate_page, shown_certificate
+    from curation.splits.certificate import shown_certificate
+    from curation.splits.certificate_page import certificate_page
 
     with project_store().reading() as cursor:
         certificate = shown_certificate(cursor, release)
@@ -85,7 +86,7 @@ def _show_certificate(release: str | None, page: Path | None) -> None:
 def _print_certificate(certificate: Certificate, further: Sequence[str] = ()) -> None:
     """Print the main findings, then all sections of the page."""
     from curation.core.reports.terminal import show_sections
-    from curation.splits.certificate import certificate_sections, findings
+    from curation.splits.certificate_page import certificate_sections, findings
 
     say(*findings(certificate))
     show_sections(certificate_sections(certificate))

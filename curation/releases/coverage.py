@@ -1,4 +1,4 @@
-"""What a release says about its coverage: the map, its regions, and the boundaries of the grid."""
+"""The coverage of a release: the map, its regions, and the boundaries of the grid."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ class ReleasedCoverage(NamedTuple):
 
     Attributes
     ----------
-    resolution, seed, least_documents: that made the map's regions.
-    regions: of the whole corpus. regions_asked: those with a query of the release, of any part.
-    relevant_grade: least grade of the relevant documents that dispersion and alignment are of.
-    dispersion, alignment: where the figure is cut in three. None if it is not: it is unknown, or
+    resolution, seed, least_documents: the parameters of the map's regions.
+    regions: number of regions of the whole corpus.
+    regions_asked: number of regions with a query of the release, of any part.
+    relevant_grade: the lowest grade of relevant documents, from which dispersion and alignment are computed.
+    dispersion, alignment: the boundaries that cut the figure in three; None where the figure is unknown or
         mostly one value.
     """
 
@@ -49,7 +50,7 @@ class ReleasedCoverage(NamedTuple):
 
 
 def released_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
-    """The coverage of a release; None if it has no such value."""
+    """Read the coverage of a release; None if the release has no map."""
     rows = release.rows("coverage")
     if not rows:
         return None
@@ -70,33 +71,35 @@ def released_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
 
 
 def about_map(coverage: ReleasedCoverage) -> str:
-    """Which map it is, and what of it has a query, in sentences."""
+    """Describe the map, and say how many of its regions have a query."""
     return (
         f"Coverage map {coverage.map_id[:12]}…: {coverage.regions_asked:,} of {coverage.regions:,} regions "
-        "of the "
-        f"corpus have a query. A region has {coverage.least_documents:,} documents or more; resolution "
-        f"{coverage.resolution:g}, seed {coverage.seed}."
+        f"of the corpus have a query. A region has {coverage.least_documents:,} documents or more; "
+        f"resolution {coverage.resolution:g}, seed {coverage.seed}."
     )
 
 
 def about_grid(coverage: ReleasedCoverage) -> str:
-    """What the grid is and where it is cut, in sentences; empty where no query has a cell."""
+    """Describe the grid and its boundaries; empty where no query has a cell."""
     figures = {"Δ": coverage.dispersion, "J": coverage.alignment}
     cut = [f"{name} {at.lower:.3f} and {at.upper:.3f}" for name, at in figures.items() if at]
     if not cut:
         return ""
     whole = "".join(
-        f" {name} is not cut: too many queries have the same." for name in figures if not figures[name]
+        f" {name} has no thirds: too many queries have the same {name}."
+        for name in figures
+        if not figures[name]
     )
     return (
-        "Dispersion Δ is high where relevant documents share few clusters, alignment J where the query's are "
-        "theirs. Δ needs two relevant documents; with one, J alone makes the cell. Thirds end at "
-        f"{', and at '.join(cut)}; relevant is a grade of {coverage.relevant_grade} or more.{whole}"
+        "Dispersion Δ is high where relevant documents share few clusters. Alignment J is high where the "
+        "query and its relevant documents are in the same clusters. Δ needs two relevant documents; with one "
+        f"relevant document, J alone makes the cell. Thirds end at {', and at '.join(cut)}. A document is "
+        f"relevant from grade {coverage.relevant_grade}.{whole}"
     )
 
 
-def read_map_in_force(cursor: Cursor) -> CoverageMap | str | None:
-    """The map of the corpus in force, why it cannot be used, or None if there never was one."""
+def read_current_map(cursor: Cursor) -> CoverageMap | str | None:
+    """Read the map of the current corpus, or why it cannot be used; None if there never was a map."""
     if get_setting(cursor, IN_FORCE) is None:
         return None
     try:
@@ -113,16 +116,16 @@ def coverage_tables(
     relevant_grade: int,
     progress: Progress,
 ) -> tuple[str, dict[str, PartRows]]:
-    """The coverage by the map of queries with these grades: a sentence about it, and its tables.
+    """Measure the coverage of queries with these grades; returns a sentence about it, and its tables.
 
     Raises
     ------
     RefusedError: queries were not matched against the map yet, and its model cannot be loaded.
     """
     clusters = _clusters_of_queries(store, queries, coverage_map, progress)
-    shapes = _shapes(qrels, relevant_grade, coverage_map, clusters)
-    spread, aligned = cuts_of(shapes.values())
-    cuts = (_rounded(spread), _rounded(aligned))
+    shapes = _shapes_of_queries(qrels, relevant_grade, coverage_map, clusters)
+    spread, aligned = (cut and Tertiles(*map(rounded, cut)) for cut in cuts_of(shapes.values()))
+    cuts = (spread, aligned)
     asked = frozenset().union(*clusters.values())
     rows = [_query_row(query_id, clusters[query_id], shapes[query_id], cuts) for query_id in sorted(clusters)]
     in_grid = sum(row["cell"] is not None for row in rows)
@@ -148,37 +151,29 @@ def _clusters_of_queries(
         matches = matches_of(store, coverage_map, set(texts.values()), model, progress)
     except (NotFoundError, RefusedError) as error:
         raise RefusedError(
-            f"Queries of the release were not matched against the coverage map yet, and its model {model} is "
-            f"needed for it: {error} Nothing was frozen. Measure coverage where the model is.",
-            command="`goldgrade coverage` does.",
+            "Queries of the release are not matched with the coverage map yet, and only its model "
+            f"{model} can match them: {error} Nothing was frozen. Measure coverage on a machine that has the "
+            "model.",
+            command="`goldgrade coverage` measures coverage.",
         ) from error
     return {query_id: coverage_map.clusters_of_query(matches[text]) for query_id, text in texts.items()}
 
 
-def _shapes(
+def _shapes_of_queries(
     qrels: PartRows, relevant_grade: int, coverage_map: CoverageMap, clusters: dict[str, Clusters]
 ) -> dict[str, QueryShape | None]:
-    """Query id → its dispersion and alignment, by the release's own grades."""
+    """Return query id → dispersion and alignment, by the release's own grades.
+
+    The figures have the digits of the release, so that the figures and the boundaries determine the cell.
+    """
     relevant: dict[str, list[Clusters]] = {query_id: [] for query_id in clusters}
     for row in qrels:
         if row["grade"] >= relevant_grade:
             relevant[row["query_id"]].append(
                 coverage_map.clusters_of(coverage_map.of_documents.get(row["document_id"], ()))
             )
-    return {
-        query_id: _shape(clusters_of_query, relevant[query_id])
-        for query_id, clusters_of_query in clusters.items()
-    }
-
-
-def _shape(asked: Clusters, relevant: list[Clusters]) -> QueryShape | None:
-    """With the digits that a release keeps, so that they and the boundaries tell the cell."""
-    shape = query_shape(asked, relevant)
-    return None if shape is None else QueryShape(*map(rounded, shape))
-
-
-def _rounded(cuts: Tertiles | None) -> Tertiles | None:
-    return None if cuts is None else Tertiles(*map(rounded, cuts))
+    shapes = {query_id: query_shape(asked, relevant[query_id]) for query_id, asked in clusters.items()}
+    return {query_id: shape and QueryShape(*map(rounded, shape)) for query_id, shape in shapes.items()}
 
 
 def _map_row(relevant_grade: int, coverage_map: CoverageMap, asked: Clusters, cuts: Cuts) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from curation.core.digests import file_digest
 from curation.core.errors import InputError
 from curation.core.text import pluralize
-from curation.releases.packed import MANIFEST, read_manifest
+from curation.releases.manifest import MANIFEST, read_manifest
 from curation.releases.verify import MAX_PROBLEMS, altered_sentences
 
 

@@ -1,21 +1,16 @@
-"""Assignment: whole leakage groups to parts, balanced or by time.
+"""Balanced assignment: whole leakage groups to parts, near the fractions and alike in each dimension.
 
-Balanced: groups with the same numbers of the same kinds of query are one type. The result is a table of whole
-numbers: how many groups of each type each part gets. Several seeded starts, each greedy from the largest
-group down, are improved by single moves and swaps until none helps.
+Groups with the same numbers of the same kinds of query are one type. The result is a table of whole numbers:
+how many groups of each type each part gets. The search makes several seeded starts, each greedy from the
+largest group down, and improves each start by single moves and swaps until no step helps.
 
     cost = Σ over parts and columns of weight × |reached − ideal| / 2
 
 A column is the whole ('all', as heavy as all dimensions together) or one level of one dimension, such as the
 stratum 'head · shop'. Half the sum of a dimension is the number of queries in the wrong part. No part ends
-further from its ideal than the size of the largest group: the greedy start gives a group to a part that it
-does not overfill, or else to one that still lacks queries, and no later step breaks that. Groups with a
-carried-over part keep it, and the others make up for them.
-
-By time: the parts in their order, each with the queries that were first asked next. The first query of a
-leakage group that was asked decides the group's part. So nothing in a part, nor anything tied to it, was
-asked before the part begins. Groups that began at the same moment are never separated: the cut is before or
-after all of them, whichever is nearer to the fractions.
+further from its ideal than the size of the largest group. The greedy start gives a group to a part that the
+group does not overfill, or else to a part that still lacks queries, and no later step breaks this rule.
+Groups with a carried-over part keep it, and the other groups make up for them.
 """
 
 from __future__ import annotations
@@ -23,33 +18,33 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import accumulate, groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from curation.core.digests import digest
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.text import pluralize
 
 STARTS = 32
 MAX_GROUPS_OF_ALL_STARTS = 5_000
 """Sets with more groups than this have a quarter of the starts."""
 STEPS = 1_000
-"""Moves and swaps after which a start is as good as it gets."""
+"""The most moves and swaps that improve a start."""
 WINDOW = 96
-"""Types of a part that are tried for a swap at one time; others are tried later."""
+"""Types of group in a part that are tried for a swap at one time; the others are tried later."""
 ALL = "all"
 _ROUNDING = 1e-9
 _SPREAD = 1e-3  # of two tables with one cost, the one whose distances are spread
 Levels = Mapping[str, Collection[tuple[str, str]]]
-"""Query id → (dimension, level) of all dimensions in which the parts should be alike."""
+"""Query id → its (dimension, level) pairs, for all dimensions in which the parts should be alike."""
 
 
 @dataclass(frozen=True)
 class PartShare:
-    """How many queries of one level a part should have and has; the dimension 'all' has one level, 'all'."""
+    """The ideal and the reached number of queries of one level in a part.
+
+    The dimension 'all' has one level, 'all'.
+    """
 
     part: str
     dimension: str
@@ -60,12 +55,12 @@ class PartShare:
 
 @dataclass(frozen=True)
 class Distance:
-    """How far a dimension is from its ideal.
+    """The distance of a dimension from its ideal.
 
     Attributes
     ----------
     queries: half the sum of |reached − ideal| over parts and levels: queries in the wrong part.
-    least: what no split of this set goes below, because queries are whole.
+    least: the least distance that any split of these queries can have, because queries are whole.
     """
 
     dimension: str
@@ -74,13 +69,13 @@ class Distance:
 
 
 class _Table(NamedTuple):
-    """The groups to assign, by type, and the numbers that each part still lacks.
+    """The groups to assign, by type, and the numbers of queries that each part still lacks.
 
     Attributes
     ----------
     counts: shape (types, columns), queries of a column in one group of the type; column 0 is 'all'.
-    groups: the ids of each type's groups.
-    wanted: shape (parts, columns), the ideal less what is carried over.
+    groups: for each type the ids of its groups.
+    wanted: shape (parts, columns), the ideal numbers less the carried-over queries.
     weights: shape (columns,).
     """
 
@@ -89,13 +84,9 @@ class _Table(NamedTuple):
     wanted: Floats
     weights: Floats
 
-    @property
-    def times(self) -> Ints:
-        return np.array([len(groups) for groups in self.groups], dtype=np.int64)
-
 
 def members_of(groups: Mapping[str, str]) -> dict[str, list[str]]:
-    """Group id → its queries, both ordered."""
+    """Return group id → its queries, both in order."""
     members: dict[str, list[str]] = defaultdict(list)
     for query_id in sorted(groups):
         members[groups[query_id]].append(query_id)
@@ -109,17 +100,17 @@ def assign_parts(
     seed: int,
     carried: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Assign every group to a part: query id → part.
+    """Assign every group to a part, and return query id → part.
 
     Parameters
     ----------
     groups: query id → leakage group.
-    parts: part → fraction; they sum to 1.
-    carried: group → part, of groups whose part is carried over.
+    parts: part → fraction; the fractions sum to 1.
+    carried: group → part, for groups whose part is carried over.
     """
     fixed = carried or {}
-    table = _table(groups, levels, parts, seed, fixed)
-    cells = _best(table, list(parts.values()), seed)
+    table = _tabulate_groups(groups, levels, parts, seed, fixed)
+    cells = _find_best_cells(table, list(parts.values()), seed)
     part_of = dict(fixed)
     for names, row in zip(table.groups, cells.tolist(), strict=True):
         places = [part for part, number in zip(parts, row, strict=True) for _ in range(number)]
@@ -128,7 +119,7 @@ def assign_parts(
 
 
 def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]) -> tuple[PartShare, ...]:
-    """Ideal and reached number of queries, for each part as a whole and in each level."""
+    """Count the ideal and reached queries of each part, as a whole and in each level."""
     totals = Counter(column for query_id in assigned for column in levels[query_id])
     totals[ALL, ALL] = len(assigned)
     reached = Counter((part, column) for query_id, part in assigned.items() for column in levels[query_id])
@@ -144,30 +135,29 @@ def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, floa
 def distances(
     assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]
 ) -> tuple[Distance, ...]:
-    """The distance of each dimension, 'all' first."""
+    """Compute the distance of each dimension from its ideal, 'all' first."""
     gaps_of: dict[str, list[float]] = {}
+    ideals_of: dict[tuple[str, str], list[float]] = {}
     for share in shares(assigned, levels, parts):
         gaps_of.setdefault(share.dimension, []).append(abs(share.reached - share.ideal) / 2)
-    totals = Counter(column for query_id in assigned for column in levels[query_id])
+        ideals_of.setdefault((share.dimension, share.level), []).append(share.ideal)
     least = dict.fromkeys(gaps_of, 0.0)
-    for (dimension, _), total in totals.items():
-        least[dimension] += _rounding(total, parts)
-    least[ALL] = _rounding(len(assigned), parts)
+    for (dimension, _), ideals in ideals_of.items():
+        least[dimension] += _least_distance(ideals)
     return tuple(
         Distance(dimension, round(sum(gaps), 6), round(least[dimension], 6))
         for dimension, gaps in gaps_of.items()
     )
 
 
-def _rounding(total: int, parts: Mapping[str, float]) -> float:
-    """The least distance of whole numbers from the ideals of one column: by largest remainder."""
-    ideals = [fraction * total for fraction in parts.values()]
+def _least_distance(ideals: Sequence[float]) -> float:
+    """Compute the least distance of whole numbers from the ideals of one column, by largest remainder."""
     rests = sorted((ideal % 1.0 for ideal in ideals), reverse=True)
     up = round(sum(rests))
     return sum(1.0 - rest if index < up else rest for index, rest in enumerate(rests)) / 2
 
 
-def _table(
+def _tabulate_groups(
     groups: Mapping[str, str], levels: Levels, parts: Mapping[str, float], seed: int, fixed: Mapping[str, str]
 ) -> _Table:
     columns = sorted({column for query_id in groups for column in levels[query_id]})
@@ -197,32 +187,25 @@ def _table(
     )
 
 
-def _best(table: _Table, fractions: Sequence[float], seed: int) -> Ints:
-    """The table of lowest cost that was found, shape (types, parts)."""
+def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> Ints:
+    """Find the numbers of groups with the lowest cost, shape (types, parts)."""
     if not table.groups:
         return np.zeros((0, len(fractions)), dtype=np.int64)
-    number = STARTS if table.times.sum() <= MAX_GROUPS_OF_ALL_STARTS else STARTS // 4
-    starts = [_greedy(table, fractions, digest("assign", seed, start)) for start in range(number)]
-    limit = max(float(table.counts[:, 0].max()), *(_furthest(table, start) for start in starts))
-    tried = [_improved(table, start, limit) for start in starts]
-    return min(tried, key=lambda cells: _cost(table, cells))
+    number = STARTS if sum(map(len, table.groups)) <= MAX_GROUPS_OF_ALL_STARTS else STARTS // 4
+    starts = [_assign_greedily(table, fractions, digest("assign", seed, start)) for start in range(number)]
+    furthest = [float(np.abs(_find_gaps(table, start)[:, 0]).max()) for start in starts]
+    limit = max(float(table.counts[:, 0].max()), *furthest)
+    tried = [_improve(table, start, limit) for start in starts]
+    return min(tried, key=lambda cells: float((np.abs(_find_gaps(table, cells)) @ table.weights).sum() / 2))
 
 
-def _gaps(table: _Table, cells: Ints) -> Floats:
-    """Reached less wanted, shape (parts, columns)."""
+def _find_gaps(table: _Table, cells: Ints) -> Floats:
+    """Return the reached numbers less the wanted numbers, shape (parts, columns)."""
     return cells.T @ table.counts - table.wanted
 
 
-def _furthest(table: _Table, cells: Ints) -> float:
-    return float(np.abs(_gaps(table, cells)[:, 0]).max())
-
-
-def _cost(table: _Table, cells: Ints) -> float:
-    return float((np.abs(_gaps(table, cells)) @ table.weights).sum() / 2)
-
-
-def _greedy(table: _Table, fractions: Sequence[float], salt: str) -> Ints:
-    """Largest groups first, each to the part that needs its queries most for the part's size."""
+def _assign_greedily(table: _Table, fractions: Sequence[float], salt: str) -> Ints:
+    """Assign the largest groups first, each to the part that needs its queries most for the part's size."""
     sizes = table.counts[:, 0]
     order = sorted(
         (-sizes[kind], digest(salt, name), kind) for kind, names in enumerate(table.groups) for name in names
@@ -243,10 +226,10 @@ def _greedy(table: _Table, fractions: Sequence[float], salt: str) -> Ints:
     return cells
 
 
-def _improved(table: _Table, start: Ints, limit: float) -> Ints:
-    """The table after the moves and swaps that help, the best one each time."""
+def _improve(table: _Table, start: Ints, limit: float) -> Ints:
+    """Make the moves and swaps that help, the best step each time."""
     cells = start.copy()
-    gaps = _gaps(table, cells)
+    gaps = _find_gaps(table, cells)
     kinds, parts = cells.shape
     turns = -(-kinds // WINDOW) if parts > 1 else 0
     idle = turn = 0
@@ -282,8 +265,11 @@ def _improved(table: _Table, start: Ints, limit: float) -> Ints:
 def _best_step(
     table: _Table, cells: Ints, gaps: Floats, giver: int, taker: int, window: Ints, limit: float
 ) -> tuple[float, tuple[int, int, int, int]]:
-    """The best move from `giver` to `taker`, or swap of a group in the window: gain (negative is good), and
-    the kinds that go and come, -1 for none."""
+    """Find the best move from `giver` to `taker`, or the best swap for a group in the window.
+
+    Returns the change of the cost (a negative change is good), and the types of group that go and come, where
+    -1 means that no group goes or comes.
+    """
     gives = np.flatnonzero(cells[:, giver])
     takes = window[cells[window, taker] > 0]
     gives = gives[np.isin(gives, window)] if len(gives) > WINDOW else gives
@@ -302,118 +288,6 @@ def _best_step(
 
 
 def _heights(gaps: Floats, weights: Floats) -> Floats:
-    """The cost of gaps, columns last, with a little of their squares so that they are spread."""
+    """Compute the cost of gaps (columns last), with a little of their squares, which spreads the gaps."""
     heights: Floats = (np.abs(gaps) + _SPREAD * gaps**2) @ weights / 2
     return heights
-
-
-@dataclass(frozen=True)
-class ByTime:
-    """A cut by time.
-
-    Attributes
-    ----------
-    begins: part → when its first group was first asked; parts without a dated group are absent.
-    spanning: groups with a query that was first asked after the next part begins.
-    late: such queries.
-    undated: queries in groups without a known time, which are in the first part.
-    against: groups whose carried-over part is not the one of the cut.
-    """
-
-    begins: dict[str, datetime]
-    spanning: int
-    late: int
-    undated: int
-    against: int
-
-    @property
-    def sentences(self) -> list[str]:
-        """When each part begins, and what is on the wrong side of its beginning."""
-        begins = "; ".join(f"{part} from {time:%Y-%m-%d %H:%M:%S}" for part, time in self.begins.items())
-        late = pluralize(self.late, "query", "queries")
-        undated = pluralize(self.undated, "query has", "queries have")
-        against = pluralize(self.against, "group stays", "groups stay")
-        return [
-            f"By time: {begins}. {self.spanning:,} groups span a cut and went by their first query, with "
-            f"{late} that were first asked after the next part begins.",
-            *([f"{undated} no time and went to the first part."] if self.undated else []),
-            *([f"{against} where a release has them, against the cut."] if self.against else []),
-        ]
-
-
-def assign_by_time(
-    groups: Mapping[str, str],
-    times: Mapping[str, datetime],
-    parts: Mapping[str, float],
-    carried: Mapping[str, str] | None = None,
-) -> tuple[dict[str, str], ByTime]:
-    """Query id → part, and the report of the cut.
-
-    Parameters
-    ----------
-    parts: part → fraction, the earliest first; groups without a known time go to it.
-    carried: group → part, of groups whose part is carried over.
-    """
-    fixed = carried or {}
-    members = members_of(groups)
-    began = {
-        name: min(times[query] for query in queries if query in times)
-        for name, queries in members.items()
-        if any(query in times for query in queries)
-    }
-    unknown = [name for name in members if name not in began and name not in fixed]
-    by_cut = _cut({name: len(members[name]) for name in began}, began, parts)
-    part_of = dict.fromkeys(unknown, next(iter(parts))) | by_cut | dict(fixed)
-    report = ByTime(
-        begins=_begins(by_cut, began),
-        **_spanning(members, times, by_cut, began, list(parts)),
-        undated=sum(len(members[name]) for name in unknown),
-        against=sum(by_cut[name] != part for name, part in fixed.items() if name in by_cut),
-    )
-    return {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}, report
-
-
-def _cut(
-    sizes: Mapping[str, int], began: Mapping[str, datetime], parts: Mapping[str, float]
-) -> dict[str, str]:
-    """Group → part: of the moments between groups those that leave the parts nearest to their fractions, and
-    none empty where there are as many moments as parts."""
-    ordered = sorted(began, key=lambda name: (began[name], name))
-    moments = [(moment, list(names)) for moment, names in groupby(ordered, began.__getitem__)]
-    after = [0, *accumulate(sum(sizes[name] for name in names) for _, names in moments)]
-    part_of: dict[str, str] = {}
-    start, share = 0, 0.0
-    for index, (part, fraction) in enumerate(parts.items(), 1):
-        share += fraction
-        last = len(moments) - len(parts) + index
-        choices = range(start + 1, last + 1) if len(moments) >= len(parts) else range(start, len(after))
-        end = min(choices, key=lambda at: (abs(after[at] - share * after[-1]), at))
-        end = len(moments) if index == len(parts) else end
-        part_of |= {name: part for _, names in moments[start:end] for name in names}
-        start = end
-    return part_of
-
-
-def _begins(by_cut: Mapping[str, str], began: Mapping[str, datetime]) -> dict[str, datetime]:
-    begins: dict[str, datetime] = {}
-    for name, part in by_cut.items():
-        begins[part] = min(began[name], begins.get(part, began[name]))
-    return begins
-
-
-def _spanning(
-    members: Mapping[str, list[str]],
-    times: Mapping[str, datetime],
-    by_cut: Mapping[str, str],
-    began: Mapping[str, datetime],
-    order: list[str],
-) -> dict[str, int]:
-    begins = _begins(by_cut, began)
-    late = 0
-    spanning = 0
-    for name, part in by_cut.items():
-        later = [begins[other] for other in order[order.index(part) + 1 :] if other in begins]
-        behind = sum(query in times and bool(later) and times[query] >= later[0] for query in members[name])
-        late += behind
-        spanning += bool(behind)
-    return {"spanning": spanning, "late": late}

@@ -1,15 +1,17 @@
-"""The exhaustive check for what crosses a split: query texts, paraphrases, documents and keys.
+"""The exhaustive check for ties across the parts of a split: query texts, paraphrases, documents and keys.
 
-The check shares no code with the search for ties, so that a mistake there cannot hide here: it has its own
-shingles and its own comparison of all with all, part against part, and imports nothing of `ties` or `groups`.
-Tests check what it imports, and that the two definitions of a shingle agree on any text. Only the figures of
-`request.Rules` are shared. What was cut by name may reach a threshold; nothing else may.
+The check shares no code with the search for ties, so that a mistake of the search cannot hide here. The check
+has its own shingles and its own comparison of all with all, part against part, and imports nothing of `ties`
+or `groups`. Tests check the imports, and that the two definitions of a shingle agree on any text. The check
+and the search share only the figures of `request.Rules`. A pair that was cut by name may reach a threshold;
+no other pair may.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -18,19 +20,21 @@ from numpy.typing import NDArray
 
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Ints
+from curation.splits.certificate_shingles import (
+    character_shingles,
+    numbers_and_signs,
+    sorted_shingles,
+    word_shingles,
+)
 from curation.splits.comparison import (
     Block,
     NumberedPair,
     PartPair,
     Sieve,
-    character_shingles,
     cosine_blocks,
     jaccard_blocks,
-    numbers_and_signs,
     pairs_compared,
     part_pairs,
-    sorted_shingles,
-    word_shingles,
 )
 from curation.splits.request import CONTAINED, DECIMALS, MIN_SHINGLES, SESSION, SESSIONS
 
@@ -52,25 +56,30 @@ Holder = tuple[str, str]
 
 @dataclass(frozen=True)
 class SplitEvidence:
-    """A split to be checked.
-
-    Attributes
-    ----------
-    parts: query id → part, for every query of the inputs.
-    cut: pairs of queries that were cut from each other by name.
-    """
+    """A split to be checked; `parts` is query id → part, for every query of the inputs."""
 
     inputs: SplitInputs
     parts: Mapping[str, str]
     rules: Rules
-    cut: set[frozenset[str]]
     progress: Progress
+
+    @cached_property
+    def cut(self) -> set[frozenset[str]]:
+        """The pairs of queries that were cut from each other by name."""
+        return {frozenset(pair) for pair in self.rules.cut}
+
+    @property
+    def query_pairs(self) -> list[PartPair]:
+        """The positions of the queries in each two parts; queries are in the order of their ids."""
+        return part_pairs([self.parts[name] for name in sorted(self.inputs.queries)])
 
 
 @dataclass(frozen=True, order=True)
 class Crossing:
-    """Two queries (query_a < query_b) in different parts that give each other away, and the documents that
-    make it so: the shared one; the two similar ones, query_a's document first; or none."""
+    """Two queries (query_a < query_b) in different parts that give each other away.
+
+    documents: the shared document, or the two similar documents (the document of query_a first), or nothing.
+    """
 
     query_a: str
     query_b: str
@@ -81,7 +90,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class ClosestPair:
-    """The two most similar texts across the parts: ids (of queries or documents) and how the texts begin."""
+    """The two most similar texts across the parts: ids of queries or documents, and the texts' beginnings."""
 
     first: str
     second: str
@@ -92,18 +101,18 @@ class ClosestPair:
 
 @dataclass(frozen=True)
 class TieCheck:
-    """What the check for one kind of tie found.
+    """The result of the check for one kind of tie.
 
     Attributes
     ----------
-    threshold: the least similarity of a leak; None if the kind is not looked for, and the figure is for
-        information only, or where a tie has no degrees.
+    threshold: the least similarity of a leak; None where a tie has no degrees, or where the kind is not
+        looked for, so that the similarities are for information only.
     looked_for: whether a pair of this kind is a leak.
-    compared: pairs across the parts: of texts; or of queries, documents and keys that could be shared.
-        None if a release seals how many documents are relevant.
-    highest: the most similar pair that is not cut by name; None if no two have anything in common.
+    compared: number of compared pairs of texts, or of documents and keys that several parts have. None where
+        a release seals the number of relevant documents.
+    highest: the most similar pair that is not cut by name; None if no two texts have anything in common.
     told_apart: the most similar pair of queries or documents that both have a group, where groups are a tie.
-    crossing, cut: pairs found that are leaks (of each text the closest), and that were cut by name.
+    crossing, cut: numbers of pairs that are leaks (for each text the closest), and that were cut by name.
     """
 
     kind: str
@@ -118,55 +127,71 @@ class TieCheck:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found across the split.
+    """The ties across the parts that checks found.
 
     Attributes
     ----------
-    leaks: what crosses and must not. Empty exactly when nothing crosses that was not cut by name.
-    residual: what crosses because it was cut by name.
+    leaks: ties that must not cross the parts. The split is sound if there are no leaks.
+    residual: ties that cross the parts because they were cut by name.
     """
 
     checks: tuple[TieCheck, ...]
     leaks: tuple[Crossing, ...]
     residual: tuple[Crossing, ...]
 
-    def check(self, kind: str) -> TieCheck | None:
-        """The check of one kind; None if it was not made."""
-        return next((check for check in self.checks if check.kind == kind), None)
 
+def _check_of_sieve(
+    kind: str,
+    threshold: float | None,
+    pairs: Sequence[PartPair],
+    sieve: Sieve,
+    ids: Sequence[str],
+    texts: Sequence[str],
+    crossing: int,
+    cut: int,
+) -> TieCheck:
+    """Report what a sieve kept; its pairs have positions in `ids` and `texts`."""
 
-def closest_pair(
-    numbered: NumberedPair | None, ids: Sequence[str], texts: Sequence[str]
-) -> ClosestPair | None:
-    """The pair with its ids and excerpts; `numbered` has positions in `ids`."""
-    if numbered is None:
-        return None
-    similarity, first, second = numbered
-    return ClosestPair(ids[first], ids[second], similarity, texts[first][:EXCERPT], texts[second][:EXCERPT])
+    def closest_pair(numbered: NumberedPair | None) -> ClosestPair | None:
+        if numbered is None:
+            return None
+        similarity, a, b = numbered
+        return ClosestPair(ids[a], ids[b], similarity, texts[a][:EXCERPT], texts[b][:EXCERPT])
+
+    return TieCheck(
+        kind=kind,
+        looked_for=threshold is not None,
+        threshold=threshold,
+        compared=pairs_compared(pairs),
+        highest=closest_pair(sieve.highest),
+        told_apart=closest_pair(sieve.told_apart),
+        crossing=crossing,
+        cut=cut,
+    )
 
 
 def check_query_texts(evidence: SplitEvidence) -> Findings:
-    """Query texts by the Jaccard similarity of their character 3-grams.
+    """Check query texts by the Jaccard similarity of their character 3-grams.
 
-    Texts that reach the threshold with their words in the order of the alphabet are leaks, too; the highest
+    Texts that reach the threshold with their words in alphabetical order are leaks, too. The highest
     similarity compares the texts as they are written.
     """
     queries = evidence.inputs.queries
     texts = [queries[name] for name in sorted(queries)]
-    pairs = _part_pairs(evidence)
+    pairs = evidence.query_pairs
     blocks = jaccard_blocks(
         [character_shingles(text) for text in texts], pairs, "query texts", evidence.progress
     )
     reworded = jaccard_blocks(
         [sorted_shingles(text) for text in texts], pairs, "reworded query texts", evidence.progress
     )
-    same = _codes([numbers_and_signs(text) for text in texts])
-    comparable = (_where(block, same[block[0]] == same[block[1]]) for block in reworded)
-    return _checked(evidence, QUERY_TEXT, evidence.rules.query, pairs, blocks, comparable)
+    same = _number_alike([numbers_and_signs(text) for text in texts])
+    comparable = (_pairs_where(block, same[block[0]] == same[block[1]]) for block in reworded)
+    return _sift_queries(evidence, QUERY_TEXT, evidence.rules.query, pairs, blocks, comparable)
 
 
 def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
-    """Queries by the cosine of their embeddings; not made without embeddings.
+    """Check queries by the cosine of their embeddings; None without embeddings.
 
     A query that the model cannot read has a vector of zeros, and is not compared.
     """
@@ -174,16 +199,12 @@ def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
         return None
     vectors = np.asarray(evidence.inputs.vectors, dtype=np.float64)
     read: NDArray[np.bool_] = np.any(vectors, axis=1)
-    pairs = [(first[read[first]], second[read[second]]) for first, second in _part_pairs(evidence)]
+    pairs = [(first[read[first]], second[read[second]]) for first, second in evidence.query_pairs]
     blocks = cosine_blocks(vectors, pairs, evidence.progress)
-    return _checked(evidence, PARAPHRASE, evidence.rules.paraphrase, pairs, blocks)
+    return _sift_queries(evidence, PARAPHRASE, evidence.rules.paraphrase, pairs, blocks)
 
 
-def _part_pairs(evidence: SplitEvidence) -> list[PartPair]:
-    return part_pairs([evidence.parts[name] for name in sorted(evidence.inputs.queries)])
-
-
-def _checked(
+def _sift_queries(
     evidence: SplitEvidence,
     kind: str,
     threshold: float | None,
@@ -191,7 +212,7 @@ def _checked(
     blocks: Iterable[Block],
     leaks_alone: Iterable[Block] = (),
 ) -> Findings:
-    """The pairs of queries in the blocks, sifted; of `leaks_alone` nothing but leaks and what was cut."""
+    """Sift the pairs of queries in the blocks; `leaks_alone` adds only leaks and pairs that were cut."""
     ids = sorted(evidence.inputs.queries)
     texts = [evidence.inputs.queries[name] for name in ids]
     number = {name: index for index, name in enumerate(ids)}
@@ -205,54 +226,42 @@ def _checked(
     further = Sieve(threshold, len(ids), cut, grouped)
     for block in leaks_alone if threshold is not None else ():
         further.take(*block)
-    leaks = _crossings(kind, ids, sieve.leaks, further.leaks)
-    residual = _crossings(kind, ids, sieve.residual, further.residual)
-    check = TieCheck(
-        kind=kind,
-        looked_for=threshold is not None,
-        threshold=threshold,
-        compared=pairs_compared(pairs),
-        highest=closest_pair(sieve.highest, ids, texts),
-        told_apart=closest_pair(sieve.told_apart, ids, texts),
-        crossing=len(leaks),
-        cut=len(residual),
-    )
+    leaks = _query_crossings(kind, ids, sieve.leaks, further.leaks)
+    residual = _query_crossings(kind, ids, sieve.residual, further.residual)
+    check = _check_of_sieve(kind, threshold, pairs, sieve, ids, texts, len(leaks), len(residual))
     return Findings((check,), tuple(leaks), tuple(residual))
 
 
-def _crossings(
+def _query_crossings(
     kind: str, ids: Sequence[str], written: Sequence[NumberedPair], further: Sequence[NumberedPair]
 ) -> list[Crossing]:
-    """Each pair once, as it is written where it was found so."""
+    """List each pair once, with the similarity of the texts as written where that pair is in `written`."""
     known = {pair[1:] for pair in written}
     pairs = [*written, *(pair for pair in further if pair[1:] not in known)]
     return [Crossing(ids[a], ids[b], kind, similarity) for similarity, a, b in pairs]
 
 
-def _where(block: Block, keep: NDArray[np.bool_]) -> Block:
+def _pairs_where(block: Block, keep: NDArray[np.bool_]) -> Block:
     first, second, similarity = block
     return first[keep], second[keep], similarity[keep]
 
 
-def _codes(labels: Sequence[object]) -> Ints:
-    """A number for each label, equal where the labels are."""
-    codes: dict[object, int] = {}
-    return np.array([codes.setdefault(label, len(codes)) for label in labels], dtype=np.int64)
+def _number_alike(texts: Sequence[str]) -> Ints:
+    """Return a number for each text; equal texts have equal numbers."""
+    return np.unique(np.array(texts, dtype=object), return_inverse=True)[1]
 
 
 def certify(
     inputs: SplitInputs, parts: Mapping[str, str], rules: Rules, progress: Progress = silent
 ) -> Findings:
-    """Compare everything in one part with everything in the others.
+    """Compare all queries and documents of each part with all queries and documents of the other parts.
 
     Parameters
     ----------
     parts: query id → part, for every query of the inputs.
     """
-    cut = {frozenset(pair) for pair in rules.cut}
-    evidence = SplitEvidence(inputs, parts, rules, cut, progress)
-    results = [check(evidence) for check in CHECKS]
-    made = [result for result in results if result is not None]
+    evidence = SplitEvidence(inputs, parts, rules, progress)
+    made = [result for check in CHECKS if (result := check(evidence)) is not None]
     return Findings(
         tuple(check for result in made for check in result.checks),
         tuple(sorted(leak for result in made for leak in result.leaks)),
@@ -261,7 +270,7 @@ def certify(
 
 
 def check_shared_documents(evidence: SplitEvidence) -> Findings:
-    """Documents that are relevant to queries of different parts."""
+    """Check for documents that are relevant to queries of different parts."""
     holders: dict[str, list[str]] = {}
     for query_id in sorted(evidence.inputs.relevant):
         for document_id in evidence.inputs.relevant[query_id]:
@@ -270,7 +279,7 @@ def check_shared_documents(evidence: SplitEvidence) -> Findings:
 
 
 def check_keys(evidence: SplitEvidence) -> Findings | None:
-    """Keys that queries of different parts have; not made where the rules name no kind of key."""
+    """Check for keys that queries of different parts have; None where the rules name no kind of key."""
     wanted = set(evidence.rules.keys)
     if not wanted:
         return None
@@ -287,12 +296,13 @@ def check_keys(evidence: SplitEvidence) -> Findings | None:
 def common_to_parts(
     evidence: SplitEvidence, kind: str, holders: Mapping[str, Sequence[str]], looked_for: bool = True
 ) -> Findings:
-    """Queries that have the same document or key; for each two parts one pair that is not cut, and all
-    that are.
+    """Find queries of different parts that have the same document or key.
+
+    For each two parts the findings have one pair that is not cut, and all pairs that are cut.
 
     Parameters
     ----------
-    holders: name of what they have → query ids.
+    holders: document id or key → query ids.
     """
     leaks: list[Crossing] = []
     residual: list[Crossing] = []
@@ -311,34 +321,19 @@ def common_to_parts(
                 continue
             if free is not None:
                 leaks.append(Crossing(*free, kind, 1.0, documents))
-            across = _cut_across(evidence.cut, frozenset(by_part[part]), frozenset(by_part[other]))
-            residual += [Crossing(*pair, kind, 1.0, documents) for pair in across]
-    check = TieCheck(
-        kind=kind,
-        looked_for=looked_for,
-        threshold=None,
-        compared=compared,
-        highest=None,
-        told_apart=None,
-        crossing=crossing,
-        cut=len(residual),
-    )
+            left, right = frozenset(by_part[part]), frozenset(by_part[other])
+            # the cuts are few, and the pairs would grow with the square of the queries
+            across = (pair for pair in evidence.cut if len(pair & left) == len(pair & right) == 1)
+            cut_pairs = sorted((min(pair), max(pair)) for pair in across)
+            residual += [Crossing(*pair, kind, 1.0, documents) for pair in cut_pairs]
+    check = TieCheck(kind, looked_for, None, compared, None, None, crossing, len(residual))
     return Findings((check,), tuple(leaks), tuple(residual))
 
 
-def _cut_across(
-    cut: Iterable[frozenset[str]], left: frozenset[str], right: frozenset[str]
-) -> list[tuple[str, str]]:
-    """The pairs that are cut and have one query on each side. The cuts are few; the pairs would grow with the
-    square of the queries."""
-    across = (pair for pair in cut if len(pair & left) == len(pair & right) == 1)
-    return sorted((min(pair), max(pair)) for pair in across)
-
-
 def check_documents(evidence: SplitEvidence) -> Findings:
-    """Relevant documents, in each part where one is relevant; a document is not compared with itself.
+    """Check relevant documents, in each part where they are relevant; no document is compared with itself.
 
-    Two documents leak, too, when one holds the other nearly whole; the highest similarity is Jaccard's.
+    Two documents also leak where one holds the other nearly whole. The highest similarity is Jaccard's.
     """
     inputs, threshold = evidence.inputs, evidence.rules.document
     queries = _relevant_queries(evidence)
@@ -349,31 +344,22 @@ def check_documents(evidence: SplitEvidence) -> Findings:
     grouped = np.array([name in inputs.grouped for name in ids], dtype=bool)
     cut_pairs = _cut_documents(holders, queries, evidence.cut)
     sieve = Sieve(threshold, len(ids), cut_pairs, grouped)
-    same = np.unique(ids, return_inverse=True)[1] if ids else np.zeros(0, dtype=np.int64)
+    same = _number_alike(ids)
     shingles = [word_shingles(text) for text in texts]
     contained = Sieve(CONTAINED, len(ids), cut_pairs, grouped)
     sizes = np.array([len(shingle) for shingle in shingles], dtype=np.int64)
-    for first, second, similarity in jaccard_blocks(shingles, pairs, "documents", evidence.progress):
-        other = same[first] != same[second]
-        sieve.take(first[other], second[other], similarity[other])
+    for block in jaccard_blocks(shingles, pairs, "documents", evidence.progress):
+        first, second, similarity = _pairs_where(block, same[block[0]] != same[block[1]])
+        sieve.take(first, second, similarity)
         if threshold is not None:
             smaller = np.minimum(sizes[first], sizes[second])
             share = similarity * (sizes[first] + sizes[second]) / (1 + similarity) / smaller
-            part = other & (similarity < threshold) & (smaller >= MIN_SHINGLES)
+            part = (similarity < threshold) & (smaller >= MIN_SHINGLES)
             contained.take(first[part], second[part], np.round(share[part], DECIMALS))
     crossing, cut = [*sieve.leaks, *contained.leaks], [*sieve.residual, *contained.residual]
     leaks = [leak for pair in crossing for leak in _document_crossings(pair, holders, queries, evidence.cut)]
     residual = [tie for pair in cut for tie in _document_crossings(pair, holders, queries, evidence.cut)]
-    check = TieCheck(
-        kind=NEAR_DUPLICATE,
-        looked_for=threshold is not None,
-        threshold=threshold,
-        compared=pairs_compared(pairs),
-        highest=closest_pair(sieve.highest, ids, texts),
-        told_apart=closest_pair(sieve.told_apart, ids, texts),
-        crossing=len(crossing),
-        cut=len(residual),
-    )
+    check = _check_of_sieve(NEAR_DUPLICATE, threshold, pairs, sieve, ids, texts, len(crossing), len(residual))
     return Findings((check,), tuple(leaks), tuple(residual))
 
 
@@ -384,11 +370,11 @@ CHECKS: tuple[Callable[[SplitEvidence], Findings | None], ...] = (
     check_documents,
     check_keys,
 )
-"""One for each kind of tie, in the order of the certificate; a check returns None if it was not made."""
+"""The check of each kind of tie, in the order of the certificate; None means that the check was not made."""
 
 
 def _relevant_queries(evidence: SplitEvidence) -> dict[Holder, list[str]]:
-    """Document and part → the queries of that part to which the document is relevant."""
+    """Return document and part → the queries of that part to which the document is relevant."""
     queries: dict[Holder, list[str]] = {}
     for query_id in sorted(evidence.inputs.relevant):
         for document_id in evidence.inputs.relevant[query_id]:
@@ -402,7 +388,7 @@ def _document_crossings(
     queries: Mapping[Holder, list[str]],
     cut: set[frozenset[str]],
 ) -> Iterator[Crossing]:
-    """The first pair of queries that two similar documents tie without a cut; all pairs if all are cut."""
+    """Return the first uncut pair of queries that two similar documents tie, or all pairs if all are cut."""
     similarity, former, other = numbered_pair
     first, second = holders[former][0], holders[other][0]
     pairs = [(a, b) for a in queries[holders[former]] for b in queries[holders[other]]]
@@ -415,10 +401,7 @@ def _document_crossings(
 def _cut_documents(
     holders: Sequence[Holder], queries: Mapping[Holder, list[str]], cut: set[frozenset[str]]
 ) -> set[tuple[int, int]]:
-    """Pairs of documents whose queries are all cut from each other, by their numbers."""
-    part_numbers: dict[str, list[int]] = {}
-    for number, (_, part) in enumerate(holders):
-        part_numbers.setdefault(part, []).append(number)
+    """Find the pairs of documents, by their numbers, whose queries are all cut from each other."""
     of_query: dict[str, list[int]] = {}
     for number, holder in enumerate(holders):
         for query_id in queries[holder]:

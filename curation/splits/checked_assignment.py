@@ -1,13 +1,13 @@
-"""Groups and parts that the exhaustive check has passed, and the parts that queries keep from releases.
+"""Checked assignment: groups and parts that pass the exhaustive check, and parts carried over from releases.
 
-What the check alone finds becomes an edge as well. Queries of a released split stay in their part when the
-set grows. All releases count: a team that tuned on the dev part of any release has seen its queries, and a
-team that reports on a test part must not have. Where releases have a query in different parts, the newest
-release decides, because it is the one in use; such queries are counted.
+A tie that only the check finds becomes an edge as well. Queries of a released split stay in their part when
+the set grows. All releases count: a team that tuned on the dev part of any release has seen its queries, and
+a team that reports on a test part must not have seen them. Where releases have a query in different parts,
+the newest release decides, because it is in use; such queries are counted.
 
 A query that is tied to a carried-over query goes to the same part. Where ties join carried-over queries of
-different parts, one of them would have to move. That is refused with the chain that joins them, so that the
-chain can be cut by name.
+different parts, a released query would have to move. This is refused, and the refusal shows the chain that
+joins the queries, so that somebody can cut it by name.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from typing import NamedTuple
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
-from curation.splits.assignment import ByTime, assign_by_time, assign_parts, members_of
+from curation.splits.assignment import assign_parts, members_of
+from curation.splits.by_time import ByTime, assign_by_time
 from curation.splits.certify import Findings, certify
-from curation.splits.groups import leakage_groups, refuse_joined, shortest_chain
+from curation.splits.edges import Edge
+from curation.splits.groups import leakage_groups, shortest_chain
 from curation.splits.inputs import GradedQueries
+from curation.splits.refusals import refuse_joined
 from curation.splits.request import SplitRequest
-from curation.splits.ties import Edge
 from curation.store import Cursor
 from curation.store.release_parts import read_part
 
 
 class CheckedAssignment(NamedTuple):
-    """Groups and parts that nothing crosses.
+    """Groups and parts without a tie across the parts.
 
     Attributes
     ----------
     groups, parts: query id → group, part.
     missed: edges that only the exhaustive check found.
-    by_time: how the cut by time went; None if parts were balanced.
+    by_time: facts about the cut by time; None if parts were balanced.
     """
 
     groups: dict[str, str]
@@ -52,7 +54,9 @@ def assign_and_check(
     edges: Sequence[Edge],
     progress: Progress = silent,
 ) -> CheckedAssignment:
-    """Group, assign and check until nothing crosses: what the check alone finds becomes an edge as well.
+    """Group, assign and check until no tie crosses the parts.
+
+    A tie that only the check finds becomes an edge as well.
 
     Raises
     ------
@@ -60,12 +64,16 @@ def assign_and_check(
     """
     inputs = graded.inputs
     missed: list[Edge] = []
+    by_time: ByTime | None = None
     while True:
         groups = leakage_groups(inputs.queries, [*edges, *missed])
         fixed, chains = carried_over_groups(groups, carried.parts, [*edges, *missed])
         refuse_joined(chains, carried.parts, inputs)
-        parts, by_time = _assigned(graded, request, groups, fixed)
-        findings = certify(graded.inputs, parts, request.rules, progress)
+        if request.by_time and len(request.fractions) > 1:
+            parts, by_time = assign_by_time(groups, inputs.times, request.fractions, fixed)
+        else:
+            parts = assign_parts(groups, graded.levels, request.fractions, request.seed, fixed)
+        findings = certify(inputs, parts, request.rules, progress)
         if not findings.leaks:
             return CheckedAssignment(groups, parts, findings, missed, by_time)
         if any(groups[leak.query_a] == groups[leak.query_b] for leak in findings.leaks):
@@ -76,22 +84,13 @@ def assign_and_check(
         ]
 
 
-def _assigned(
-    graded: GradedQueries, request: SplitRequest, groups: Mapping[str, str], fixed: Mapping[str, str]
-) -> tuple[dict[str, str], ByTime | None]:
-    fractions = request.fractions
-    if request.by_time and len(fractions) > 1:
-        return assign_by_time(groups, graded.inputs.times, fractions, fixed)
-    return assign_parts(groups, graded.levels, fractions, request.seed, fixed), None
-
-
 class CarriedOver(NamedTuple):
     """The parts that queries have in releases.
 
     Attributes
     ----------
     parts: query id → part.
-    releases: ids of the releases that were read, oldest first.
+    releases: ids of the releases, oldest first.
     disagreeing: queries that these releases have in different parts; the newest release decides.
     """
 
@@ -104,7 +103,7 @@ NOTHING_CARRIED_OVER = CarriedOver({}, (), 0)
 
 
 def read_carried_over(cursor: Cursor) -> CarriedOver:
-    """The parts of all released queries."""
+    """Read the parts of all released queries."""
     rows = cursor.execute("SELECT release_id FROM releases ORDER BY rowid").fetchall()
     part_of: dict[str, str] = {}
     releases: list[str] = []
@@ -120,19 +119,19 @@ def read_carried_over(cursor: Cursor) -> CarriedOver:
 def carried_over_among(
     carried: CarriedOver, queries: Mapping[str, str], parts: Mapping[str, float]
 ) -> CarriedOver:
-    """What is carried over of these queries.
+    """Return the carried-over parts of these queries.
 
     Raises
     ------
-    RefusedError: a carried-over query has a part that is not among these.
+    RefusedError: a carried-over query has a part that is not among these parts.
     """
     inside = {query: part for query, part in sorted(carried.parts.items()) if query in queries}
     for part in sorted(set(inside.values()) - set(parts)):
         number = sum(other == part for other in inside.values())
         raise RefusedError(
             f"{pluralize(number, 'query is', 'queries are')} in the part {part!r} of a release, which this "
-            "split would not have. Name it as well, or give up the released parts.",
-            command=f"--part {part}=FRACTION names it, --fresh gives them up.",
+            "split would not have. Name this part as well, or give up the released parts.",
+            command=f"--part {part}=FRACTION names this part, --fresh gives up the released parts.",
         )
     return CarriedOver(inside, carried.releases, carried.disagreeing) if inside else NOTHING_CARRIED_OVER
 
@@ -140,8 +139,9 @@ def carried_over_among(
 def carried_over_groups(
     groups: Mapping[str, str], carried: Mapping[str, str], edges: Sequence[Edge]
 ) -> tuple[dict[str, str], list[list[Edge]]]:
-    """Group → part of the groups with a carried-over query, and a chain of edges for each group that joins
-    carried-over queries of different parts.
+    """Return group → part for groups with a carried-over query, and a chain of edges for each refused group.
+
+    A group is refused where it joins carried-over queries of different parts.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""What a split is made from: the graded queries, their relevant documents, and their strata.
+"""The inputs of a split: the graded queries, their relevant documents, and their strata.
 
-`read_labels` reads the rows in one lease of the database, `graded_queries` interprets them.
+`read_labels` reads the rows in one lease of the database, and `graded_queries` interprets the rows.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -33,23 +33,28 @@ _TIMES = """
     WHERE list_contains($queries, q.query_id) AND t.time IS NOT NULL
     GROUP BY q.query_id ORDER BY q.query_id
 """
+_GRADED = """
+    SELECT document_id FROM current_judgments WHERE grade >= $grade
+    UNION SELECT document_id FROM adjudications WHERE grade >= $grade
+"""
+"""The documents that somebody graded so high: all documents that can be relevant, and few others."""
 
 
 @dataclass(frozen=True)
 class SplitInputs:
-    """The queries and documents in which ties are searched.
+    """The queries and documents for the search for ties.
 
     Attributes
     ----------
     queries: query id → text.
-    relevant: query id → ids of its relevant documents; queries without any are absent.
+    relevant: query id → ids of its relevant documents; queries without relevant documents are absent.
     documents: id of a relevant document → its text.
     keys: query id → (kind, value), such as ('session', '4f1c…'), ('group', 'sku-9'), ('project', 'apollo').
-    times: query id → when it was first asked (UTC).
-    vectors: unit vectors of the queries, shape (queries, d), in the order of their ids, of zeros where the
+    times: query id → when the query was first asked (UTC).
+    vectors: unit vectors of the queries, shape (queries, d), in the order of their ids, with zeros where the
         model cannot read the query; None without embeddings.
     sealed: queries whose relevant documents may not be shown.
-    grouped: relevant documents with a group, where groups are a tie; then their likeness is no tie.
+    grouped: relevant documents with a group, where groups are a tie; similarity does not tie these documents.
     """
 
     queries: Mapping[str, str]
@@ -63,14 +68,14 @@ class SplitInputs:
 
     @property
     def grouped_queries(self) -> frozenset[str]:
-        """Queries with a relevant document that has a group, where groups are a tie."""
+        """The queries with a relevant document that has a group, where groups are a tie."""
         return frozenset(
             name for name, documents in self.relevant.items() if not self.grouped.isdisjoint(documents)
         )
 
     @property
     def queries_of(self) -> dict[str, list[str]]:
-        """Relevant document → the queries that it is relevant to, both ordered."""
+        """The queries of each relevant document, both in order."""
         queries_of: dict[str, list[str]] = defaultdict(list)
         for query_id in sorted(self.relevant):
             for document_id in self.relevant[query_id]:
@@ -84,14 +89,14 @@ class GradedQueries:
 
     Attributes
     ----------
-    inputs: their texts and relevant documents.
-    levels: query id → (dimension, level) in which parts should be alike: 'stratum' as the current sample drew
-        it (queries that it did not draw have their source instead), each of the dimensions that it crossed,
-        'source', and 'tag' with each tag that the query has.
-    relevant_grade: the least grade that counted as relevant.
+    inputs: the texts and relevant documents of the queries.
+    levels: query id → (dimension, level) in which parts should be alike: 'stratum' of the current sample (or
+        the source of a query that the sample did not draw), each dimension that the sample crossed, 'source',
+        and 'tag' for each tag of the query.
+    relevant_grade: the lowest grade of a relevant document.
     corpus: the hash of the corpus.
     left_out: reason → number.
-    grades: query id → its documents in the corpus that have a grade.
+    grades: query id → number of its documents in the corpus that have a grade.
     """
 
     inputs: SplitInputs
@@ -103,15 +108,17 @@ class GradedQueries:
 
 
 class SplitLabels(NamedTuple):
-    """The rows that a split is made from, as they were read.
+    """The rows of a project that make a split.
 
     Attributes
     ----------
-    scale: the values of the guide in force, ascending.
-    votes: what `labeling.consensus.consensus.compute_consensus` takes.
-    snapshot: document_id, content_hash of the current corpus, ordered.
-    documents: document_id, title, body of all that somebody found relevant.
+    scale: the grades of the current guide, ascending.
+    votes: the votes for `labeling.consensus.consensus.compute_consensus`.
+    snapshot: document_id, content_hash of the current corpus, in order.
+    documents: document_id, title, body of all documents that somebody found relevant.
     strata: query id → stratum of the current sample.
+    crossed: the dimensions of the strata.
+    outside: pairs of query id and document id that the filter of a query excludes.
     """
 
     scale: tuple[int, ...]
@@ -129,23 +136,27 @@ class SplitLabels(NamedTuple):
 
 
 def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabels:
-    """Read what a split is made from; without a grade, all above the scale's lowest are relevant.
+    """Read the rows that make a split; without a relevant grade, all grades above the lowest are relevant.
 
     Raises
     ------
-    InputError: the relevant grade is not on the scale, or is its lowest.
+    InputError: the relevant grade is not on the scale, or is its lowest grade.
     RefusedError: the project has no corpus.
     """
     scale = current_guide(cursor).values
-    grade = _checked(relevant_grade, scale)
+    grade = scale[1] if relevant_grade is None else relevant_grade
+    if grade not in scale[1:]:
+        choices = ", ".join(map(str, scale[1:]))
+        raise InputError(f"Relevant from grade {grade}: expected a grade above the scale's lowest: {choices}")
     snapshot = current_snapshot(cursor)
-    sampled = cursor.execute(
-        "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
-    ).fetchall()
+    sample_id = get_setting(cursor, "sample")
+    strata = "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?"
+    samples = cursor.execute("SELECT parameters FROM samples WHERE sample_id = ?", [sample_id]).fetchall()
     documents = cursor.sql(
         "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY document_id",
         params=[snapshot],
     ).to_arrow_table()
+    graded = cursor.execute(_GRADED, {"grade": grade}).fetchall()
     return SplitLabels(
         scale=scale,
         relevant_grade=grade,
@@ -153,9 +164,9 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         votes=read_votes(cursor, showings=SHOWINGS),
         snapshot_id=snapshot,
         snapshot=documents,
-        documents=_relevant(cursor, snapshot, grade),
-        strata=dict(sampled),
-        crossed=_crossed(cursor),
+        documents=snapshot_texts(cursor, snapshot, [document_id for (document_id,) in graded]),
+        strata=dict(cursor.execute(strata, [sample_id]).fetchall()),
+        crossed=tuple(json.loads(samples[0][0]).get("strata", ())) if samples else (),
         tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
         sealed=closed_access(cursor).closed,
         outside=outside_pairs(cursor),
@@ -163,15 +174,15 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
 
 
 def read_times(cursor: Cursor, queries: Sequence[str]) -> dict[str, datetime]:
-    """Query id → when it was first asked (UTC); queries that the traffic has no time of are absent.
+    """Read when each query was first asked (UTC): query id → time. A query without a time is absent.
 
-    A query is found in the traffic by its normalised text, so other spellings of it do not count.
+    A query is found in the traffic by its normalised text, so other spellings do not count.
     """
     return dict(cursor.execute(_TIMES, {"queries": list(queries)}).fetchall())
 
 
 def settled_queries(labels: SplitLabels) -> GradedQueries:
-    """The graded queries by the consensus of the labels' votes.
+    """Return the graded queries by the consensus of the labels' votes.
 
     Raises
     ------
@@ -180,8 +191,8 @@ def settled_queries(labels: SplitLabels) -> GradedQueries:
     graded = graded_queries(labels, compute_consensus(labels.votes))
     if not graded.inputs.queries:
         raise RefusedError(
-            "No query has a grade yet, so there is nothing to split. Judge first; disputed pairs count once "
-            "they are decided.",
+            "No query has a grade yet, so there is nothing to split. Judge first; a disputed pair counts "
+            "after a reviewer's decision.",
             command="`goldgrade app` serves the pages where people judge, `goldgrade import judgments PATH` "
             "imports judgments.",
         )
@@ -189,7 +200,7 @@ def settled_queries(labels: SplitLabels) -> GradedQueries:
 
 
 def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> GradedQueries:
-    """The graded queries of a split; `pairs`: the consensus that the labels' votes give, walked once."""
+    """Return the graded queries of a split; `pairs`: the consensus of the labels' votes, walked once."""
     queries = {query.query_id: query for query in labels.queries}
     documents = set(labels.snapshot["document_id"].to_pylist())
     relevant: dict[str, set[str]] = defaultdict(set)
@@ -211,19 +222,27 @@ def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> Grade
         "graded pair whose document is not in the current corpus": gone,
         "graded pair whose query is not in the current sample": outside,
     }
-    texts = {query_id: queries[query_id].text for query_id in grades}
+    graded = {query_id: queries[query_id] for query_id in sorted(grades)}
+    wanted = set().union(*relevant.values())
+    rows = zip(*(column.to_pylist() for column in labels.documents.columns), strict=True)
+    texts = {name: Document(name, "", title, body).text for name, title, body in rows if name in wanted}
     return GradedQueries(
-        replace(_inputs(texts, relevant, labels.documents), sealed=labels.sealed),
-        _levels({query_id: queries[query_id] for query_id in sorted(texts)}, labels),
-        labels.relevant_grade,
-        labels.snapshot_id,
-        {reason: count for reason, count in left_out.items() if count},
-        grades,
+        inputs=SplitInputs(
+            queries={query_id: query.text for query_id, query in graded.items()},
+            relevant={query_id: frozenset(relevant[query_id]) for query_id in sorted(relevant)},
+            documents=dict(sorted(texts.items())),
+            sealed=labels.sealed,
+        ),
+        levels=_find_levels(graded, labels),
+        relevant_grade=labels.relevant_grade,
+        corpus=labels.snapshot_id,
+        left_out={reason: count for reason, count in left_out.items() if count},
+        grades=grades,
     )
 
 
 def within(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
-    """What the inputs have of these queries alone."""
+    """Return the inputs of these queries alone."""
     inside = set(members) & set(inputs.queries)
     names = sorted(inside)
     relevant = {name: inputs.relevant[name] for name in names if name in inputs.relevant}
@@ -243,7 +262,7 @@ def within(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
     )
 
 
-def _levels(queries: Mapping[str, Query], labels: SplitLabels) -> dict[str, frozenset[tuple[str, str]]]:
+def _find_levels(queries: Mapping[str, Query], labels: SplitLabels) -> dict[str, frozenset[tuple[str, str]]]:
     levels: dict[str, set[tuple[str, str]]] = {name: set() for name in queries}
     for name, query in queries.items():
         stratum = labels.strata.get(name, query.source)
@@ -255,43 +274,3 @@ def _levels(queries: Mapping[str, Query], labels: SplitLabels) -> dict[str, froz
         if name in levels:
             levels[name].add(("tag", tag))
     return {name: frozenset(levels) for name, levels in levels.items()}
-
-
-def _crossed(cursor: Cursor) -> tuple[str, ...]:
-    """The dimensions of the current sample."""
-    rows = cursor.execute(
-        "SELECT parameters FROM samples WHERE sample_id = ?", [get_setting(cursor, "sample")]
-    ).fetchall()
-    return tuple(json.loads(rows[0][0]).get("strata", ())) if rows else ()
-
-
-def _inputs(texts: Mapping[str, str], relevant: Mapping[str, set[str]], documents: pa.Table) -> SplitInputs:
-    wanted = set().union(*relevant.values())
-    rows = zip(*(column.to_pylist() for column in documents.columns), strict=True)
-    texts_of = {name: Document(name, "", title, body).text for name, title, body in rows if name in wanted}
-    return SplitInputs(
-        dict(sorted(texts.items())),
-        {query_id: frozenset(relevant[query_id]) for query_id in sorted(relevant)},
-        dict(sorted(texts_of.items())),
-    )
-
-
-def _relevant(cursor: Cursor, snapshot: str, grade: int) -> pa.Table:
-    """The documents of the corpus that somebody graded so high: all that can be relevant, and few others."""
-    graded = cursor.execute(
-        "SELECT document_id FROM current_judgments WHERE grade >= $grade "
-        "UNION SELECT document_id FROM adjudications WHERE grade >= $grade",
-        {"grade": grade},
-    ).fetchall()
-    return snapshot_texts(cursor, snapshot, [document_id for (document_id,) in graded])
-
-
-def _checked(relevant_grade: int | None, scale: tuple[int, ...]) -> int:
-    if relevant_grade is None:
-        return scale[1]
-    if relevant_grade not in scale[1:]:
-        choices = ", ".join(map(str, scale[1:]))
-        raise InputError(
-            f"Relevant from grade {relevant_grade}: expected a grade above the scale's lowest: {choices}"
-        )
-    return relevant_grade

@@ -1,7 +1,8 @@
-"""The operations of a split: making it, and its preview with parts, groups and what would change.
+"""The operations of a split: the split itself, and its preview with parts, groups and changes.
 
-A preview is what `make_split` would store of the same labels, by the same code. Where a group is too large or
-a part would be empty, it shows the groups all the same and says why the split would be refused.
+A preview shows the split that `make_split` would store from the same labels, by the same code. Where a group
+is too large or a part would be empty, the preview shows the groups all the same, and says why the split would
+be refused.
 """
 
 from __future__ import annotations
@@ -19,24 +20,25 @@ from curation.core.reports.page import ShareCell, Table
 from curation.core.text import left_out_sentences, pluralize
 from curation.retrieval.embeddings import refuse_without_model
 from curation.splits.certificate import Certificate, without_sealed
-from curation.splits.groups import LeakageGroup, cut_lines, group_sizes, largest_groups
+from curation.splits.cuts import cut_lines
+from curation.splits.groups import LeakageGroup, group_sizes, largest_groups
 from curation.splits.request import SplitRequest
-from curation.splits.split import PreparedSplit, SplitReport, make_split, parts_in_force, prepare_split
+from curation.splits.split import PreparedSplit, SplitReport, current_parts, make_split, prepare_split
 from curation.store import Cursor, Store, get_setting
 
 PREVIEW = "preview.json"
-"""The file in a job's folder that `splits.operations.parsed_preview` reads."""
-GROUPS = 8
-"""The largest groups that a preview shows in detail."""
+"""The file of a preview in the folder of its job."""
+MAX_GROUPS = 8
+"""The most groups that a preview shows in detail."""
 
 
-def _check(cursor: Cursor, request: SplitRequest | None) -> None:
+def _check_model(cursor: Cursor, request: SplitRequest | None) -> None:
     if request is not None and request.rules.paraphrase is not None:
         refuse_without_model(cursor, request.rules.model)
 
 
 def _preview(store: Store, request: SplitRequest, progress: Progress, author: str) -> SplitPreview:
-    """Write the preview into the folder that the request names."""
+    """Write the preview into the request's folder."""
     preview = preview_split(store, request, progress)
     (Path(request.folder) / PREVIEW).write_bytes(preview_json(preview))
     return preview
@@ -52,15 +54,15 @@ OPERATIONS = {
         _preview,
         doing="a split is being previewed",
         kept="The current split is unchanged. Preview again; the embeddings are kept.",
-        check=_check,
+        check=_check_model,
         first="reading grades and documents",
     ),
     "split": Operation(
         SplitRequest,
         _split,
         doing="a split is being stored",
-        kept="The current split is unchanged. Store it again.",
-        check=_check,
+        kept="The current split is unchanged. Store the new split again.",
+        check=_check_model,
         first="reading grades and documents",
         stage="split",
     ),
@@ -69,14 +71,14 @@ OPERATIONS = {
 
 @dataclass(frozen=True)
 class PreviewedPart:
-    """A part of the split.
+    """A part of a split in a preview.
 
     Attributes
     ----------
-    asked: its fraction.
-    traffic: how often its queries were asked, of those that the current sample drew; None if it drew none.
-    grades: pairs with a grade.
-    added: queries that have no part in the split in force.
+    asked: the fraction of the part.
+    traffic: how often its queries were asked, as far as the current sample drew them; None without a sample.
+    grades: number of pairs with a grade.
+    added: number of queries that have no part in the current split.
     """
 
     part: str
@@ -89,15 +91,15 @@ class PreviewedPart:
 
 @dataclass(frozen=True)
 class SplitPreview:
-    """What a split would be.
+    """A split as it would be stored.
 
     Attributes
     ----------
-    report: what would be stored.
-    sizes: queries in a group → number of such groups.
-    groups: the largest of those with more than one query.
-    moved: queries that the split in force has in another part; None if no split is in force.
-    refused: why it cannot be stored; '' where it can.
+    report: the report of the split.
+    sizes: number of queries in a group → number of such groups.
+    groups: the largest groups with more than one query.
+    moved: number of queries that the current split has in a different part; None if there is no split.
+    refused: why the split cannot be stored; '' where it can be stored.
     """
 
     report: SplitReport
@@ -117,14 +119,14 @@ class SplitPreview:
 
     @property
     def sentences(self) -> list[str]:
-        """How many queries in how many groups."""
+        """Say how many queries and groups the split has."""
         queries = pluralize(sum(part.queries for part in self.parts), "query", "queries")
         groups = pluralize(self.certificate.groups, "leakage group")
         return [f"Previewed a split of {queries} in {groups}."]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The parts, and the ties by kind."""
+        """Tables of the parts, and of the ties by kind."""
         columns = ("Part", "Asked for", "Queries", "Searches", "Grades", "New")
         parts = tuple(
             (part.part, ShareCell(part.asked), part.queries, part.traffic, part.grades, part.added)
@@ -135,7 +137,7 @@ class SplitPreview:
 
     @property
     def further(self) -> list[str]:
-        """Groups with what ties them, what was cut, and why it cannot be stored."""
+        """List the groups with their ties, the ties that were cut, and why the split cannot be stored."""
         alone = pluralize(self.sizes.get(1, 0), "query is", "queries are")
         lines = [
             f"{alone} tied to no other.",
@@ -144,14 +146,14 @@ class SplitPreview:
         for group in self.groups:
             lines += ["", f"A group of {group.size}, in {group.part}.", *group.lines]
         lines += left_out_sentences(self.report.left_out)
-        return [*lines, *(["", f"It cannot be stored: {self.refused}"] if self.refused else [])]
+        return [*lines, *(["", f"The split cannot be stored: {self.refused}"] if self.refused else [])]
 
 
 _FORM = TypeAdapter(SplitPreview)
 
 
 def preview_split(store: Store, request: SplitRequest, progress: Progress = silent) -> SplitPreview:
-    """What `make_split` would store of the labels of now.
+    """Make the preview of the split that `make_split` would store from the current labels.
 
     Raises
     ------
@@ -159,14 +161,16 @@ def preview_split(store: Store, request: SplitRequest, progress: Progress = sile
     """
     prepared = prepare_split(store, request, progress)
     with store.reading() as cursor:
-        now, traffic = parts_in_force(cursor), _traffic(cursor)
+        now = current_parts(cursor)
+        sample = "SELECT query_id, traffic FROM sample_queries WHERE sample_id = ?"
+        traffic = dict(cursor.execute(sample, [get_setting(cursor, "sample")]).fetchall())
     assigned = prepared.checked.parts
     groups = largest_groups(
-        prepared.graded.inputs, prepared.request.rules, prepared.checked.groups, prepared.edges, GROUPS
+        prepared.graded.inputs, prepared.request.rules, prepared.checked.groups, prepared.edges, MAX_GROUPS
     )
     preview = SplitPreview(
         report=prepared.report,
-        parts=tuple(_part(*asked, prepared, now, traffic) for asked in request.parts),
+        parts=tuple(_preview_part(*asked, prepared, now, traffic) for asked in request.parts),
         sizes=group_sizes(prepared.checked.groups),
         groups=tuple(replace(group, part=assigned[group.group_id]) for group in groups),
         moved=sum(now.get(name, part) != part for name, part in assigned.items()) if now else None,
@@ -176,27 +180,21 @@ def preview_split(store: Store, request: SplitRequest, progress: Progress = sile
 
 
 def preview_json(preview: SplitPreview) -> bytes:
-    """The preview as JSON."""
+    """Write the preview as JSON."""
     return _FORM.dump_json(preview)
 
 
 def parsed_preview(written: bytes) -> SplitPreview:
-    """The preview that `preview_json` wrote.
+    """Parse the preview that `preview_json` wrote.
 
     Raises
     ------
-    ValueError: it is no preview.
+    ValueError: the bytes are no preview.
     """
     return _FORM.validate_json(written)
 
 
-def _traffic(cursor: Cursor) -> dict[str, int]:
-    sample_id = get_setting(cursor, "sample")
-    sql = "SELECT query_id, traffic FROM sample_queries WHERE sample_id = ?"
-    return dict(cursor.execute(sql, [sample_id]).fetchall())
-
-
-def _part(
+def _preview_part(
     name: str, asked: float, prepared_split: PreparedSplit, now: Mapping[str, str], traffic: Mapping[str, int]
 ) -> PreviewedPart:
     inside = [query_id for query_id, part in prepared_split.checked.parts.items() if part == name]

@@ -1,18 +1,18 @@
-"""What a split is asked for: rules of ties, parts and options, and what can be wrong with them.
+"""The request for a split: rules of ties, parts and options, and the refusals of wrong requests.
 
 Each kind of tie has its own threshold or switch in `Rules`. The defaults of the two kinds that compare query
-texts were chosen by reading the pairs of real queries above and below them:
+texts were chosen by reading the pairs of real queries above and below the thresholds:
 
 - character 3-grams at 0.65 join 'laptop' with 'laptops' (0.80) and 'iphone' with 'iphone 7' (0.67), not
   'computer' with 'computer fan' (0.60). Among 3,000 templated queries the largest group is 297 at 0.65 and
   2,369 at 0.60;
 - the cosine of all-MiniLM-L6-v2 at 0.8 joins 'playstation 4' with 'ps4' (0.91), 'shoes for women' with
   'womens shoes' (0.90), 'memory card' with 'sd card' (0.81), 'wireless earbuds' with 'wireless headphones'
-  (0.81), and 'mouse' with 'mouse pad' (0.80) by mistake. Below it most pairs are a query and a narrower one
-  ('headphones', 'wireless headphones' 0.79) or two products ('iphone 11', 'iphone 8' 0.80, 'cd drive', 'cd
-  player' 0.79), and groups grow: of 314 ESCI queries the largest has 7 at 0.8 and 15 at 0.75, of 137 Icecat
-  queries 4 and 6, of 2,095 of the Excite log 9 and 13. What it misses just below: 'earbuds' and 'earphones'
-  (0.79), 'screen saver' and 'screensaver' (0.80, and 0.58 by 3-grams).
+  (0.81), and 'mouse' with 'mouse pad' (0.80) by mistake. Below 0.8 most pairs are a query and a narrower
+  query ('headphones', 'wireless headphones' 0.79) or two products ('iphone 11', 'iphone 8' 0.80, 'cd drive',
+  'cd player' 0.79), and groups grow. The largest group of 314 ESCI queries has 7 queries at 0.8 and 15 at
+  0.75; of 137 Icecat queries 4 and 6; of 2,095 queries of the Excite log 9 and 13. Pairs just below 0.8 are
+  missed: 'earbuds' and 'earphones' (0.79), 'screen saver' and 'screensaver' (0.80, and 0.58 by 3-grams).
 """
 
 from __future__ import annotations
@@ -28,32 +28,35 @@ from curation.core.operation import DEFAULT_MODEL, Needs, Seed, Switch, option, 
 
 PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
 LARGEST_GROUP = 0.05
-"""A group with a larger share of the queries is large, unless it has few (`groups.SMALL`)."""
+"""A group with a larger share of the queries is large, unless it is small (`refusals.MAX_SMALL_GROUP`)."""
 _PART = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 QUERY = 0.65
 PARAPHRASE = 0.8
 DOCUMENT = 0.8
 CONTAINED = 0.9
-"""The share of a document's shingles in another from which on the other holds it …"""
+"""A document holds a smaller document if it has at least this share of the smaller document's shingles."""
 MIN_SHINGLES = 20
-"""… if it has so many. Many texts hold a title of ten words without being its copy."""
+"""The least shingles of a document that another document can hold.
+
+Many texts hold a title of ten words without being its copy.
+"""
 MIN_THRESHOLD = 0.1
 MIN_COSINE = 0.3
 DECIMALS = 4
-"""Cosines are rounded to so many places: the last ones are the machine's."""
+"""Decimal places of cosines. Further places differ between machines."""
 SESSION = "session"
 GROUP = "group"
 SESSIONS = 3
-"""A query that was asked in more sessions than this is tied by none of them: a head query is in a
-thousand sessions with a thousand queries that it has nothing to do with."""
+"""The most sessions of a query that tie it. A head query is in a thousand sessions, with a thousand queries
+that it has nothing to do with, so its sessions tie nothing."""
 
 
 def check_request(request: SplitRequest) -> None:
-    """Refuse what cannot be asked for.
+    """Refuse a request that cannot be met.
 
     Raises
     ------
-    InputError: fractions, part names, rules or the largest group; all at once.
+    InputError: fractions, part names, rules or the largest group are wrong; all problems at once.
     """
     problems = part_problems(request.fractions) + rule_problems(request.rules)
     if request.largest_group is not None and not 0 < request.largest_group <= 1:
@@ -64,11 +67,11 @@ def check_request(request: SplitRequest) -> None:
 
 
 def named_parts(given: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """Part → fraction, in the order given.
+    """Return part → fraction, in the given order.
 
     Raises
     ------
-    InputError: names that were given twice.
+    InputError: a name was given twice.
     """
     twice = [name for name, times in Counter(name for name, _ in given).items() if times > 1]
     refuse_problems([f"the part {name!r} was given twice" for name in twice])
@@ -76,7 +79,7 @@ def named_parts(given: Sequence[tuple[str, float]]) -> dict[str, float]:
 
 
 def rule_problems(rules: Rules) -> list[str]:
-    """What is wrong with the rules, a sentence each; none when they are fine."""
+    """List the problems of the rules, a sentence each."""
     problems = out_of_bounds(Rules, vars(rules))
     problems += [
         f"Cut {first}~{second}: a query is not tied to itself; expected two query ids"
@@ -85,19 +88,20 @@ def rule_problems(rules: Rules) -> list[str]:
     ]
     if not any((rules.query, rules.paraphrase, rules.shared, rules.document, rules.keys)):
         problems.append(
-            "every kind of tie is switched off; expected at least one, or nothing is kept together"
+            "every kind of tie is switched off; expected at least one kind, or no queries are kept together"
         )
     return problems
 
 
 def part_problems(parts: Mapping[str, float]) -> list[str]:
-    """What is wrong with names and fractions; none where they can be split into."""
+    """List the problems of part names and fractions, a sentence each."""
     problems = []
     total = sum(parts.values())
+    named = ", ".join(f"{name} {fraction:g}" for name, fraction in parts.items()) or "(none)"
     if not parts or any(not 0 < fraction <= 1 for fraction in parts.values()):
-        problems.append(f"the parts {_listed(parts) or '(none)'}: expected fractions above 0 and at most 1")
+        problems.append(f"the parts {named}: expected fractions above 0 and at most 1")
     elif not isclose(total, 1.0, abs_tol=1e-6):
-        problems.append(f"the parts {_listed(parts)} sum to {total:g}; expected fractions that sum to 1")
+        problems.append(f"the parts {named} sum to {total:g}; expected fractions that sum to 1")
     return problems + [
         f"the part name {name!r}: expected lower-case letters, digits, - and _"
         for name in parts
@@ -105,16 +109,12 @@ def part_problems(parts: Mapping[str, float]) -> list[str]:
     ]
 
 
-def _listed(parts: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {fraction:g}" for name, fraction in parts.items())
-
-
 def parsed_cut(text: str) -> tuple[str, str]:
-    """The two queries of 'A~B', as they are written.
+    """Parse 'A~B' into two queries, as they are written.
 
     Raises
     ------
-    InputError: it does not name two.
+    InputError: the text does not name two queries.
     """
     first, separator, second = text.partition("~")
     if not (separator and first.strip() and second.strip()):
@@ -124,17 +124,17 @@ def parsed_cut(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """Which ties are looked for, and from which similarity on; None or False or () switches a kind off.
+    """The kinds of ties to look for, and the least similarity of each; None, False or () switches a kind off.
 
     Attributes
     ----------
     query: least Jaccard similarity of the character 3-grams of two query texts.
     paraphrase: least cosine, rounded to 4 decimals, of the embeddings of two query texts by `model`.
     document: least Jaccard similarity of the word 3-shingles of two relevant documents.
-    shared: whether a document that is relevant to both ties them.
-    keys: 'session', 'group' (a relevant document's group_key) or a metadata field of the query. With 'group'
-        the likeness of two queries, or documents, that both have a group is no tie.
-    cut: pairs of query ids whose direct ties do not count: residual leakage, reported as such.
+    shared: whether a document that is relevant to two queries ties them.
+    keys: 'session', 'group' (the group_key of a relevant document) or a metadata field of the query. With
+        'group', similarity does not tie two queries, or two documents, that both have a group.
+    cut: pairs of query ids whose direct ties do not count. These ties are reported as residual leakage.
     """
 
     query: float | None = option(
@@ -175,27 +175,27 @@ class Rules:
     shared: bool = option(
         True,
         "Queries with a relevant document in common stay together",
-        "A document that is relevant to both ties two queries.",
-        switch=Switch("--no-shared-documents", "A document relevant to both queries makes no tie."),
+        "Tie two queries if a document is relevant to both.",
+        switch=Switch("--no-shared-documents", "A document that is relevant to two queries makes no tie."),
     )
     keys: tuple[str, ...] = option(
         (),
         "Queries with the same … stay together",
-        "Tie queries with the same session, group or field. A group is one of a relevant document, "
-        "a field one of the query. Similarity does not tie two queries that both have a group. Repeatable.",
+        "Tie queries with the same session, group of a relevant document, or field of the query. "
+        "Similarity does not tie two queries that both have a group. Repeatable.",
         flag="--same",
         metavar="KEY",
     )
     model: str = option(
         DEFAULT_MODEL,
         "Embedding model of paraphrases",
-        "Model for paraphrases. For other languages than English take a multilingual one: docs/languages.md.",
+        "Model for paraphrases. Languages other than English need a multilingual model: docs/languages.md.",
         needs=Needs("only paraphrases use a model", lambda split: split["paraphrase"] is not None),
     )
     cut: tuple[tuple[str, str], ...] = option(
         (),
         "Ties to cut",
-        "Two queries, by id or text, whose direct ties do not count. They are reported as residual "
+        "Two queries, by id or text, whose direct ties do not count. The ties are reported as residual "
         "leakage. Repeatable.",
         metavar="A~B",
         read=parsed_cut,
@@ -203,7 +203,7 @@ class Rules:
 
     @property
     def says_what_belongs_together(self) -> bool:
-        """Whether a key other than the session is a tie: a large group is then what was asked for."""
+        """Whether a key other than the session is a tie, so that the request asks for large groups."""
         return any(key != SESSION for key in self.keys)
 
 
@@ -211,11 +211,11 @@ RULES = Rules()
 
 
 def parsed_part(text: str) -> tuple[str, float]:
-    """The name and the fraction of 'train=0.6'.
+    """Parse 'train=0.6' into a name and a fraction.
 
     Raises
     ------
-    InputError: it is not of that form.
+    InputError: the text does not have that form.
     """
     name, _, fraction = text.partition("=")
     try:
@@ -231,11 +231,12 @@ class SplitRequest:
     Attributes
     ----------
     parts: name and fraction, in their order.
-    by_time: cut by when queries were first asked, the parts in the order given; else balanced.
-    largest_group: the largest share of the queries that one group may have; None: any, unless a large group
-        spoils the split (`groups.balance_problem`).
-    expected: the id of the split that was previewed: another one is refused.
-    folder: where a preview is written.
+    by_time: whether queries go to the parts by the time when they were first asked; otherwise parts are
+        balanced.
+    largest_group: the largest share of the queries that a group may have; None: any share, unless a large
+        group spoils the split (`refusals.balance_problem`).
+    expected: the id of the split that was previewed; a split with a different id is refused.
+    folder: the folder for a preview.
     """
 
     parts: tuple[tuple[str, float], ...] = option(
@@ -275,5 +276,5 @@ class SplitRequest:
 
     @property
     def fractions(self) -> dict[str, float]:
-        """Part → fraction, in their order."""
+        """The fraction of each part, in the order of the parts."""
         return named_parts(self.parts)

@@ -1,7 +1,7 @@
-"""Making a split: read, find ties, assign, check, store and report; and the state of the split in force.
+"""Splits: a split is prepared, checked and stored, with its report; and the state of the current split.
 
-The id of a split is the digest of everything that decides it. So the same request on the same labels finds
-the split that it made before, and adds nothing.
+The id of a split is the digest of everything that decides the split. So the same request on the same labels
+finds the split that is stored already, and adds nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from curation.ingest.importers.queries import active_queries
 from curation.labeling.consensus.consensus import read_consensus
 from curation.people.annotators import require_author
 from curation.retrieval.embedding_model import find_model
-from curation.splits.assignment import ALL, ByTime, PartShare
+from curation.splits.assignment import ALL, PartShare
+from curation.splits.by_time import ByTime
 from curation.splits.certificate import Certificate, certificate_of, without_sealed
 from curation.splits.checked_assignment import (
     NOTHING_CARRIED_OVER,
@@ -33,22 +34,15 @@ from curation.splits.checked_assignment import (
     carried_over_among,
     read_carried_over,
 )
-from curation.splits.groups import (
-    MAX_SMALL_GROUP,
-    LeakageGroup,
-    RemainingTies,
-    balance_problem,
-    cut_lines,
-    cuts_by_id,
-    largest_groups,
-    refuse_empty,
-    refuse_large,
-    remaining_ties,
-)
+from curation.splits.cuts import RemainingTies, cut_lines, cuts_by_id, remaining_ties
+from curation.splits.edges import Edge
+from curation.splits.groups import LeakageGroup, largest_groups
 from curation.splits.inputs import GradedQueries, read_labels, settled_queries
+from curation.splits.refusals import MAX_SMALL_GROUP, balance_problem, refuse_empty, refuse_large
 from curation.splits.request import LARGEST_GROUP, SplitRequest, check_request
-from curation.splits.tie_search import KINDS, Ties, described, find_edges, rules_of, with_tie_data
-from curation.splits.ties import Edge
+from curation.splits.tie_data import with_tie_data
+from curation.splits.tie_kinds import KINDS
+from curation.splits.ties import Ties, find_edges, rule_parameters, rules_of
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -65,7 +59,7 @@ STORED_EDGES = "strongest spanning forest"
 
 
 def split_id_of(graded: GradedQueries, parameters: Mapping[str, Any], carried: CarriedOver) -> str:
-    """The digest of everything that decides a split."""
+    """Compute the digest of everything that decides a split."""
     inputs = graded.inputs
     relevant = [(query_id, sorted(documents)) for query_id, documents in sorted(inputs.relevant.items())]
     texts = [(name, digest(text)) for name, text in sorted(inputs.documents.items())]
@@ -80,13 +74,14 @@ def split_id_of(graded: GradedQueries, parameters: Mapping[str, Any], carried: C
 def store_split(
     store: Store, report: SplitReport, checked: CheckedAssignment, edges: Sequence[Edge], actor: str
 ) -> bool:
-    """Store the split and make it the current one; says whether it is new."""
+    """Store the split and make it the current split; says whether the split is new."""
     split_id = report.split_id
     content = asdict(report)
     del content["created"]
     parameters = report.certificate.parameters
     row = [split_id, canonical_json(parameters), canonical_json(_with_texts_for_times(content))]
-    ties = [(*edge[:4], _detail(edge)) for edge in edges]
+    details = [{"documents": edge.documents} | ({"key": edge.key} if edge.key else {}) for edge in edges]
+    ties = [(*edge[:4], canonical_json(detail)) for edge, detail in zip(edges, details, strict=True)]
     assigned = [(name, checked.groups[name], part) for name, part in sorted(checked.parts.items())]
     reached = {share.part: share.reached for share in report.certificate.shares if share.dimension == ALL}
     detail = {"split": split_id, **parameters, "queries": reached}
@@ -105,34 +100,29 @@ def store_split(
 
 
 def _with_texts_for_times(value: Any) -> Any:
-    """The value with times as text."""
+    """Return the value with times as text."""
     if isinstance(value, dict):
         return {key: _with_texts_for_times(item) for key, item in value.items()}
     return value.isoformat(sep=" ") if isinstance(value, datetime) else value
 
 
-def _detail(edge: Edge) -> str:
-    """What makes the edge; the key only where there is one."""
-    return canonical_json({"documents": edge.documents} | ({"key": edge.key} if edge.key else {}))
-
-
 @dataclass(frozen=True)
 class SplitReport:
-    """What a split is and how good.
+    """A split, with the ties and groups that made it.
 
     Attributes
     ----------
-    created: False where this very split existed already; nothing was added then.
-    certificate: parameters, shares, and what the exhaustive check across the parts found.
-    ties: kind → number of ties found: pairs of similar query texts; pairs of queries for each document that
-        is relevant to both; pairs of nearly identical relevant documents.
-    edges: kind → number of edges kept: the strongest ties that hold the groups together.
+    created: False where this very split existed already and nothing was added.
+    certificate: parameters, part sizes, and the ties that the exhaustive check across the parts found.
+    ties: kind → number of ties: pairs of similar query texts; pairs of queries for each document that is
+        relevant to both; pairs of nearly identical relevant documents.
+    edges: kind → number of stored edges, which are the strongest ties that hold the groups together.
     cut: the ties that were cut by name, whether or not they cross the parts.
     remaining_ties: pairs that were cut and that other ties still join.
-    large_groups: groups with more than 5 % of the queries, and what they spoil; none where there is one part.
+    large_groups: groups with more than 5 % of the queries; a split into one part has no such groups.
     kept: queries whose part is carried over from a release.
-    disagreeing: of these, queries that releases have in different parts: the newest release decides.
-    by_time: how the cut by time went; None if parts were balanced.
+    disagreeing: kept queries that releases have in different parts; the newest release decides.
+    by_time: facts about the cut by time; None if parts were balanced.
     left_out: reason → number.
     """
 
@@ -151,48 +141,47 @@ class SplitReport:
 
     @property
     def sentences(self) -> list[str]:
-        """What the split is, what it keeps of releases, and what was left out."""
+        """Say how many queries and groups the split has, which parts it keeps, and what was left out."""
         new, known = "This is the current split now", "This split exists already and is the current one"
         queries = pluralize(self.certificate.queries, "query", "queries")
         groups = pluralize(self.certificate.groups, "leakage group")
         kept = pluralize(self.kept, "query keeps", "queries keep")
         return [
             f"{new if self.created else known}: {queries} in {groups}.",
-            *([f"{kept} the part that a release has them in."] if self.kept else []),
+            *([f"{kept} the part of a release."] if self.kept else []),
             *left_out_sentences(self.left_out),
         ]
 
     @property
     def further(self) -> list[str]:
-        """What ties there were, what was cut, and which groups are large."""
+        """List the ties by kind, the ties that were cut, and the large groups."""
         texts = self.certificate.texts
         ties = ", ".join(f"{count:,} by {kind}" for kind, count in self.ties.items() if count)
         lines = [
-            f"Ties between queries: {ties or 'none'}; {sum(self.edges.values()):,} of the strongest hold the "
-            "groups together and are kept.",
+            f"Ties between queries: {ties or 'none'}. The {sum(self.edges.values()):,} strongest ties hold "
+            "the groups together and are stored.",
             *cut_lines(self.cut, self.remaining_ties, texts),
         ]
         if self.disagreeing:
             lines.append(
-                f"{self.disagreeing:,} of the kept are in different parts of releases: the newest counts."
+                f"Releases have {self.disagreeing:,} of these queries in different parts: the newest release "
+                "decides."
             )
         if self.by_time is not None:
             lines += self.by_time.sentences
         for group in self.large_groups:
-            spoils = (
-                f", and {group.spoils}." if group.spoils else "; the parts are as asked for all the same."
-            )
-            lines += ["", f"WARNING: one group holds {group.size}{spoils}", *group.lines]
+            spoils = group.spoils or "the parts have the sizes that were asked for"
+            lines += ["", f"WARNING: one group holds {group.size}, and {spoils}.", *group.lines]
         return lines
 
 
 class PreparedSplit(NamedTuple):
-    """A split that was made and certified, and is not stored.
+    """A split that was made and checked, and is not stored.
 
     Attributes
     ----------
-    edges: of the groups, ordered.
-    request: with cuts by query id and the name of the model.
+    request: the request with cuts by query id and with the name of the model.
+    edges: the edges of the groups, in order.
     """
 
     graded: GradedQueries
@@ -203,7 +192,7 @@ class PreparedSplit(NamedTuple):
     edges: list[Edge]
 
     def refuse_unfit(self) -> None:
-        """Refuse a split with a group that is too large, or with a part without a query."""
+        """Refuse a split with a group that is too large or with an empty part."""
         inputs, groups, most = self.graded.inputs, self.checked.groups, self.request.largest_group
         if most is not None or not self.request.rules.says_what_belongs_together:
             refuse_large(self.report.large_groups, inputs, len(groups), most)
@@ -218,15 +207,15 @@ def make_split(
 ) -> SplitReport:
     """Split the graded queries into parts that share no leakage group, and make it the current split.
 
-    Cuts of the request's rules may name queries by their texts where these are unique.
+    Cuts of the request's rules may name queries by their texts where the texts are unique.
 
     Raises
     ------
-    InputError: fractions, names, rules, options or the relevant grade; all at once.
+    InputError: fractions, names, rules, options or the relevant grade are wrong; all problems at once.
     NotFoundError: the project does not know the actor.
     RefusedError: the actor is no lead; nothing is graded; embeddings are missing and the model is not
         available; a group is too large; carried-over queries of different parts are tied; a part would stay
-        empty; the split is another one than was expected.
+        empty; the split is not the split that was expected.
     """
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
@@ -234,15 +223,15 @@ def make_split(
     prepared.refuse_unfit()
     if request.expected not in (None, prepared.report.split_id):
         raise RefusedError(
-            "Labels, queries or documents have changed since the preview, so the split would be another one. "
-            "Nothing was stored: preview the split again."
+            "Labels, queries or documents have changed since the preview, so the split would differ from the "
+            "preview. Nothing was stored: preview the split again."
         )
     created = store_split(store, prepared.report, prepared.checked, prepared.edges, actor)
     return without_sealed(replace(prepared.report, created=created), prepared.graded.inputs.sealed)
 
 
 def prepare_split(store: Store, request: SplitRequest, progress: Progress = silent) -> PreparedSplit:
-    """The split that `make_split` would store; stores embeddings alone.
+    """Make the split that `make_split` would store; only embeddings are stored.
 
     Raises
     ------
@@ -250,7 +239,11 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
         would stay empty (`PreparedSplit.refuse_unfit`).
     """
     check_request(request)
-    graded, carried = _read(store, request)
+    with store.reading() as cursor:
+        labels = read_labels(cursor, request.relevant_grade)
+        released = NOTHING_CARRIED_OVER if request.fresh else read_carried_over(cursor)
+    graded = settled_queries(labels)
+    carried = carried_over_among(released, graded.inputs.queries, request.fractions)
     rules = replace(request.rules, cut=cuts_by_id(request.rules.cut, graded.inputs.queries))
     dated, nothing_leaks = request.by_time, len(request.parts) == 1
     try:
@@ -267,19 +260,11 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
     ties = find_edges(inputs, rules, progress)
     checked = assign_and_check(graded, request, carried, ties.edges, progress)
     edges = sorted([*ties.edges, *checked.missed])
-    report = _report(graded, carried, request, ties, edges, checked)
+    report = _report_of(graded, carried, request, ties, edges, checked)
     return PreparedSplit(graded, carried, request, report, checked, edges)
 
 
-def _read(store: Store, request: SplitRequest) -> tuple[GradedQueries, CarriedOver]:
-    with store.reading() as cursor:
-        labels = read_labels(cursor, request.relevant_grade)
-        carried = NOTHING_CARRIED_OVER if request.fresh else read_carried_over(cursor)
-    graded = settled_queries(labels)
-    return graded, carried_over_among(carried, graded.inputs.queries, request.fractions)
-
-
-def _report(
+def _report_of(
     graded: GradedQueries,
     carried: CarriedOver,
     request: SplitRequest,
@@ -287,7 +272,7 @@ def _report(
     edges: Sequence[Edge],
     checked: CheckedAssignment,
 ) -> SplitReport:
-    parameters = _parameters(graded, carried, request, ties, checked)
+    parameters = _stored_parameters(graded, carried, request, ties, checked)
     split_id = split_id_of(graded, parameters, carried)
     counts = Counter(edge.kind for edge in edges)
     missed = Counter(edge.kind for edge in checked.missed)
@@ -333,20 +318,20 @@ def _large_groups(
     )
 
 
-def _parameters(
+def _stored_parameters(
     graded: GradedQueries, carried: CarriedOver, request: SplitRequest, ties: Ties, checked: CheckedAssignment
 ) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         "parts": request.fractions,
         "seed": request.seed,
-        **described(request.rules, ties.methods),
+        **rule_parameters(request.rules, ties.methods),
         "relevant_grade": graded.relevant_grade,
         "largest_group": request.largest_group or LARGEST_GROUP,
         "edges": STORED_EDGES,
     }
     parameters |= ties.further
     if request.rules.document is not None and any(map(is_cut_otherwise, graded.inputs.documents.values())):
-        parameters["words"] = CUT  # said only where the documents of older splits were compared otherwise
+        parameters["words"] = CUT  # only where older goldgrades compared these documents otherwise
     if request.by_time:
         undated = checked.by_time is not None and checked.by_time.undated
         parameters |= {"by_time": True, "undated": request.parts[0][0] if undated else None}
@@ -357,16 +342,15 @@ def _parameters(
 
 @dataclass(frozen=True)
 class SplitState:
-    """What is in force.
+    """The current split, and the queries that wait for a part.
 
     Attributes
     ----------
-    split_id: None if no split is in force.
-    request: what that split was asked for, as JSON knows it: parts (pairs in their order), seed, rules,
-        relevant_grade (None: every grade above the lowest), by_time
-        and largest_group; a split of now keeps released parts.
-    graded: queries with a grade on a document of the corpus.
-    waiting: of these, queries that have no part.
+    split_id: None if there is no split.
+    request: the fields of the split's request as JSON: parts (pairs in their order), seed, rules,
+        relevant_grade (None: every grade above the lowest), by_time and largest_group.
+    graded: number of queries with a grade on a document of the corpus.
+    waiting: number of graded queries that have no part.
     """
 
     split_id: str | None
@@ -376,31 +360,30 @@ class SplitState:
 
 
 def split_state(store: Store) -> SplitState:
-    """The split in force, and how many graded queries have no part in it."""
+    """Read the current split, and count the graded queries that have no part in it."""
     with store.reading() as cursor:
         split_id = get_setting(cursor, "split")
         rows = cursor.execute(
             "SELECT parameters, report FROM splits WHERE split_id = ?", [split_id]
         ).fetchall()
-        graded = _graded(cursor)
-        placed = parts_in_force(cursor)
+        graded = _graded_queries(cursor)
+        placed = current_parts(cursor)
         usual = current_guide(cursor).values[1] if graded else None
+    waiting = len(graded.difference(placed))
     if not rows:
-        return SplitState(None, None, len(graded), len(graded))
+        return SplitState(None, None, len(graded), waiting)
     parameters, report = json.loads(rows[0][0]), json.loads(rows[0][1])
-    return SplitState(
-        split_id, _request(parameters, report, usual), len(graded), len(graded.difference(placed))
-    )
+    return SplitState(split_id, _request_fields(parameters, report, usual), len(graded), waiting)
 
 
-def parts_in_force(cursor: Cursor) -> dict[str, str]:
-    """Query id → part of the split in force; empty without a split."""
+def current_parts(cursor: Cursor) -> dict[str, str]:
+    """Read the parts of the current split: query id → part; empty without a split."""
     sql = "SELECT query_id, part FROM split_assignments WHERE split_id = ?"
     return dict(cursor.execute(sql, [get_setting(cursor, "split")]).fetchall())
 
 
-def _graded(cursor: Cursor) -> set[str]:
-    """The queries that a split would take."""
+def _graded_queries(cursor: Cursor) -> set[str]:
+    """Read the ids of the queries that a split would take."""
     pairs = [pair for pair in read_consensus(cursor).pairs if pair.grade is not None]
     judged = sorted({pair.document_id for pair in pairs})
     in_corpus = snapshot_versions(cursor, get_setting(cursor, "corpus"), judged)
@@ -408,21 +391,19 @@ def _graded(cursor: Cursor) -> set[str]:
     return graded.intersection(query.query_id for query in active_queries(cursor))
 
 
-def _request(parameters: Mapping[str, Any], report: Mapping[str, Any], usual: int | None) -> dict[str, Any]:
+def _request_fields(
+    parameters: Mapping[str, Any], report: Mapping[str, Any], usual: int | None
+) -> dict[str, Any]:
+    """Return the fields of the request for a stored split; `usual`: the usual relevant grade."""
     relevant, largest = parameters.get("relevant_grade"), parameters.get("largest_group")
-    largest = None if largest == LARGEST_GROUP else largest
+    parts = parameters["parts"]
+    shares = report.get("certificate", {}).get("shares", ())
+    recorded = [share["part"] for share in shares if share["dimension"] == ALL]  # in the order of the request
     return {
-        "parts": [[part, parameters["parts"][part]] for part in _in_order(parameters, report)],
+        "parts": [[part, parts[part]] for part in (recorded if set(recorded) == set(parts) else parts)],
         "seed": parameters["seed"],
         "rules": asdict(rules_of(parameters)),
         "relevant_grade": None if relevant == usual else relevant,
         "by_time": parameters.get("by_time", False),
-        "largest_group": largest,
+        "largest_group": None if largest == LARGEST_GROUP else largest,
     }
-
-
-def _in_order(parameters: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
-    """The parts in the order in which they were given, which the shares of the certificate have."""
-    shares = report.get("certificate", {}).get("shares", ())
-    recorded = [share["part"] for share in shares if share["dimension"] == ALL]
-    return recorded if set(recorded) == set(parameters["parts"]) else list(parameters["parts"])

@@ -24,7 +24,7 @@ from curation.evaluation.scoring.baselines import write_baselines
 from curation.evaluation.scoring.system_runs import named_runs
 from curation.releases.diff import diff
 from curation.releases.export.pack import export_zip, pack_release
-from curation.releases.packed import manifest_text
+from curation.releases.manifest import manifest_text
 from curation.releases.requests import ExportRequest
 from curation.releases.verify import load_release, verify
 from curation.store import Store
@@ -270,7 +270,7 @@ DAMAGES = {
     _cut: "its end is missing",
     _flip: "is damaged",
     _swell: "more.json unpacks to 1,000,000 bytes",
-    _newer: r"packed by another goldgrade \(form 9; this one reads 1\)",
+    _newer: r"packed by a different goldgrade \(form 9; this goldgrade reads form 1\)",
     _regrade: "the part queries was altered",
     _repeat: "take hundreds of times its size",
 }

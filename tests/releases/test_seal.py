@@ -73,7 +73,9 @@ def sealed_pairs(store: Store) -> list[tuple[str, str]]:
 @pytest.mark.slow
 def test_what_is_sealed_leaves_by_no_other_split_without_a_logged_reason(gold: Store) -> None:
     make_split(gold, SplitRequest((("dev", 1.0),), 1, Rules(paraphrase=None), fresh=True))
-    with pytest.raises(RefusedError, match=r"dev would be open to all, and a release seals .* --seal dev"):
+    with pytest.raises(
+        RefusedError, match=r"dev would be open to all, although a release seals .* --seal dev"
+    ):
         freeze(gold, "v2", override="A draft.")
     assert log(gold) == []
     assert freeze(gold, "sealed", override="A draft.", seal=["dev"]).sealed == ("dev",)

@@ -14,7 +14,7 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
-from curation.splits.assignment import assign_by_time
+from curation.splits.by_time import assign_by_time
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store

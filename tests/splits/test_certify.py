@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from curation.core.similarity import shingles as similarity
 from curation.core.similarity.pairs import exact_links
-from curation.splits import comparison
+from curation.splits import certificate_shingles
 from curation.splits.assignment import assign_parts
 from curation.splits.certify import ClosestPair, Crossing, Findings, TieCheck, certify
 from curation.splits.groups import leakage_groups
 from curation.splits.inputs import SplitInputs
 from curation.splits.request import Rules
-from curation.splits.tie_search import KINDS, all_ties, find_edges
+from curation.splits.tie_kinds import KINDS
+from curation.splits.ties import all_ties, find_edges
 
 RULES = Rules(paraphrase=None)
 BY_MEANING = Rules(query=None, paraphrase=0.8)
@@ -37,8 +38,7 @@ def words(*queries: str) -> SplitInputs:
 
 def checked(findings: Findings, kind: str) -> tuple[TieCheck, ClosestPair]:
     """The check of a kind of tie, and the most similar pair that it met."""
-    check = findings.check(kind)
-    assert check is not None
+    (check,) = (check for check in findings.checks if check.kind == kind)
     assert check.highest is not None
     return check, check.highest
 
@@ -53,16 +53,16 @@ print("datasketch" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported, searches = done.stdout.splitlines()
-    outside = set(imported.split()) - {"curation.splits.certify", "curation.splits.comparison"}
-    assert outside == {"curation.splits.request"}
+    own = {f"curation.splits.{name}" for name in ("certificate_shingles", "certify", "comparison")}
+    assert set(imported.split()) - own == {"curation.splits.request"}
     assert searches == "False"
 
 
 @given(TEXT)
 @settings(deadline=None)
 def test_both_definitions_of_a_shingle_agree_on_any_text(text: str) -> None:
-    assert comparison.character_shingles(text) == similarity.character_shingles(text)
-    assert comparison.word_shingles(text) == similarity.word_shingles(text)
+    assert certificate_shingles.character_shingles(text) == similarity.character_shingles(text)
+    assert certificate_shingles.word_shingles(text) == similarity.word_shingles(text)
 
 
 def test_both_definitions_tell_the_letters_of_all_scripts_alike() -> None:
@@ -70,7 +70,7 @@ def test_both_definitions_tell_the_letters_of_all_scripts_alike() -> None:
     for start in range(0, len(letters), 64):
         for between in ("a", "電", " "):
             text = between.join(letters[start : start + 64])
-            assert comparison.word_shingles(text) == similarity.word_shingles(text), ascii(text)
+            assert certificate_shingles.word_shingles(text) == similarity.word_shingles(text), ascii(text)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.splits.certificate import certificate_page, read_certificate, shown_certificate
+from curation.splits.certificate import read_certificate, shown_certificate
+from curation.splits.certificate_page import certificate_page
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store

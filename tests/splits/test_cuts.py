@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from curation.core.errors import InputError
-from curation.splits.groups import cuts_by_id, leakage_groups, remaining_ties
+from curation.splits.cuts import cuts_by_id, remaining_ties
+from curation.splits.groups import leakage_groups
 from curation.splits.inputs import SplitInputs
 from curation.splits.request import Rules
-from curation.splits.tie_search import find_edges
-from curation.splits.ties import QUERY_TEXT as QUERY_TEXT
+from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
+from curation.splits.ties import find_edges
 
 
 def test_a_cut_by_a_name_that_is_one_querys_id_and_anothers_text_is_refused() -> None:

@@ -22,15 +22,16 @@ from curation.labeling.imported import add_judgments
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.splits.assignment import PartShare
-from curation.splits.certificate import findings
+from curation.splits.certificate_page import findings
 from curation.splits.checked_assignment import NOTHING_CARRIED_OVER, assign_and_check
-from curation.splits.groups import balance_problem
+from curation.splits.edges import Edge
 from curation.splits.inputs import GradedQueries, SplitInputs, graded_queries, read_labels
+from curation.splits.refusals import balance_problem
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
-from curation.splits.tie_search import KINDS, find_edges
-from curation.splits.ties import QUERY_TEXT as QUERY_TEXT
-from curation.splits.ties import Edge
+from curation.splits.tie_kinds import KINDS
+from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
+from curation.splits.ties import find_edges
 from curation.store import Store
 from curation.store.rows import Query
 from tests.support.gold_project import parts_of
@@ -169,7 +170,9 @@ def test_a_group_over_the_share_is_refused_with_its_chain_and_what_to_cut(
     with pytest.raises(RefusedError) as refused:
         make_split(store, SplitRequest(rules=LEXICAL, largest_group=0.05))
     sentence = str(refused.value)
-    assert "One leakage group holds 12 of 60 queries (20\u00a0%; allowed are 5\u00a0%)" in sentence
+    assert (
+        "One leakage group holds 12 of 60 queries (20\u00a0%), and at most 5\u00a0% is allowed." in sentence
+    )
     kind, chain = "11 of its 11 ties are of one kind: shared document.", "tied by a chain of 11:"
     assert sentence.index(kind) < sentence.index(chain)
     assert "“{}” – “{}”: shared document 1.00".format(*sorted(names[:2])) in sentence
@@ -191,7 +194,7 @@ def test_a_large_group_that_spoils_no_part_is_reported_and_not_refused(
     allowed = make_split(store, SplitRequest(rules=LEXICAL, largest_group=0.2))
     assert allowed.large_groups == report.large_groups
     shown = goldgrade("split", "--no-paraphrase", "--largest-group", "0.2")
-    assert "WARNING: one group holds 12 queries (20\u00a0% of all); the parts are as asked for" in shown
+    assert "WARNING: one group holds 12 queries (20\u00a0% of all), and the parts have the sizes" in shown
 
 
 def test_a_large_group_that_fills_most_of_a_part_is_refused(store: Store, tmp_path: Path) -> None:

@@ -15,14 +15,15 @@ from curation.core.similarity.shingles import character_shingles, jaccard, rewor
 from curation.splits.assignment import ALL, assign_parts, distances, members_of, shares
 from curation.splits.certify import certify
 from curation.splits.checked_assignment import carried_over_groups
-from curation.splits.groups import chain, leakage_groups, refuse_joined
+from curation.splits.edges import Edge
+from curation.splits.groups import leakage_groups, longest_chain
 from curation.splits.inputs import SplitInputs
+from curation.splits.refusals import refuse_joined
 from curation.splits.request import Rules
-from curation.splits.tie_search import find_edges
-from curation.splits.ties import NEAR_DUPLICATE as NEAR_DUPLICATE
-from curation.splits.ties import QUERY_TEXT as QUERY_TEXT
-from curation.splits.ties import SHARED_DOCUMENT as SHARED_DOCUMENT
-from curation.splits.ties import Edge
+from curation.splits.tie_kinds import NEAR_DUPLICATE as NEAR_DUPLICATE
+from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
+from curation.splits.tie_kinds import SHARED_DOCUMENT as SHARED_DOCUMENT
+from curation.splits.ties import find_edges
 from tests.support import examples
 
 pytestmark = pytest.mark.slow
@@ -157,7 +158,7 @@ def test_a_chain_leads_by_edges_through_its_group_without_coming_back(
 ) -> None:
     queries, edges = graph
     for members in members_of(leakage_groups(queries, edges)).values():
-        steps = chain(members, edges)
+        steps = longest_chain(members, edges)
         assert set(steps) <= set(edges)
         assert len(steps) == 0 if len(members) == 1 else len(steps) >= 1
         ends = Counter(name for step in steps for name in (step.query_a, step.query_b))

@@ -12,19 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.core.errors import InputError, RefusedError
+from curation.core.errors import RefusedError
 from curation.core.similarity.pairs import EXACTLY, exact_links
 from curation.splits.certify import certify
+from curation.splits.edges import Edge
 from curation.splits.groups import leakage_groups
 from curation.splits.inputs import SplitInputs, within
 from curation.splits.request import Rules, rule_problems
-from curation.splits.tie_search import KINDS, all_ties, find_edges
-from curation.splits.ties import NEAR_DUPLICATE as NEAR_DUPLICATE
-from curation.splits.ties import OFF, Edge, paraphrase_links, query_vectors
-from curation.splits.ties import PARAPHRASE as PARAPHRASE
-from curation.splits.ties import QUERY_TEXT as QUERY_TEXT
-from curation.splits.ties import SAME_KEY as SAME_KEY
-from curation.splits.ties import SHARED_DOCUMENT as SHARED_DOCUMENT
+from curation.splits.tie_data import query_vectors
+from curation.splits.tie_kinds import KINDS, OFF, paraphrase_links
+from curation.splits.tie_kinds import NEAR_DUPLICATE as NEAR_DUPLICATE
+from curation.splits.tie_kinds import PARAPHRASE as PARAPHRASE
+from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
+from curation.splits.tie_kinds import SAME_KEY as SAME_KEY
+from curation.splits.tie_kinds import SHARED_DOCUMENT as SHARED_DOCUMENT
+from curation.splits.ties import all_ties, find_edges
 from curation.store import Store
 from tests.support import examples
 
@@ -118,9 +120,7 @@ def test_a_query_of_many_sessions_is_tied_by_none_of_them_and_the_report_says_so
     inputs = replace(texts("head", "two", "three"), keys=keys)
     found = find_edges(inputs, replace(NONE, keys=("session",)))
     assert [edge[:2] for edge in found.edges] == [("q1", "q2")]
-    assert found.left_out == {
-        "queries were asked in more than 3 sessions, so that their sessions tie nothing": 1
-    }
+    assert found.left_out == {"queries were asked in more than 3 sessions, so their sessions tie nothing": 1}
 
 
 def test_rules_that_cannot_be_are_named_all_together() -> None:
@@ -132,14 +132,9 @@ def test_rules_that_cannot_be_are_named_all_together() -> None:
         "Cut a~a: a query is not tied to itself",
     ]
     assert rule_problems(NONE) == [
-        "every kind of tie is switched off; expected at least one, or nothing is kept together"
+        "every kind of tie is switched off; expected at least one kind, or no queries are kept together"
     ]
     assert rule_problems(Rules()) == []
-
-
-def test_a_cut_must_name_graded_queries() -> None:
-    with pytest.raises(InputError, match="no graded query 'q9'"):
-        find_edges(texts("one", "two"), replace(NONE, query=0.65, cut=(("q0", "q9"),)))
 
 
 def test_embeddings_that_cannot_be_had_are_refused_with_the_way_out(

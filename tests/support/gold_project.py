@@ -14,7 +14,7 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.imported import add_judgments
 from curation.splits.request import Rules, SplitRequest
-from curation.splits.split import make_split, parts_in_force
+from curation.splits.split import current_parts, make_split
 from curation.store import Store, utc_now
 from curation.store.rows import Query
 from tests.support.freezing import export as export_release
@@ -105,7 +105,7 @@ def frozen_project(folder: Path) -> Store:
 def parts_of(store: Store) -> dict[str, str]:
     """The split in force: query id → part."""
     with store.reading() as cursor:
-        return parts_in_force(cursor)
+        return current_parts(cursor)
 
 
 def add_pool(store: Store, ranks: Mapping[tuple[str, str], int | None], system: str = "bm25") -> None:

@@ -8,7 +8,8 @@ from app import ui
 from app.views.releases.bars import StackRow, stacks
 from curation.core.characters import isolated
 from curation.splits.assignment import ALL, PartShare
-from curation.splits.certificate import Certificate, certificate_sections, findings
+from curation.splits.certificate import Certificate
+from curation.splits.certificate_page import certificate_sections, findings
 
 MAX_LEVELS = 16
 """Kinds of queries that have a bar; the certificate has all."""

@@ -39,7 +39,8 @@ from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.releases.requests import ExportRequest
 from curation.releases.seal import monthly_limit, sealed_evaluations, set_monthly_limit
 from curation.releases.verify import Verified, load_release, verify
-from curation.splits.certificate import certificate_page, shown_certificate
+from curation.splits.certificate import shown_certificate
+from curation.splits.certificate_page import certificate_page
 from curation.store import Store
 
 VIEWS = ("Summary", "Card", "Export", "Difference", "Access log")

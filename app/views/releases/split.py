@@ -22,7 +22,7 @@ from curation.releases.release_rows import list_releases
 from curation.splits.operations import PREVIEW, SplitPreview, parsed_preview
 from curation.splits.request import Rules, SplitRequest, part_problems
 from curation.splits.split import SplitState, split_state
-from curation.splits.ties import known_keys
+from curation.splits.tie_data import known_keys
 
 PREVIEWING, STORING = "split preview", "split"
 """The kinds of job."""

@@ -30,7 +30,7 @@ from curation.releases.export.export_source import ExportSource
 from curation.releases.export.formats import FORMATS, GONE
 from curation.releases.export.readme import write_readme
 from curation.releases.gate_override import gate_override_sentences
-from curation.releases.packed import MANIFEST, manifest_text
+from curation.releases.manifest import MANIFEST, manifest_text
 from curation.releases.requests import ExportRequest
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import verified_and_opened

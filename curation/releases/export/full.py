@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from curation.core.digests import canonical_json
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.packed import PACKED, RELEASE, TEXT_COLUMNS, write_part
+from curation.releases.packed import PACKED, RELEASE, TEXT_COLUMNS
+from curation.releases.part_tables import write_part
 from curation.store.release_parts import PartText
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]
 
 def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
     """The split with a certificate that names no document of these queries."""
-    from curation.splits.certificate import parsed, without_sealed
+    from curation.splits.certificate import parsed_certificate, without_sealed
 
-    certificate = parsed(canonical_json(row), "The release")
+    certificate = parsed_certificate(canonical_json(row), "The release")
     return {**row, "certificate": json.loads(canonical_json(asdict(without_sealed(certificate, closed))))}
 
 

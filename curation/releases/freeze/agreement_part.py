@@ -20,15 +20,12 @@ from curation.releases.release_id import rounded
 from curation.releases.release_rows import NO_NUMBER, Table
 
 AGREEMENT_SEED = 0
-BETWEEN = (
-    *("nominal", "ordinal", "raw", "units", "queries", "single"),
-    *("annotators", "judgments", "cannot_tell"),
-)
-"""The figures between annotators that a release carries."""
+BETWEEN = "nominal ordinal raw units queries single annotators judgments cannot_tell".split()
+"""The figures between annotators that a release has."""
 
 
 def agreement_part(rows: Rows, counts: ConsensusCounts, numbers: Mapping[str, str]) -> tuple[Gate, Table]:
-    """The figures against what the project demands of them, and the rows of the part.
+    """Return the gate, which compares the figures with the project's demand, and the rows of the part.
 
     Parameters
     ----------
@@ -36,37 +33,35 @@ def agreement_part(rows: Rows, counts: ConsensusCounts, numbers: Mapping[str, st
     """
     between = inter_agreement(rows.grades, rows.labels.scale, AGREEMENT_SEED)
     within = [intra_agreement(repeats) for repeats in rows.repeats]
-    gate = gate_of(
-        *(between.ordinal, within, rows.all_imported, rows.demand),
-        *(uninformative_of(rows.grades), between.annotators),
-    )
+    uninformative = uninformative_of(rows.grades)
+    gate = gate_of(between.ordinal, within, rows.all_imported, rows.demand, uninformative, between.annotators)
     figures = vars(between) | between.figures
-    # judgments about older texts are not compared; releases without any do not count them
+    # judgments about older texts are not compared; only releases that have such judgments count them
     older = {"older": between.older} if between.older else {}
     consistency = [asdict(row) | {"annotator": numbers[row.annotator]} for row in within]
     row = {
         "seed": AGREEMENT_SEED,
-        "between": {name: _stored(name, figures[name], between.pairs) for name in BETWEEN} | older,
+        "between": {name: _stored_figure(name, figures[name], between.pairs) for name in BETWEEN} | older,
         "within": sorted(consistency, key=lambda person: str(person["annotator"])),
-        "consensus": _consensus(counts, rows.labels.votes, numbers),
+        "consensus": _describe_consensus(counts, rows.labels.votes, numbers),
         "gate": [check._asdict() for check in gate.checks],
     }
     return gate, [rounded(row)]
 
 
-def _consensus(counts: ConsensusCounts, votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any]:
-    """How grades came about; other rules than majority also with what they rest on."""
+def _describe_consensus(counts: ConsensusCounts, votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any]:
+    """Describe the origins of the grades; a rule other than majority has its settings, inputs and errors."""
     consensus = asdict(counts)
     if counts.rule == MAJORITY:
         return {name: count for name, count in consensus.items() if name != "ruled"}
     consensus["settings"] = votes.rule.settings
     consensus["inputs"] = {"judgments": votes.rows.num_rows - votes.rows["annotator"].null_count}
     if votes.rule.by_errors:
-        consensus["errors"] = _errors(votes, numbers)
+        consensus["errors"] = _annotator_errors(votes, numbers)
     return consensus
 
 
-def _errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any] | None:
+def _annotator_errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any] | None:
     annotator_errors = errors(votes)
     if annotator_errors is None:
         return None
@@ -77,8 +72,8 @@ def _errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any] | None:
     return asdict(annotator_errors) | {"annotators": sorted(people, key=canonical_json)}
 
 
-def _stored(name: str, value: Any, pairs: int) -> Any:
-    """A figure as releases have it: alpha and the share of equal grades go by these names."""
+def _stored_figure(name: str, value: Any, pairs: int) -> Any:
+    """Return a figure as releases store it, under the name 'alpha' or, for equal grades, 'share'."""
     if not isinstance(value, Estimate):
         return value
     is_defined = value.value is not None

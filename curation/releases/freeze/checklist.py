@@ -1,8 +1,9 @@
-"""The checklist of a freeze: what stands in its way, and what is worth a look before.
+"""The checklist of a freeze: checks that block the freeze, and checks that the lead looks at before.
 
-It counts opinions against what was planned, a person once, in however many rounds: a pair lacks one for each
-person who was asked about it in a round that counts, open or closed, and has no judgment of it that counts.
-What a finished re-labeling replaced is not planned any more. A reviewer's decision needs no further opinion.
+The checklist compares opinions with the planned opinions. A pair lacks an opinion for each person who was
+asked about it in a round that counts, open or closed, and who has no judgment of the pair that counts. A
+person counts once, in however many rounds. A finished re-labeling replaces the plans before it. A reviewer's
+decision needs no further opinion.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ WORDS = {"ok": "ok", "warn": "to look at", "block": "in the way", "unknown": "no
 
 
 class FreezeCheck(NamedTuple):
-    """One line of the checklist; `block` stops a freeze until somebody decides or gives a reason."""
+    """A check of the checklist. The state `block` stops a freeze until somebody decides or gives a reason."""
 
     name: str
     state: CheckState
@@ -33,23 +34,23 @@ class FreezeCheck(NamedTuple):
 
 
 def checklist(draft: ReleaseDraft) -> tuple[FreezeCheck, ...]:
-    """Opinions, open rounds, disputes, the figures of the gate, and the seal, as they are at this moment."""
+    """Check the opinions, open rounds, disputes, figures of the gate, and the seal of a draft."""
     return (
-        _opinions(draft.opinions),
-        _rounds(draft.open_rounds),
-        _disputes(draft),
-        *map(_figure, draft.gate.checks),
-        _seal(draft.sealed),
+        _check_opinions(draft.opinions),
+        _check_rounds(draft.open_rounds),
+        _check_disputes(draft),
+        *map(_check_figure, draft.gate.checks),
+        _check_seal(draft.sealed),
     )
 
 
 def check_table(checks: Sequence[FreezeCheck]) -> Table:
-    """The checklist for a terminal."""
+    """Make a table of the checklist for a terminal."""
     rows = tuple((check.name, WORDS[check.state], check.figure, check.sentence) for check in checks)
     return Table("Checklist", ("Check", "State", "Figure", "What it says"), rows, words=True)
 
 
-def _opinions(opinions: Counter[tuple[int, int]]) -> FreezeCheck:
+def _check_opinions(opinions: Counter[tuple[int, int]]) -> FreezeCheck:
     grades = opinions.total()
     if not grades:
         return FreezeCheck("opinions", "unknown", "No pair has a grade.", "–")
@@ -59,43 +60,48 @@ def _opinions(opinions: Counter[tuple[int, int]]) -> FreezeCheck:
         for count, (given, planned) in lacking
     ]
     whole = percent(1 - sum(count for count, _ in lacking) / grades)
-    sentence = f"{'; '.join(counts) or 'All grades have every opinion that was planned'}."
+    sentence = f"{'; '.join(counts) or 'All grades have all planned opinions'}."
     return FreezeCheck("opinions", "warn" if lacking else "ok", sentence, whole)
 
 
-def _rounds(states: Sequence[RoundState]) -> FreezeCheck:
+def _check_rounds(states: Sequence[RoundState]) -> FreezeCheck:
     shares = join_words([f"{state.round} is {percent(state.share)} answered" for state in states])
     sentence = f"Open rounds: {shares}." if states else "No round is open."
     return FreezeCheck("open rounds", "warn" if states else "ok", sentence, f"{len(states):,}")
 
 
-def _disputes(draft: ReleaseDraft) -> FreezeCheck:
+def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
     disputed, kept, allowed = draft.disputed, draft.kept, draft.request.allow_disputed
     others = draft.disputed_anywhere - disputed - kept
-    more = f" {pluralize(others, 'other disputed pair is', 'other disputed pairs are')} left out in any case."
-    more = more if others else ""
+    sentences = []
+    if disputed:
+        sentences.append(f"{pluralize(disputed, 'pair is', 'pairs are')} disputed and without a grade.")
+        sentences.append(
+            "The release leaves them out." if allowed else "Adjudicate first, or leave disputed pairs out."
+        )
+    elif not kept:
+        sentences.append("No pair of this release is disputed.")
     if kept:
         older = pluralize(kept, "disputed pair has", "disputed pairs have")
-        more = f" {older} the grade from before the re-labeling whose votes disagree.{more}"
-    if not disputed:
-        none = "" if kept else "No pair of this release is disputed."
-        return FreezeCheck("disputes", "warn" if kept else "ok", f"{none}{more}".strip(), f"{kept:,}")
-    count = f"{pluralize(disputed, 'pair is', 'pairs are')} disputed and without a grade."
-    what = "They are left out." if allowed else "Adjudicate first, or leave disputed pairs out."
-    return FreezeCheck("disputes", "warn" if allowed else "block", f"{count} {what}{more}", f"{disputed:,}")
+        sentences.append(f"{older} the grade from before the re-labeling whose votes disagree.")
+    if others:
+        left_out = pluralize(others, "other disputed pair is", "other disputed pairs are")
+        sentences.append(f"{left_out} left out in any case.")
+    state: CheckState = "block" if disputed and not allowed else "warn" if disputed or kept else "ok"
+    return FreezeCheck("disputes", state, " ".join(sentences), f"{disputed or kept:,}")
 
 
-def _figure(check: GateCheck) -> FreezeCheck:
+def _check_figure(check: GateCheck) -> FreezeCheck:
     sentence = check.sentence.partition(": ")[2]
     state = STATES.get(check.state, "unknown")
     return FreezeCheck(check.figure, state, f"{sentence[0].upper()}{sentence[1:]}.", decimal(check.value))
 
 
-def _seal(sealed: Sequence[str]) -> FreezeCheck:
+def _check_seal(sealed: Sequence[str]) -> FreezeCheck:
     if sealed:
-        sentence = f"The grades of {join_words(sealed)} leave only with a reason, which is logged."
+        sentence = f"People get the grades of {join_words(sealed)} only for a reason, which is logged."
         return FreezeCheck("seal", "ok", sentence, ", ".join(sealed))
-    return FreezeCheck("seal", "warn", "No part is sealed: systems can be tuned on every grade.", "–")
+    return FreezeCheck("seal", "warn", "No part is sealed, so teams can tune systems on every grade.", "–")
 
 
 def refuse_open(draft: ReleaseDraft) -> None:
@@ -103,22 +109,23 @@ def refuse_open(draft: ReleaseDraft) -> None:
 
     Raises
     ------
-    RefusedError: the labels are such.
+    RefusedError: disputes are open, or the release would be empty.
     """
     disputed, left_out = draft.disputed, draft.left_out
     if disputed and not draft.request.allow_disputed:
         raise RefusedError(
-            f"{pluralize(disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide "
-            "them first, or leave them out.",
-            command="`goldgrade disputes` shows them, --allow-disputed leaves them out.",
+            f"{pluralize(disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide the "
+            "disputed pairs first, or leave them out.",
+            command="`goldgrade disputes` shows the pairs, --allow-disputed leaves them out.",
         )
     if sum(draft.grades.values()):
         return
     if CHANGED in left_out:
         raise RefusedError(
             f"The release would be empty: {left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
-            "Judge them again, or keep the grades.",
-            command="`goldgrade round open NAME --again` opens a round for them, --allow-changed keeps them.",
+            "Judge these pairs again, or keep their grades.",
+            command="`goldgrade round open NAME --again` opens a round for them, --allow-changed keeps their "
+            "grades.",
         )
     raise RefusedError(
         "No graded pair is in a part of the split, so the release would be empty. Split again.",

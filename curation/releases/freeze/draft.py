@@ -1,25 +1,26 @@
-"""The content of a release: all that makes the gold set, and nothing of this machine.
+"""The draft of a release: all content that makes the gold set, and nothing that differs between machines.
 
-Left out on purpose, because they would differ where the labels do not: times, revisions, client keys,
-versions, and the names of people, rounds and files. Annotators are 'a1', 'a2', … and rounds 'r1', 'r2', …,
-numbered by their judgments (`pseudonyms`). Floats are kept to six significant digits.
+Times, revisions, client keys, versions, and the names of people, rounds and files are left out, because they
+would differ where the labels do not. Annotators are 'a1', 'a2', … and rounds 'r1', 'r2', …, numbered by their
+judgments (`pseudonyms`). Floats are kept to six significant digits.
 
-Where the consensus has another rule than majority, the release says which, with its settings, what it was
-applied to and the annotators' estimated errors, and each grade carries its confidence. Where it was frozen
-against the gate, it says who did so (under their number), why, and what spoke against it.
+Where the consensus has another rule than majority, the release names the rule, with its settings, its inputs
+and the annotators' estimated errors, and each grade has its confidence. Where the release was frozen against
+the gate, it says who froze it (by number), why, and which figures were missed.
 
-Where a random sample of a pool was judged, the part 'pool_sample' has each query's documents by band: those
-that were drawn, with their probability, and those that were not. Releases without a sample have no such part.
+Where a random sample of a pool was judged, the part 'pool_sample' has each query's documents by band: the
+drawn documents with their probability, and the other documents. Releases without a sample have no such part.
 
-Where people marked evidence, the part 'evidence' has its ranges in the texts of the release: a pair whose
-evidence is of another text has it where its words are found again. Releases without any have no such part.
+Where people marked evidence, the part 'evidence' has its ranges in the texts of the release. Evidence from
+another version of a text is kept where its words are found again. Releases without evidence have no such
+part.
 
-A query with a filter has it in its row, and pairs outside it have the lowest grade, with the reason; see
-`freeze.sharing.grade_outside`.
+The row of a query has its filter, if any. Pairs outside the filter have the lowest grade, with the reason
+(see `freeze.sharing.grade_outside`).
 
-A grade belongs to the text that was judged. A pair that was judged on another version of its document only is
-left out, or kept and marked `"version": "changed"`; judgments and decisions about another version are marked
-the same.
+A grade belongs to the text that was judged. A pair that was judged only on another version of its document is
+left out, or kept and marked `"version": "changed"`. Judgments and decisions about another version have the
+same mark.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Override:
-    """Who froze against the gate, why, and what spoke against it."""
+    """A freeze against the gate: the person, the reason, and the checks that were missed."""
 
     by: str
     reason: str
@@ -72,27 +73,29 @@ class Override:
 
 @dataclass
 class ReleaseDraft:
-    """A release before it is frozen; what is decided later changes it.
+    """A release before it is frozen. The steps of a freeze change the draft one after another.
 
     Attributes
     ----------
-    tables: part name → rows, large parts as lines; 'split' and 'release' are still to be made.
-    scale: the grades of the guide. gate: the agreement against what the project demands.
-    graded: what leakage is looked for in, with the split's own notion of relevant.
+    tables: part name → rows, large parts as lines; the freeze adds 'split' and 'release' at the end.
+    scale: the grades of the guide.
+    gate: the agreement against the demand of the project.
+    graded: the queries and relevant documents for the check of the split.
     queries, grades: part of the split → number.
-    changed: pairs that were graded on another version of the document and are kept.
-    kept: pairs that have the grade from before a re-labeling, because its votes disagree.
-    disputed_anywhere: disputed pairs of the project, in the release or not.
-    snapshot_id: hash of the corpus. held: the corpus has what engines brought, and not all documents.
-    people: every name by which the project knows somebody of the release → their number there.
+    changed: number of grades on another version of the document that are kept.
+    kept: number of pairs that have the grade from before a re-labeling, because the new votes disagree.
+    disputed_anywhere: number of disputed pairs of the project, in the release or not.
+    snapshot_id: hash of the corpus.
+    held: whether the corpus has only documents that search engines brought.
+    people: every name by which the project knows a person of the release → their number there.
     left_out: reason → number.
-    left_out_documents: reason → ids of the documents for which pairs were left out, each once.
-    relabelings: what the header says of re-labelings.
-    opinions: (opinions, planned opinions) → grades.
-    sharing: the rule by which grades are shared, the number of shared grades, and the number of texts with
-        different grades for one query under different ids, which share none; None without a rule.
-    sealed: parts that are sealed.
-    without_relevant: part of the split → queries in it that have no relevant document.
+    left_out_documents: reason → ids of the documents whose pairs were left out, each once.
+    relabelings: the fields of the header about re-labelings.
+    opinions: (opinions, planned opinions) → number of grades.
+    sharing: the rule by which grades are shared, the number of shared grades, and the number of texts that
+        share no grade because they have different grades under different ids; None without a rule.
+    sealed: the sealed parts.
+    without_relevant: part of the split → number of its queries that have no relevant document.
     """
 
     request: FreezeRequest
@@ -121,7 +124,7 @@ class ReleaseDraft:
 
     @property
     def half_judged(self) -> int:
-        """Grades that rest on fewer opinions than were planned."""
+        """The number of grades with fewer opinions than were planned."""
         return sum(count for (given, planned), count in self.opinions.items() if given < planned)
 
     @property
@@ -129,7 +132,7 @@ class ReleaseDraft:
         return self.left_out.get(DISPUTED, 0)
 
     def count_without_relevant(self) -> None:
-        """Set `without_relevant`, once all grades are there."""
+        """Set `without_relevant`, after all grades are known."""
         relevant_grade = self.split.parameters["relevant_grade"]
         lacking = without_relevant(self.tables["queries"], self.tables["qrels"], relevant_grade)
         self.without_relevant = dict(sorted(Counter(self.split.parts[name] for name in lacking).items()))
@@ -138,15 +141,15 @@ class ReleaseDraft:
 def draft_of(
     rows: Rows, request: FreezeRequest = FreezeRequest(), filters: Filters = NO_FILTERS
 ) -> ReleaseDraft:
-    """The draft that the rows make by the request.
+    """Make the draft from the rows, as the request asks.
 
     Parameters
     ----------
-    filters: by query; they are written into the part of queries.
+    filters: the filters of queries, for the part of queries.
     """
     split = rows.split
     consensus = compute_consensus(rows.labels.votes)
-    selection = _PairSelection(rows, split, request, filters)
+    selection = _PairSelection(rows, request, filters)
     sure = consensus.rule != MAJORITY
     qrels = PartText.of_rows(parts.qrel(pair, sure) for pair in consensus if selection.takes(pair))
     judgments, annotators, rounds, used = parts.judgments(rows, selection.queries)
@@ -181,8 +184,8 @@ def draft_of(
         scale=rows.labels.scale,
         gate=gate,
         graded=graded_queries(relevant, consensus),
-        queries=_by_part(split, Counter(split.parts[query_id] for query_id in selection.queries)),
-        grades=_by_part(split, selection.grades),
+        queries=_count_by_part(split, Counter(split.parts[query_id] for query_id in selection.queries)),
+        grades=_count_by_part(split, selection.grades),
         documents=rows.labels.snapshot.num_rows,
         snapshot_id=rows.labels.snapshot_id,
         people=people,
@@ -199,7 +202,7 @@ def draft_of(
 
 
 def header(draft: ReleaseDraft, override: Override | None = None) -> Table:
-    """What the release is, in one row; what only some releases have is not mentioned in others."""
+    """Describe the release in one row. The row leaves out fields that the release does not need."""
     described = {
         "format": FORMAT,
         "split_id": draft.split.split_id,
@@ -227,31 +230,32 @@ def header(draft: ReleaseDraft, override: Override | None = None) -> Table:
     return [described]
 
 
-def _by_part(split: Split, counts: Mapping[str, int]) -> dict[str, int]:
+def _count_by_part(split: Split, counts: Mapping[str, int]) -> dict[str, int]:
     return {part: counts.get(part, 0) for part in split.parameters["parts"]}
 
 
 class _PairSelection:
-    """Which pairs the release takes, what it leaves out and why; known once all pairs were walked.
+    """The pairs that the release takes, and the pairs that it leaves out, after all pairs were walked.
 
     Attributes
     ----------
-    queries: those with a pair that was taken; grades: part of the split → pairs.
-    changed: pairs that were graded on another version of the document and are selection.
-    kept: taken pairs that are disputed, with the grade from before a re-labeling.
+    queries: the queries with a taken pair.
+    grades: part of the split → number of taken pairs.
+    changed: number of taken pairs that were graded on another version of the document.
+    kept: number of taken pairs that are disputed, with the grade from before a re-labeling.
     relabeled: the taken pairs that a re-labeling asked about.
-    opinions: (opinions, those that were planned) → pairs that were selection.
-    evidence: the rows of that part.
+    opinions: (opinions, planned opinions) → number of taken pairs.
+    evidence: the rows of the part 'evidence'.
     """
 
-    def __init__(self, rows: Rows, split: Split, request: FreezeRequest, filters: Filters) -> None:
+    def __init__(self, rows: Rows, request: FreezeRequest, filters: Filters) -> None:
+        self._rows = rows
+        self._request = request
+        self._filters = filters
         self._documents = set(rows.labels.snapshot["document_id"].to_pylist())
         self._queries = {query.query_id for query in rows.labels.queries}
-        self._retired, self._split, self._request = rows.retired, split, request
-        self._unanswered = rows.unanswered
-        self.opinions: Counter[tuple[int, int]] = Counter()
         self._asked_again = {row[:2] for row in rows.relabeled}
-        self._marks, self._newer, self._filters = rows.marks, rows.newer, filters
+        self.opinions: Counter[tuple[int, int]] = Counter()
         self.evidence: Table = []
         self._in_no_part: set[str] = set()
         self._counts: Counter[str] = Counter()
@@ -262,9 +266,9 @@ class _PairSelection:
         self.relabeled: set[tuple[str, str]] = set()
 
     def takes(self, pair: PairConsensus) -> bool:
-        """Whether the release takes a pair; counts it either way."""
-        if reason := self._against(pair):
-            if self._filters.outside(*pair[:2]):  # its grade follows from that
+        """Say whether the release takes a pair, and count the pair either way."""
+        if reason := self._why_left_out(pair):
+            if self._filters.outside(*pair[:2]):  # the filter gives the grade
                 return False
             self._counts[reason] += 1
             if reason in self._named:
@@ -273,7 +277,7 @@ class _PairSelection:
                 self._in_no_part.add(pair.query_id)
             return False
         self.queries.add(pair.query_id)
-        self.grades[self._split.parts[pair.query_id]] += 1
+        self.grades[self._rows.split.parts[pair.query_id]] += 1
         self.changed += pair.changed
         self.kept += pair.how == "disputed"
         self.opinions[pair.judgments, pair.judgments + self._lacking(pair)] += 1
@@ -283,13 +287,15 @@ class _PairSelection:
         return True
 
     def _take_evidence(self, pair: PairConsensus) -> None:
-        marks = self._marks.evidence(pair)
+        marks = self._rows.marks.evidence(pair)
         if marks is None:
             return
-        ranges = marks.found_in(self._newer.get(pair.document_id))
-        if pair.how == "disputed" or not ranges:
-            older = pair.how == "disputed"  # its grade is older than its marks
-            self._counts[UNDECIDED if older else LOST if ranges is None else APART] += 1
+        ranges = marks.found_in(self._rows.newer.get(pair.document_id))
+        if pair.how == "disputed":  # its grade is older than its marks
+            self._counts[UNDECIDED] += 1
+            return
+        if not ranges:
+            self._counts[LOST if ranges is None else APART] += 1
             return
         for (start, end), quote in ranges:
             key = {"query_id": pair.query_id, "document_id": pair.document_id}
@@ -297,37 +303,32 @@ class _PairSelection:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """Reason → number, queries without a grade included."""
+        """The number of pairs, and of queries without a grade, that are left out for each reason."""
         counts = self._counts | {NO_GRADE: len(self._queries - self._in_no_part - self.queries)}
         return {reason: count for reason, count in sorted(counts.items()) if count}
 
     @property
     def left_out_documents(self) -> dict[str, list[str]]:
-        """Reason → the documents."""
+        """The documents whose pairs are left out, for each reason."""
         return {reason: sorted(names) for reason, names in self._named.items() if names}
 
-    def _against(self, pair: PairConsensus) -> str | None:
+    def _why_left_out(self, pair: PairConsensus) -> str | None:
         if pair.document_id not in self._documents:
             return NO_DOCUMENT
-        if pair.query_id in self._retired:
+        if pair.query_id in self._rows.retired:
             return RETIRED
         if pair.query_id not in self._queries:
             return NO_QUERY
         if self._request.only_complete and self._lacking(pair):
             return INCOMPLETE
-        if reason := _no_grade(pair, self._request.allow_changed):
-            return reason
-        return None if pair.query_id in self._split.parts else NO_PART
+        has_grade = pair.grade is not None
+        # a dispute about an older text needs no decision
+        if pair.changed and not self._request.allow_changed and (has_grade or pair.how == "disputed"):
+            return CHANGED
+        if not has_grade:
+            return {"disputed": DISPUTED, "adjudicated": DECIDED}.get(pair.how, UNJUDGEABLE)
+        return None if pair.query_id in self._rows.split.parts else NO_PART
 
     def _lacking(self, pair: PairConsensus) -> int:
-        """How many opinions were planned and not given; a decision needs none."""
-        return 0 if pair.how == "adjudicated" else self._unanswered.get((pair.query_id, pair.document_id), 0)
-
-
-def _no_grade(pair: PairConsensus, allow_changed: bool) -> str | None:
-    """Why the pair has no grade that could be frozen. Disputes about an older text need no decision."""
-    if pair.changed and not allow_changed and (pair.grade is not None or pair.how == "disputed"):
-        return CHANGED
-    if pair.grade is not None:
-        return None
-    return {"disputed": DISPUTED, "adjudicated": DECIDED}.get(pair.how, UNJUDGEABLE)
+        """Count the planned opinions that nobody gave; a reviewer's decision needs no further opinion."""
+        return 0 if pair.how == "adjudicated" else self._rows.unanswered.get(pair[:2], 0)

@@ -1,7 +1,7 @@
-"""Freezing: the project's labels of this moment become a release that never changes.
+"""Freezing: the current labels of the project become a release that never changes.
 
-Labels pass the gate first: the agreement that the project demands. Who freezes against it says why, and the
-release carries that.
+Labels pass the gate first: the agreement that the project demands. A person who freezes against the gate
+gives a reason, and the release has the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from curation.people.annotators import require_author
 from curation.people.seal_access import unseal
 from curation.pooling.pool import read_texts
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.releases.coverage import coverage_tables, read_map_in_force
+from curation.releases.coverage import coverage_tables, read_current_map
 from curation.releases.freeze.checklist import FreezeCheck, check_table, checklist, refuse_open
 from curation.releases.freeze.draft import Override, ReleaseDraft, draft_of, header
 from curation.releases.freeze.reading import read_rows
@@ -37,7 +37,8 @@ from curation.splits.certificate import Certificate, certificate_of, without_sea
 from curation.splits.certify import certify
 from curation.splits.groups import edge_sentence
 from curation.splits.inputs import within
-from curation.splits.tie_search import rules_of, with_tie_data
+from curation.splits.tie_data import with_tie_data
+from curation.splits.ties import rules_of
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_corpus
 from curation.store.release_parts import PartText, add_part, read_parts
@@ -48,24 +49,24 @@ _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")
 
 @dataclass(frozen=True)
 class Frozen:
-    """A release as it was frozen.
+    """A release after its freeze.
 
     Attributes
     ----------
     created: False where the name had this very content already.
     queries, grades: part of the split → number.
-    sealed: parts of the split whose grades are handed out for a reason only.
-    parts: part of the release → lines.
-    changed: grades given on another version of their document, kept and marked.
-    sharing: the rule by which grades are shared, how many were, and how many texts have different ones.
-    without_relevant: part of the split → queries in it that have no relevant document.
-    left_out: reason → number; left_out_documents: reason → ids of the documents that were the reason.
-    gate: the agreement against what the project demands.
-    override: who froze against it and why; None if the gate was open.
+    sealed: parts of the split whose grades people get only for a reason.
+    parts: part of the release → number of lines.
+    changed: number of grades on another version of their document, which are kept and marked.
+    sharing: the rule by which grades are shared, the number of shared grades, and of texts with conflicts.
+    without_relevant: part of the split → number of its queries that have no relevant document.
+    left_out: reason → number.
+    left_out_documents: reason → ids of the documents whose pairs were left out.
+    gate: the agreement against the demand of the project.
+    override: the person who froze against the gate and the reason; None if the gate was open.
     parent: id of the release before the last re-labeling; None without a re-labeling.
-    coverage: what of the coverage map is in the release, or why nothing, as a sentence; None if the
-        project never had one.
-    checks: the checklist as it was when it was frozen.
+    coverage: a sentence about the coverage map in the release; None if the project never had a map.
+    checks: the checklist at the time of the freeze.
     """
 
     name: str
@@ -89,9 +90,10 @@ class Frozen:
 
     @property
     def sentences(self) -> list[str]:
-        """What was frozen, what was kept and what was left out."""
-        done = "Froze" if self.created else "Unchanged: this content is frozen already as"
-        queries, lacking = sum(self.queries.values()), sum(self.without_relevant.values())
+        """Say what was frozen, kept and left out."""
+        done = "Froze" if self.created else "Nothing changed. The project has this content already as"
+        queries = sum(self.queries.values())
+        lacking = sum(self.without_relevant.values())
         lines = {"nuggets": "nugget", "evidence": "evidence mark"}
         counts = [
             pluralize(queries, "query", "queries"),
@@ -107,13 +109,13 @@ class Frozen:
             remarks.append(f"{have} no relevant document ({parts}).{every}")
         if self.changed:
             remarks.append(
-                f"Kept and marked: {pluralize(self.changed, 'grade')} of another version of their document."
+                f"Kept and marked: {pluralize(self.changed, 'grade')} on another version of the document."
             )
         if self.sharing is not None:
             remarks.append(
                 f"Shared between identical documents: {pluralize(self.sharing['grades'], 'grade')}. "
-                f"{self.sharing['conflicts']:,} texts have different grades under different ids and "
-                "share none."
+                f"{self.sharing['conflicts']:,} texts have different grades under different ids, so their "
+                "documents share no grade."
             )
         if self.override is not None:
             remarks.append(f"Frozen against the gate; the release says so: “{self.override.reason}”.")
@@ -121,13 +123,13 @@ class Frozen:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The parts, and the checklist as it was."""
+        """Tables of the parts, and of the checklist."""
         parts = part_table(f"Release {self.name}", self.queries, self.grades, self.sealed)
         return (parts, check_table(self.checks))
 
 
 def readiness(store: Store, request: FreezeRequest) -> ReleaseDraft:
-    """What `freeze` would make of the labels of now, without the tables and without checking the split again.
+    """Make the draft that `freeze` would freeze, without its tables and without a check of the split.
 
     Raises
     ------
@@ -143,7 +145,7 @@ def readiness(store: Store, request: FreezeRequest) -> ReleaseDraft:
 
 
 def freeze_problem(draft: ReleaseDraft) -> str | None:
-    """Why a freeze would be refused whatever the reason, in words for a page; None if nothing is known."""
+    """Say why a freeze would be refused even with a reason; None if nothing stands against it."""
     try:
         refuse_open(draft)
     except RefusedError as error:
@@ -154,33 +156,32 @@ def freeze_problem(draft: ReleaseDraft) -> str | None:
 def freeze(
     store: Store, request: FreezeRequest, actor: str = COMMAND_LINE, progress: Progress = silent
 ) -> Frozen:
-    """Freeze queries, grades, split, corpus and all that explains them under a name.
+    """Freeze queries, grades, split, corpus and their explanations under a name.
 
-    A request to freeze against the gate changes nothing where the gate is open; else the release carries its
-    reason, with the actor's number.
+    A request to freeze against the gate has no effect where the gate is open. Otherwise the release has the
+    reason, with the number of the actor.
 
     Raises
     ------
-    InputError: the name cannot be one, the override has no reason, or there is no such split to be sealed.
+    InputError: the name is wrong, the override has no reason, or the split has no such part to be sealed.
     NotFoundError: the project does not know the actor.
     RefusedError: the actor is no lead; no corpus, split or grade; open disputes, unless they may be left out;
-        queries that a release seals are in an open part, without a reason;
-        the agreement is not what the project demands, unless that is overridden; what was judged since the
-        split ties queries of different parts; the coverage map's model is needed and cannot be loaded; the
-        name holds other content.
+        queries that a release seals are in an open part, without a reason; the agreement does not meet the
+        demand of the project, unless that is overridden; judgments since the split tie queries of different
+        parts; the model of the coverage map is needed and cannot be loaded; the name has other content.
     """
     check_name(request.name)
     if request.override is not None and not request.override.strip():
-        raise InputError("An override needs a reason: the release carries it.")
+        raise InputError("An override needs a reason, which the release keeps.")
     check_rule(request.share)
     filters = read_filters(store)
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
         rows = read_rows(cursor)
         corpus = current_corpus(cursor) if request.share else None
-        coverage_map = read_map_in_force(cursor)
+        coverage_map = read_current_map(cursor)
     draft = draft_of(rows, request, filters)
-    del rows  # as large as what it became
+    del rows  # as large as the draft
     if request.share is not None and corpus is not None:
         share_grades(draft, request.share, read_texts(store, corpus).identical)
     _complete_draft(store, draft, filters)
@@ -189,7 +190,7 @@ def freeze(
     override = _gate_override(draft.gate, actor, request.override)
     coverage = _add_coverage(store, draft, coverage_map, progress)
     certificate = _check_split(store, draft, progress)
-    texts = _texts(draft, certificate, override)
+    texts = _part_texts(draft, certificate, override)
     draft.tables.clear()
     sums = {table: text.sums for table, text in texts.items()}
     release_id = release_id_of({table: table_sum.sha256 for table, table_sum in sums.items()})
@@ -217,7 +218,7 @@ def freeze(
 
 
 def _complete_draft(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
-    """Add what follows from all grades: the filters' grades, sealed parts, queries without a relevant one."""
+    """Add the grades of filters, the sealed parts, and the numbers of queries without a relevant document."""
     grade_outside(store, draft, filters)
     draft.sealed = chosen_seals(draft.queries, draft.request.seal)
     draft.count_without_relevant()
@@ -226,20 +227,21 @@ def _complete_draft(store: Store, draft: ReleaseDraft, filters: Filters) -> None
 def _add_coverage(
     store: Store, draft: ReleaseDraft, coverage_map: CoverageMap | str | None, progress: Progress
 ) -> str | None:
-    """Add the coverage by the map, if there is one that can be used; returns a sentence about it."""
+    """Add the coverage by the map, if the project has a usable map; returns a sentence about the coverage."""
     if not isinstance(coverage_map, CoverageMap):
-        return coverage_map and f"Without clusters of its queries: {coverage_map}"
-    tables, relevant_grade = draft.tables, draft.split.parameters["relevant_grade"]
+        return coverage_map and f"The release has no clusters of its queries: {coverage_map}"
+    relevant_grade = draft.split.parameters["relevant_grade"]
     sentence, added = coverage_tables(
-        store, coverage_map, tables["queries"], tables["qrels"], relevant_grade, progress
+        store, coverage_map, draft.tables["queries"], draft.tables["qrels"], relevant_grade, progress
     )
-    tables |= added
+    draft.tables |= added
     return sentence
 
 
 def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> None:
-    """Stop where what a release seals would leave by an open part of this one, unless somebody says why."""
-    request, split_of = draft.request, draft.split.parts
+    """Refuse queries that a release seals in an open part of this release, unless somebody says why."""
+    request = draft.request
+    split_of = draft.split.parts
     leaving = [query_id for query_id, split in split_of.items() if split not in draft.sealed]
     why = f"freeze {request.name} with them in an open part"
     closed = unseal(store, why, request.reason, actor, leaving).closed
@@ -247,15 +249,15 @@ def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> Non
         queries = pluralize(len(closed), "query", "queries")
         where = ", ".join(sorted({split_of[query_id] for query_id in closed}))
         raise RefusedError(
-            f"{queries} of {where} would be open to all, and a release seals what people said of them. Split "
+            f"{queries} of {where} would be open to all, although a release seals their judgments. Split "
             "again so that released queries keep their parts, or seal the part.",
-            command=f'--seal {where.partition(",")[0]} seals it, and --reason "why" opens them, which is '
-            "logged with name and time.",
+            command=f'--seal {where.partition(",")[0]} seals the part, and --reason "why" opens the queries, '
+            "which is logged with name and time.",
         )
 
 
 def _gate_override(gate: Gate, actor: str, reason: str | None) -> Override | None:
-    """Nothing where the gate is open, else the override; without a reason the labels are refused."""
+    """Return the override, or None where the gate is open; without a reason the labels are refused."""
     if gate.open:
         return None
     if reason is not None:
@@ -263,17 +265,17 @@ def _gate_override(gate: Gate, actor: str, reason: str | None) -> Override | Non
     figures = "\n".join(f"  {check.sentence}" for check in gate.against)
     raise RefusedError(
         f"The labels do not have the agreement that this project demands:\n{figures}\n"
-        "Nothing was frozen. To freeze all the same, give a reason, which the release carries.",
+        "Nothing was frozen. To freeze the labels all the same, give a reason, which the release keeps.",
         command='`goldgrade gate` changes the demand, and --override "why" freezes all the same.',
     )
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be the name of a release.
+    """Refuse a text that cannot be the name of a release.
 
     Raises
     ------
-    InputError: it is too long, or has other characters.
+    InputError: the name is too long, or has other characters.
     """
     if not _NAME.fullmatch(name):
         raise InputError(
@@ -282,7 +284,7 @@ def check_name(name: str) -> None:
 
 
 def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certificate:
-    """Check the split against the labels of now, which may be newer than the split."""
+    """Check the split against the current labels, which may be newer than the split."""
     split = draft.split
     rules = rules_of(split.parameters)
     inputs = within(draft.graded.inputs, split.parts)
@@ -294,22 +296,24 @@ def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certi
         first = edge_sentence(without_sealed(findings.leaks[0], inputs.sealed), inputs.queries)
         if draft.sharing is not None and rules.document is None:
             raise RefusedError(
-                "The split was made without looking for nearly identical documents, so identical ones may be "
-                f"relevant in different parts, and shared grades tie them. The first tie across: {first}. "
+                "The split ignored nearly identical documents, so identical documents may be relevant in "
+                f"different parts, and shared grades tie their queries. The first tie across: {first}. "
                 "Split again with that search, or freeze without sharing grades.",
                 command="Split again without --no-near-duplicates, or freeze without --share-grades.",
             )
         ties = pluralize(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(
-            f"Since the split was made, labels, documents or goldgrade have changed: {ties} its parts, the "
-            f"first being {first}. Split again.",
-            command="`goldgrade split` does.",
+            f"Since the split was made, labels, documents or goldgrade have changed: {ties} its parts. The "
+            f"first tie: {first}. Split again.",
+            command="`goldgrade split` splits again.",
         )
     return certificate_of(graded, split.split_id, split.parameters, split.groups, parts, findings)
 
 
-def _texts(draft: ReleaseDraft, certificate: Certificate, override: Override | None) -> dict[str, PartText]:
-    """Table → its text, by name: the draft's tables, and the two that are made of the whole draft."""
+def _part_texts(
+    draft: ReleaseDraft, certificate: Certificate, override: Override | None
+) -> dict[str, PartText]:
+    """Return part name → text: the draft's tables, and the parts 'split' and 'release'."""
     split = {"split_id": draft.split.split_id, "parameters": draft.split.parameters}
     tables = draft.tables | {
         "split": [split | {"certificate": rounded(asdict(certificate))}],
@@ -329,7 +333,7 @@ def _store_release(
     actor: str,
     override: Override | None,
 ) -> bool:
-    """Store the release; returns whether the name is new."""
+    """Store the release, and say whether the name is new."""
     name, sums = draft.request.name, {table: text.sums for table, text in texts.items()}
     manifest = {
         **({"half_judged": draft.half_judged} if draft.half_judged else {}),
@@ -350,8 +354,8 @@ def _store_release(
             before = {table: text.sums for table, text in read_parts(cursor, known[0]).items()}
             differ = sorted(table for table in {**before, **sums} if before.get(table) != sums.get(table))
             raise RefusedError(
-                f"The release {name!r} exists with other content (release id {known[0][:12]}…; now it would "
-                f"be {release_id[:12]}…). These parts differ: {', '.join(differ)}. A release "
+                f"The release {name!r} exists with other content (release id {known[0][:12]}…; the new id "
+                f"would be {release_id[:12]}…). These parts differ: {', '.join(differ)}. A release "
                 "never changes: choose another name."
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():

@@ -1,7 +1,7 @@
-"""The tables of a release, made from the project's rows: queries, grades, judgments, pools and the rest.
+"""The parts of a release, made from the project's rows: queries, grades, judgments, pools and others.
 
-People and rounds are numbers (`pseudonyms`). What people wrote is kept, without the names by which the
-project knows them and without e-mail addresses.
+People and rounds have numbers (`pseudonyms`). Texts that people wrote are kept, without the names by which
+the project knows people and without e-mail addresses.
 """
 
 from __future__ import annotations
@@ -24,23 +24,27 @@ from curation.store.release_parts import PartText, sorted_lines, table_rows
 def judgments(
     rows: Rows, queries: Collection[str]
 ) -> tuple[PartText, dict[str, str], dict[str, str], frozenset[str]]:
-    """Judgments as they were given, under the numbers of annotators and rounds that follow from them; these
-    numbers; and the hashes of the guides."""
-    judged, guides = _digests(_judged(rows, queries))
+    """Make the part of judgments, with numbers for the annotators and rounds.
+
+    Returns the part, the numbers of the annotators, the numbers of the rounds, and the hashes of the guides.
+    """
+    judged, guides = _digest_judgments(_walk_judgments(rows, queries))
     judged_rounds = {round_id for _, round_id in judged}
     about = {annotator: digest("pilots alone") for annotator, _ in judged}
     about |= {row.annotator: digest(rounded(row[1:])) for row in rows.repeats}
-    about_rounds = {row.round_id: digest(_round(row)) for row in rows.rounds if row.round_id in judged_rounds}
+    about_rounds = {
+        row.round_id: digest(_layout_of_round(row)) for row in rows.rounds if row.round_id in judged_rounds
+    }
     annotators, rounds = pseudonyms(about, about_rounds, judged)
     numbered = (
         row | {"annotator": annotators[row["annotator"]], "round": rounds[row["round"]]}
-        for row in _judged(rows, queries)
+        for row in _walk_judgments(rows, queries)
     )
     return PartText.of_rows(numbered, ordered=True), annotators, rounds, guides
 
 
-def _judged(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
-    """The judgments of these queries on documents of the corpus, one by one."""
+def _walk_judgments(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Walk through the judgments of these queries on documents of the corpus."""
     pinned = dict(columns(rows.labels.snapshot))
     for row in table_rows(rows.judgments):
         if row["query_id"] in queries and row["document_id"] in pinned:
@@ -49,8 +53,8 @@ def _judged(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _digests(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str, str], str], frozenset[str]]:
-    """(annotator, round) → `digest` of the list of their judgments' lines, sorted; and the guides' hashes."""
+def _digest_judgments(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str, str], str], frozenset[str]]:
+    """Return (annotator, round) → `digest` of the sorted lines of the judgments, and the guides' hashes."""
     numbers: dict[tuple[str, str], int] = {}
     guides = set()
 
@@ -68,13 +72,17 @@ def _digests(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str, str], st
 
 
 def rounds(rows: Rows, numbers: Mapping[str, str]) -> Table:
-    """The rounds with a number."""
-    used = [{"round": numbers[row.round_id], **_round(row)} for row in rows.rounds if row.round_id in numbers]
+    """Make the part of rounds, from the rounds with a number."""
+    used = [
+        {"round": numbers[row.round_id], **_layout_of_round(row)}
+        for row in rows.rounds
+        if row.round_id in numbers
+    ]
     return sorted(used, key=canonical_json)
 
 
-def _round(row: Round) -> dict[str, Any]:
-    """A round without names: of its parameters those that say how it was laid out."""
+def _layout_of_round(row: Round) -> dict[str, Any]:
+    """Describe a round without names: its kind, its guide, and the parameters of its layout."""
     parameters = json.loads(row.parameters)
     kept = {
         name: parameters[name] for name in ("overlap", "duplicates", "seed", "again") if name in parameters
@@ -83,7 +91,7 @@ def _round(row: Round) -> dict[str, Any]:
 
 
 def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str]) -> Table:
-    """The reviewers' decisions; nobody is named in their reasons."""
+    """Make the part of the reviewers' decisions, with reasons that name nobody."""
     pinned = dict(columns(rows.labels.snapshot))
     table = []
     for row in rows.adjudications.to_pylist():
@@ -96,9 +104,9 @@ def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str
 
 
 def people_of(rows: Rows, queries: Collection[str], numbers: Mapping[str, str]) -> dict[str, str]:
-    """Every name of somebody who judged or decided pairs of these queries → their number.
+    """Return the number of every person who judged or decided pairs of these queries, by each of their names.
 
-    Other accounts say nothing about a release: a word is not a name because somebody signs in with it.
+    Names of other accounts stay in texts: a word is no name only because somebody signs in with it.
     """
     reviewers = {row["reviewer"] for row in rows.adjudications.to_pylist() if row["query_id"] in queries}
     inside = numbers.keys() | reviewers
@@ -106,50 +114,38 @@ def people_of(rows: Rows, queries: Collection[str], numbers: Mapping[str, str]) 
 
 
 def queries(rows: Rows, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
-    """The queries, how each was drawn, and what is known about it.
+    """Make the part of queries: how each was drawn, its filter if any, and the language model that wrote it.
 
-    Only some queries have a filter, or the language model that wrote them.
+    The document for which a model wrote a query stays out, because it would reveal grades of a sealed part.
     """
-    sampled = {query_id: drawn for query_id, *drawn in columns(rows.sampled)}
-    about = {query_id: known for query_id, *known in columns(rows.about_queries)}
-    synthetic = {query_id: _written_by(*known) for query_id, *known in columns(rows.synthetic)}
+    about = {row.pop("query_id"): row for row in rows.about_queries.to_pylist()}
     table = []
     for query in rows.labels.queries:
         if query.query_id not in chosen:
             continue
-        stratum, traffic, probability = sampled.get(query.query_id, [query.source, None, None])
-        segment, tags = about[query.query_id]
-        table.append(
-            {
-                "query_id": query.query_id,
-                "text": query.text,
-                "source": query.source,
-                "information_need": query.information_need,
-                "segment": segment,
-                "tags": tags,
-                "stratum": stratum,
-                "traffic": traffic,
-                "inclusion_probability": rounded(probability),
-                "part": rows.split.parts[query.query_id],
-                "group": rows.split.groups[query.query_id],
-                **synthetic.get(query.query_id, {}),
-                **({"filter": filters[query.query_id]} if query.query_id in filters else {}),
-            }
-        )
+        known = about[query.query_id]
+        row: dict[str, Any] = {
+            "query_id": query.query_id,
+            "text": query.text,
+            "source": query.source,
+            "information_need": query.information_need,
+            **{name: known[name] for name in ("segment", "tags", "stratum", "traffic")},
+            "inclusion_probability": rounded(known["inclusion_probability"]),
+            "part": rows.split.parts[query.query_id],
+            "group": rows.split.groups[query.query_id],
+        }
+        if known["model"] is not None:
+            prompts = json.loads(known["detail"]).get("prompts", {})
+            share = rounded(known["share"])
+            row["written_by"] = {"model": known["model"], "prompts": prompts, "share_judged": share}
+        if query.query_id in filters:
+            row["filter"] = filters[query.query_id]
+        table.append(row)
     return table
 
 
-def _written_by(model: str, detail: str, share: float | None) -> dict[str, Any]:
-    """The model, its prompts and the share of its queries that people judge.
-
-    The document that it wrote for stays out, because it would reveal grades of a sealed part.
-    """
-    prompts = json.loads(detail).get("prompts", {})
-    return {"written_by": {"model": model, "prompts": prompts, "share_judged": rounded(share)}}
-
-
 def qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
-    """One grade; with `sure` also its confidence. A disputed pair has an older grade: 'kept'."""
+    """Make the row of a grade, with its confidence if `sure`. A disputed pair has an older grade: 'kept'."""
     row: dict[str, Any] = {
         "query_id": pair.query_id,
         "document_id": pair.document_id,
@@ -164,7 +160,7 @@ def qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
 
 
 def edges(rows: Rows, queries: Collection[str]) -> Table:
-    """The ties between the release's queries."""
+    """Make the part of ties between the release's queries."""
     return [
         rounded({**row, "detail": json.loads(row["detail"])})
         for row in rows.edges.to_pylist()
@@ -173,26 +169,26 @@ def edges(rows: Rows, queries: Collection[str]) -> Table:
 
 
 def guides(rows: Rows, judged_by: Collection[str]) -> Table:
-    """The guide in force, and those that the judgments were given with."""
+    """Make the part of guides: the current guide, and the guides of the judgments."""
     used = {*judged_by, rows.guide_hash}
     return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
 
 
 def sampling(rows: Rows) -> Table:
-    """How the current sample was drawn, one row; none where all queries were imported or written."""
+    """Make the part that says how the current sample was drawn; empty without a sample."""
     return [
         {
             "sample_id": sample_id,
             "parameters": json.loads(parameters),
             "report": rounded(json.loads(report)),
-            "log": _log(rows),
+            "log": _describe_log(rows),
         }
         for sample_id, parameters, report in columns(rows.samples)
     ]
 
 
-def _log(rows: Rows) -> dict[str, Any]:
-    """The traffic that the sample was drawn from: rows taken and left out, when, and what was replaced."""
+def _describe_log(rows: Rows) -> dict[str, Any]:
+    """Describe the traffic of the sample: its rows, their times, rows left out, replaced personal data."""
     logs = list(columns(rows.logs))
     left_out: Counter[str] = Counter()
     for _, reasons, _, _ in logs:
@@ -208,12 +204,12 @@ def _log(rows: Rows) -> dict[str, Any]:
 
 
 def answers(rows: Rows, queries: Collection[str]) -> Table:
-    """The reference answers."""
+    """Make the part of reference answers."""
     return [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
 
 
 def nuggets(rows: Rows, queries: Collection[str]) -> Table:
-    """The nuggets, a row for each in the order in which they were written."""
+    """Make the part of nuggets, in the order in which people wrote them."""
     return [
         {
             "query_id": query_id,
@@ -228,7 +224,7 @@ def nuggets(rows: Rows, queries: Collection[str]) -> Table:
 
 
 def pool_sample(rows: Rows, queries: Collection[str]) -> Table:
-    """Which documents of a sampled pool were drawn, by query and band, and with which probability."""
+    """Make the part of the documents that were drawn from a sampled pool, by query and band."""
     return [
         {**row, "inclusion_probability": rounded(row["inclusion_probability"])}
         for row in rows.pool_sample.to_pylist()
@@ -237,13 +233,13 @@ def pool_sample(rows: Rows, queries: Collection[str]) -> Table:
 
 
 def relabeled(rows: Rows, pairs: Collection[tuple[str, str]]) -> Table:
-    """The pairs among these that were judged again, in which quarter, and what had changed."""
-    names = ("query_id", "document_id", "quarter", "cause")  # as releases have stored what had changed
+    """Make the part of the pairs that were judged again, with the quarter and the change."""
+    names = ("query_id", "document_id", "quarter", "cause")  # releases store the change as 'cause'
     return [dict(zip(names, row, strict=True)) for row in rows.relabeled if row[:2] in pairs]
 
 
 def pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:
-    """Every candidate of the release's queries with who proposed it, and the pools they came from."""
+    """Make the parts of candidates and pools: each candidate with the system that proposed it."""
     pools = list(columns(rows.pools))
     known, used = {pool_id for pool_id, *_ in pools}, set()
 

@@ -1,8 +1,8 @@
-"""Numbers for the people and rounds of a release, which has no names.
+"""Pseudonyms: numbers for the people and rounds of a release, which has no names.
 
-The numbers follow from what was judged, never from names. Annotators and rounds are distinguished by their
-judgments and by their neighbours, as in colour refinement. Those that still look alike can be exchanged
-without a difference to the release, so it does not matter which of them comes first.
+The numbers follow from the judgments, never from names. Annotators and rounds are distinguished by their
+judgments and by their neighbors, as in color refinement. Annotators that still look alike can be exchanged
+without a difference to the release, so their order does not matter.
 
 B. Weisfeiler and A. Leman (1968), The reduction of a graph to canonical form.
 """
@@ -18,7 +18,7 @@ from curation.core.digests import digest
 from curation.ingest.importers.personal_data import redact
 
 MIN_NAME = 3
-"""Shorter names stay in what people wrote: they would be found in any sentence."""
+"""The shortest name that is replaced in texts. Shorter names would be found in any sentence."""
 _Node = tuple[str, str]  # 'a' or 'r', and the name
 
 
@@ -29,46 +29,45 @@ def pseudonyms(
 
     Parameters
     ----------
-    annotators, rounds: name → digest of what the release says about it, judgments apart.
+    annotators, rounds: name → digest of the other facts that the release has about the annotator or round.
     judged: (annotator, round) → digest of the judgments.
     """
-    colours = {("a", name): digest("a", about) for name, about in annotators.items()}
-    colours |= {("r", name): digest("r", about) for name, about in rounds.items()}
-    colours = _refined(colours, judged)
-    while tied := _tied(colours):
-        colours = _refined(colours | {tied: digest(colours[tied], "first")}, judged)
-    return _numbered("a", colours), _numbered("r", colours)
+    colors = {("a", name): digest("a", about) for name, about in annotators.items()}
+    colors |= {("r", name): digest("r", about) for name, about in rounds.items()}
+    colors = _refine_colors(colors, judged)
+    while tied := _first_tied(colors):
+        colors = _refine_colors(colors | {tied: digest(colors[tied], "first")}, judged)
+    return _number_nodes("a", colors), _number_nodes("r", colors)
 
 
-def _refined(colours: dict[_Node, str], judged: Mapping[tuple[str, str], str]) -> dict[_Node, str]:
-    """Colours that also distinguish by the colours of neighbours, until nothing changes."""
+def _refine_colors(colors: dict[_Node, str], judged: Mapping[tuple[str, str], str]) -> dict[_Node, str]:
+    """Distinguish nodes also by the colors of their neighbors, until nothing changes."""
     while True:
-        neighbours: dict[_Node, list[tuple[str, str]]] = defaultdict(list)
+        neighbors: dict[_Node, list[tuple[str, str]]] = defaultdict(list)
         for (annotator, round_id), judgments in judged.items():
-            neighbours["a", annotator].append((judgments, colours["r", round_id]))
-            neighbours["r", round_id].append((judgments, colours["a", annotator]))
-        finer = {node: digest(colour, sorted(neighbours[node])) for node, colour in colours.items()}
-        if len(set(finer.values())) == len(set(colours.values())):
-            return colours
-        colours = finer
+            neighbors["a", annotator].append((judgments, colors["r", round_id]))
+            neighbors["r", round_id].append((judgments, colors["a", annotator]))
+        finer = {node: digest(color, sorted(neighbors[node])) for node, color in colors.items()}
+        if len(set(finer.values())) == len(set(colors.values())):
+            return colors
+        colors = finer
 
 
-def _tied(colours: Mapping[_Node, str]) -> _Node | None:
-    """The first of those that look alike, if any do."""
-    times = Counter(colours.values())
-    tied = [(colour, node) for node, colour in colours.items() if times[colour] > 1]
-    return min(tied)[1] if tied else None
+def _first_tied(colors: Mapping[_Node, str]) -> _Node | None:
+    """Find the first node that looks like a different node."""
+    times = Counter(colors.values())
+    return min(((color, node) for node, color in colors.items() if times[color] > 1), default=(None, None))[1]
 
 
-def _numbered(prefix: str, colours: Mapping[_Node, str]) -> dict[str, str]:
-    ordered = sorted((colour, name) for (kind, name), colour in colours.items() if kind == prefix)
+def _number_nodes(prefix: str, colors: Mapping[_Node, str]) -> dict[str, str]:
+    ordered = sorted((color, name) for (kind, name), color in colors.items() if kind == prefix)
     return {name: f"{prefix}{number}" for number, (_, name) in enumerate(ordered, 1)}
 
 
 def without_names(text: str, people: Mapping[str, str]) -> str:
-    """What somebody wrote, with people's numbers for their names and placeholders for personal data.
+    """Replace people's names in a text by their numbers, and personal data by placeholders.
 
-    A name is replaced as a whole word, in its own case, with letters and accents together or apart.
+    A name is replaced as a whole word, in the same case, with letters and accents together or apart.
 
     Parameters
     ----------

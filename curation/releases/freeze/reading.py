@@ -1,8 +1,8 @@
-"""The rows that a release is made from, re-labelings included, read in one lease of the database.
+"""The rows of a project that make a release, read in one lease of the database, with its re-labelings.
 
-A pair that was judged again is read with what had changed since it was judged before. A project without a
+A pair that was judged again is read with the change since its earlier judgment. A project without a
 re-labeling has no such rows, and its releases do not mention re-labelings. The parent is the release that was
-the newest when the last re-labeling was opened: it does not depend on how often something was frozen since.
+the newest when the last re-labeling was opened, however many releases were frozen later.
 """
 
 from __future__ import annotations
@@ -57,14 +57,16 @@ _CANDIDATES = f"""
     WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = $split) AND {WITHIN}
 """  # noqa: S608  a condition from code
 _SAMPLES = "SELECT sample_id, parameters, report FROM samples WHERE sample_id = ?"
-_SAMPLED = """
-    SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?
-"""
 _ABOUT_QUERIES = """
-    SELECT query_id, metadata->>'segment' AS segment, coalesce(t.tags, []) AS tags
-    FROM queries LEFT JOIN (
-        SELECT query_id, list(tag ORDER BY tag) AS tags FROM current_query_tags GROUP BY query_id) t
-    USING (query_id)
+    SELECT q.query_id, metadata->>'segment' AS segment, coalesce(t.tags, []) AS tags,
+           coalesce(s.stratum, source) AS stratum, s.traffic, s.inclusion_probability,
+           CASE WHEN source = 'synthetic' THEN writer END AS model, c.detail::TEXT AS detail,
+           (SELECT arg_max(share, revision) FROM synthetic_draws d WHERE d.query_id = q.query_id) AS share
+    FROM queries q
+    LEFT JOIN (SELECT query_id, list(tag ORDER BY tag) AS tags FROM current_query_tags GROUP BY query_id) t
+        USING (query_id)
+    LEFT JOIN (FROM sample_queries WHERE sample_id = ?) s USING (query_id)
+    LEFT JOIN coverage_queries c USING (query_id)
 """
 _LOGS = """
     SELECT i.rows, i.left_out, min(t.time)::TEXT AS first, max(t.time)::TEXT AS last
@@ -101,11 +103,6 @@ _UNANSWERED = f"""
           AND (NOT asked.in_force OR list_contains(n.shown, asked.content_hash)))
     GROUP BY query_id, document_id
 """  # noqa: S608  a condition from code
-_SYNTHETIC = """
-    SELECT query_id, writer AS model, detail::TEXT AS detail,
-           (SELECT arg_max(share, revision) FROM synthetic_draws d WHERE d.query_id = c.query_id) AS share
-    FROM coverage_queries c JOIN queries USING (query_id) WHERE source = 'synthetic'
-"""
 _ANSWERS = "SELECT query_id, answers FROM current_reference_answers ORDER BY query_id"
 _PERSONAL = """
     SELECT kind, sum(rows)::BIGINT AS rows FROM traffic_personal_data
@@ -114,11 +111,12 @@ _PERSONAL = """
 """
 _PEOPLE = "SELECT name, name FROM annotators UNION ALL SELECT email, annotator FROM identities"
 DOCUMENT, GUIDE, ANNOTATORS, NONE = "document changed", "guide changed", "annotators changed", "none"
-"""What was not the same the second time. A pair counts for the first that it has."""
+"""The changes between two judgments of a pair. A pair with several changes has the first of these."""
 _QUARTERS = """
 SELECT quarter, count(*), count(*) FILTER (whole) FROM relabeling_progress GROUP BY quarter ORDER BY quarter
 """
 _FROZEN_BEFORE = """
+-- the release that was frozen last before the last re-labeling was opened, in the order of the audit trail
 SELECT detail::TEXT FROM events
 WHERE action = 'freeze' AND rowid < (
     SELECT max(e.rowid) FROM events e
@@ -149,7 +147,7 @@ ORDER BY n.query_id, n.document_id
 
 @dataclass(frozen=True)
 class Split:
-    """The split in force; `parts` and `groups` are by query id."""
+    """The current split; `parts` and `groups` are by query id."""
 
     split_id: str
     parameters: dict[str, Any]
@@ -158,29 +156,28 @@ class Split:
 
 
 class Rows(NamedTuple):
-    """All that a release of one moment rests on; tables have the columns of the queries above.
+    """All rows of a project that make a release; tables have the columns of the queries above.
 
     Attributes
     ----------
-    sampled: query_id, stratum, traffic, inclusion_probability of the current sample.
-    about_queries: query_id, segment, tags (ordered).
-    logs: rows, left_out, first, last of each log that the current sample could be drawn from; first and last
-        are the times of its rows, as text.
-    personal: kind, rows: personal data found in these logs.
+    about_queries: what is known about each query: its segment and tags (in order), how the current sample
+        drew the query, and, where a language model wrote the query, the model, its detail, and the share of
+        such queries that people judge.
+    logs: rows, left_out, first, last of each log of the current sample; first and last are the times of the
+        earliest and latest row, as text.
+    personal: kind, rows: the personal data that these logs had.
     answers: query_id, answers: the reference answers.
-    synthetic: query_id, model, detail, share: the queries that language models wrote, and which share of all
-        such queries people judge.
     people: every name and e-mail address by which the project knows somebody, with the annotator's name.
-    guides: all that the project has, by hash.
-    demand, all_imported: what the gate asks of the agreement.
-    relabelings: what the release's first row says of re-labelings; empty without any.
-    relabeled: query id, document id and quarter of each pair that everybody who was asked judged again, and
-        what had changed; by ids. A pair whose grade is about another text than its re-labelings showed is not
-        among them.
-    retired: query id → why it was retired.
-    open_rounds: those under way that count.
-    unanswered: pair → people who were asked about it and whose opinion does not count yet, though it would.
-    marks: what people marked as evidence. newer: the documents whose text has changed since that.
+    guides: all guides of the project, by hash.
+    demand, all_imported: the agreement that the gate demands, and whether all judgments were imported.
+    relabelings: the fields of the release's header about re-labelings; empty without a re-labeling.
+    relabeled: query id, document id, quarter and change of each pair that everybody who was asked judged
+        again, by ids. A pair whose grade is about a different text than its re-labelings showed is absent.
+    retired: query id → the reason why the query was retired.
+    open_rounds: the open rounds that count.
+    unanswered: pair → number of people who were asked about the pair and have not given their opinion.
+    marks: the evidence that people marked.
+    newer: the documents whose text has changed since people marked evidence.
     """
 
     labels: SplitLabels
@@ -191,7 +188,6 @@ class Rows(NamedTuple):
     candidates: pa.Table
     pools: pa.Table
     samples: pa.Table
-    sampled: pa.Table
     rounds: list[Round]
     guides: list[Guide]
     guide_hash: str
@@ -208,7 +204,6 @@ class Rows(NamedTuple):
     retired: dict[str, str]
     answers: pa.Table
     nuggets: dict[str, tuple[Nugget, ...]]
-    synthetic: pa.Table
     pool_sample: pa.Table
     open_rounds: list[RoundState]
     unanswered: dict[tuple[str, str], int]
@@ -218,13 +213,14 @@ class Rows(NamedTuple):
 
 
 def read_rows(cursor: Cursor) -> Rows:
-    """Read all that a release of this moment would hold.
+    """Read all rows for a release of the current labels.
 
     Raises
     ------
     RefusedError: there is no corpus or no split.
     """
-    labels, split = read_labels(cursor), _read_split(cursor)
+    labels = read_labels(cursor)
+    split = _read_split(cursor)
     split_id = split.split_id
     quarters = cursor.execute(_QUARTERS).fetchall()
     retired = dict(cursor.execute("SELECT query_id, reason FROM retired_queries").fetchall())
@@ -234,13 +230,12 @@ def read_rows(cursor: Cursor) -> Rows:
     rows = Rows(
         labels=labels,
         split=split,
-        edges=_table(cursor, _EDGES, [split_id]),
-        judgments=_by_range(cursor, _JUDGMENTS, split_id),
-        adjudications=_table(cursor, _ADJUDICATIONS, [split_id]),
-        candidates=_by_range(cursor, _CANDIDATES, split_id),
-        pools=_table(cursor, "SELECT pool_id, snapshot_id, parameters FROM pools ORDER BY pool_id"),
-        samples=_table(cursor, _SAMPLES, [sample_id]),
-        sampled=_table(cursor, _SAMPLED, [sample_id]),
+        edges=_read_table(cursor, _EDGES, [split_id]),
+        judgments=_read_by_range(cursor, _JUDGMENTS, split_id),
+        adjudications=_read_table(cursor, _ADJUDICATIONS, [split_id]),
+        candidates=_read_by_range(cursor, _CANDIDATES, split_id),
+        pools=_read_table(cursor, "SELECT pool_id, snapshot_id, parameters FROM pools ORDER BY pool_id"),
+        samples=_read_table(cursor, _SAMPLES, [sample_id]),
         rounds=list_rounds(cursor),
         guides=[guide_by_hash(cursor, guide_hash) for (guide_hash,) in hashes],
         guide_hash=get_setting(cursor, "guide") or "",
@@ -248,19 +243,18 @@ def read_rows(cursor: Cursor) -> Rows:
         repeats=read_repeats(cursor),
         demand=read_demand(cursor),
         all_imported=all_imported(cursor),
-        about_queries=_table(cursor, _ABOUT_QUERIES),
-        logs=_table(cursor, _LOGS, [sample_id]),
-        personal=_table(cursor, _PERSONAL, [sample_id]),
+        about_queries=_read_table(cursor, _ABOUT_QUERIES, [sample_id]),
+        logs=_read_table(cursor, _LOGS, [sample_id]),
+        personal=_read_table(cursor, _PERSONAL, [sample_id]),
         people=dict(cursor.execute(_PEOPLE).fetchall()),
-        relabelings=_relabelings(cursor, quarters, retired),
-        relabeled=_relabeled(cursor) if quarters else [],  # to plan it takes 20 ms
+        relabelings=_read_relabelings(cursor, quarters, retired),
+        relabeled=_read_relabeled(cursor) if quarters else [],  # to plan it takes 20 ms
         retired=retired,
-        answers=_table(cursor, _ANSWERS),
+        answers=_read_table(cursor, _ANSWERS),
         nuggets=read_nuggets(cursor),
-        synthetic=_table(cursor, _SYNTHETIC),
-        pool_sample=_table(cursor, _POOL_SAMPLE, [split_id]),
+        pool_sample=_read_table(cursor, _POOL_SAMPLE, [split_id]),
         open_rounds=[state for state in open_states(cursor) if state.kind not in NOT_COUNTED],
-        unanswered=_unanswered(cursor),
+        unanswered=_read_unanswered(cursor),
         held=is_held(cursor),
         marks=marks,
         newer=newer_versions(cursor, marks),
@@ -270,23 +264,23 @@ def read_rows(cursor: Cursor) -> Rows:
 
 
 def columns(table: pa.Table) -> Iterable[tuple[Any, ...]]:
-    """The rows of a table as tuples."""
+    """Walk through the rows of a table as tuples."""
     return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
-def _table(cursor: Cursor, sql: str, parameters: Sequence[Any] = ()) -> pa.Table:
+def _read_table(cursor: Cursor, sql: str, parameters: Sequence[Any] = ()) -> pa.Table:
     return cursor.sql(sql, params=list(parameters)).to_arrow_table()
 
 
-def _by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
-    """The rows of a query about the split, range by range; each text is there once in a range.
+def _read_by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
+    """Read the rows of a query about the split, range by range, and store each text once in a range.
 
-    Ids and hashes are many times in such a table, and a number in their place takes a tenth of them.
+    Ids and hashes are many times in such a table, and a number takes a tenth of the memory of a text.
     """
-    return pa.concat_tables(list(map(_words_once, tables_by_range(cursor, sql, SHOWINGS, split=split_id))))
+    return pa.concat_tables(list(map(_number_texts, tables_by_range(cursor, sql, SHOWINGS, split=split_id))))
 
 
-def _unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
+def _read_unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
     tables = tables_by_range(cursor, _UNANSWERED, SHOWINGS, kinds=NOT_COUNTED)
     return {
         (query_id, document_id): people
@@ -295,8 +289,8 @@ def _unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
     }
 
 
-def _words_once(table: pa.Table) -> pa.Table:
-    """A copy with texts as numbers; one column of the engine's own would keep the memory of all of them."""
+def _number_texts(table: pa.Table) -> pa.Table:
+    """Copy a table with texts as numbers; a column that is not copied would keep the engine's memory."""
     every = pa.array(np.arange(table.num_rows))
     columns = [
         column.dictionary_encode() if pa.types.is_string(column.type) else column.take(every)
@@ -316,25 +310,20 @@ def _read_split(cursor: Cursor) -> Split:
     return Split(split_id, json.loads(row[0]), parts, groups)
 
 
-def _relabelings(
+def _read_relabelings(
     cursor: Cursor, quarters: Iterable[Sequence[Any]], retired: Mapping[str, str]
 ) -> dict[str, Any]:
     header: dict[str, Any] = {}
     if quarters:
         names = ("quarter", "pairs", "whole")
-        header["parent"] = _parent(cursor)
+        before = cursor.execute(_FROZEN_BEFORE).fetchall()
+        header["parent"] = str(json.loads(before[0][0])["release"]) if before else None
         header["relabeled"] = [dict(zip(names, row, strict=True)) for row in quarters]
     if retired:
         header["retired"] = dict(sorted(retired.items()))
     return header
 
 
-def _relabeled(cursor: Cursor) -> list[tuple[str, str, str, str]]:
+def _read_relabeled(cursor: Cursor) -> list[tuple[str, str, str, str]]:
     lines = guide_lines(cursor)
     return cursor.execute(_PAIRS, {"names": list(lines), "lines": list(lines.values())}).fetchall()
-
-
-def _parent(cursor: Cursor) -> str | None:
-    """The release that was frozen last before the last re-labeling was opened, by the audit trail's order."""
-    rows = cursor.execute(_FROZEN_BEFORE).fetchall()
-    return str(json.loads(rows[0][0])["release"]) if rows else None

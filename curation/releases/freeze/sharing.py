@@ -1,11 +1,10 @@
-"""Grades that documents share, and grades that follow from the filter of a query.
+"""Shared grades of identical documents, and grades that follow from the filter of a query.
 
-Without a rule each document has its own judgments alone. By the rule 'identical' a document of the corpus
-with the same title and body has the same grade for the same query. A pair with judgments of its own keeps
-what came of them. Where ids of one text have different grades, no further id gets one. A grade that was given
-on another version of its document is not shared. A query's filter decides over people and sharing: a pair
-outside it that people judged or a pool has gets the lowest grade, and `reason` says which field or date was
-against it.
+Without a rule, a document has only its own judgments. By the rule 'identical', documents of the corpus with
+the same title and body have the same grade for the same query. A pair that people judged keeps their grade.
+Where ids of one text have different grades, no further id gets a grade. A grade on another version of its
+document is not shared. The filter of a query decides before people and sharing: a judged or pooled pair
+outside the filter gets the lowest grade, and `reason` names the field or date that excludes the document.
 """
 
 from __future__ import annotations
@@ -34,49 +33,49 @@ SHARED = "shared"
 
 
 def check_rule(rule: str | None) -> None:
-    """Refuse a rule that does not exist."""
+    """Refuse an unknown rule of sharing."""
     if rule is not None and rule not in RULES:
         raise InputError(f"There is no rule of sharing {rule!r}; expected {', '.join(RULES)}.")
 
 
 def share_grades(draft: ReleaseDraft, rule: str, identical: Identical) -> None:
-    """Add the grades that identical documents share, each with the id that was judged."""
-    rows, conflicts = _shared(draft, identical)
+    """Add the grades that identical documents share, each with the id of the judged document."""
+    rows, conflicts = _shared_qrels(draft, identical)
     tables = draft.tables
-    tables["qrels"] = PartText.of_rows(merge(tables["qrels"], sorted(rows, key=_pair), key=_pair))
+    tables["qrels"] = PartText.of_rows(merge(tables["qrels"], sorted(rows, key=_pair_of), key=_pair_of))
     if "evidence" in tables:
-        tables["evidence"] = _with_evidence(tables["evidence"], rows)
+        tables["evidence"] = _share_evidence(tables["evidence"], rows)
     added = Counter(draft.split.parts[row["query_id"]] for row in rows)
     draft.grades = {part: count + added[part] for part, count in draft.grades.items()}
-    draft.graded = replace(draft.graded, inputs=_inputs(draft, rows))
+    draft.graded = replace(draft.graded, inputs=_inputs_with_shared(draft, rows))
     draft.sharing = {"rule": rule, "grades": len(rows), "conflicts": conflicts}
 
 
 def grade_outside(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     """Give pairs outside the filter of their query the lowest grade."""
     tables = draft.tables
-    reasons = filters.among(_pair(row) for part in ("candidates", "qrels") for row in tables[part])
+    reasons = filters.among(_pair_of(row) for part in ("candidates", "qrels") for row in tables[part])
     if not reasons:
         return
-    similar = _similar(store, draft, reasons)
-    graded = {_pair(row): row for row in tables["qrels"]}
+    similar = _pairs_like_relevant(store, draft, reasons)
+    graded = {_pair_of(row): row for row in tables["qrels"]}
     for pair, reason in reasons.items():
         row = {"query_id": pair[0], "document_id": pair[1], "votes": {}, "cannot_tell": 0}
         how = {"how": OUTDATED if pair in similar else OUTSIDE, "reason": reason}
         graded[pair] = row | graded.get(pair, {}) | {"grade": draft.scale[0], **how}
     tables["qrels"] = PartText.of_rows(row for _, row in sorted(graded.items()))
     if "evidence" in tables:
-        tables["evidence"] = [row for row in tables["evidence"] if _pair(row) not in reasons]
+        tables["evidence"] = [row for row in tables["evidence"] if _pair_of(row) not in reasons]
     grades = Counter(draft.split.parts[query_id] for query_id, _ in graded)
     draft.grades = {part: grades[part] for part in draft.grades}
 
 
-def _similar(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> set[Pair]:
-    """The pairs whose text is nearly the text of a relevant document."""
+def _pairs_like_relevant(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> set[Pair]:
+    """Find the pairs whose document has nearly the text of a relevant document."""
     least = draft.split.parameters["relevant_grade"]
     relevant = defaultdict(list)
     for row in draft.tables["qrels"]:
-        if row["grade"] >= least and _pair(row) not in outside:
+        if row["grade"] >= least and _pair_of(row) not in outside:
             relevant[row["query_id"]].append(row["document_id"])
     needed = {pair[1] for pair in outside}.union(*relevant.values())
     hashes = [row["content_hash"] for row in draft.tables["documents"] if row["document_id"] in needed]
@@ -90,9 +89,9 @@ def _similar(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> se
     }
 
 
-def _shared(draft: ReleaseDraft, identical: Identical) -> tuple[Table, int]:
-    """The rows of further documents, and the number of conflicts."""
-    judged = _judged(draft)
+def _shared_qrels(draft: ReleaseDraft, identical: Identical) -> tuple[Table, int]:
+    """Return the rows of further documents, and the number of conflicts."""
+    judged = {_pair_of(row) for part in ("judgments", "adjudications", "qrels") for row in draft.tables[part]}
     by_text: defaultdict[Pair, Table] = defaultdict(list)
     for row in draft.tables["qrels"]:
         if "version" not in row:
@@ -105,43 +104,30 @@ def _shared(draft: ReleaseDraft, identical: Identical) -> tuple[Table, int]:
             continue
         source = min(given, key=lambda row: str(row["document_id"]))
         others = sorted(identical.all_ids([first]))
-        rows += [_row(source, other) for other in others if (query_id, other) not in judged]
+        shared = {"how": SHARED, "from": source["document_id"], "votes": {}, "cannot_tell": 0}
+        names = ("query_id", "grade", "confidence")
+        kept: dict[str, Any] = {name: source[name] for name in names if name in source}
+        rows += [
+            {**kept, "document_id": other, **shared} for other in others if (query_id, other) not in judged
+        ]
     return rows, conflicts
 
 
-def _with_evidence(evidence: Iterable[Mapping[str, Any]], shared: Table) -> Table:
-    """The evidence, also for further documents: their text is the same."""
+def _share_evidence(evidence: Iterable[Mapping[str, Any]], shared: Table) -> Table:
+    """Return the evidence, with copies for further documents, which have the same text."""
     others: defaultdict[Pair, list[str]] = defaultdict(list)
     for row in shared:
         others[row["query_id"], row["from"]].append(row["document_id"])
-    copies = ({**row, "document_id": other} for row in evidence for other in others[_pair(row)])
-    return sorted([*map(dict, evidence), *copies], key=_pair)
+    copies = ({**row, "document_id": other} for row in evidence for other in others[_pair_of(row)])
+    return sorted([*map(dict, evidence), *copies], key=_pair_of)
 
 
-def _pair(row: Mapping[str, Any]) -> Pair:
+def _pair_of(row: Mapping[str, Any]) -> Pair:
     return row["query_id"], row["document_id"]
 
 
-def _judged(draft: ReleaseDraft) -> set[Pair]:
-    """Pairs with judgments or a decision of their own, whatever came of them, and pairs with a grade."""
-    return {_pair(row) for name in ("judgments", "adjudications", "qrels") for row in draft.tables[name]}
-
-
-def _row(source: Mapping[str, Any], document_id: str) -> dict[str, Any]:
-    row = {
-        "query_id": source["query_id"],
-        "document_id": document_id,
-        "grade": source["grade"],
-        "how": SHARED,
-        "from": source["document_id"],
-        "votes": {},
-        "cannot_tell": 0,
-    }
-    return row | ({"confidence": source["confidence"]} if "confidence" in source else {})
-
-
-def _inputs(draft: ReleaseDraft, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:
-    """What leakage is looked for in, with the relevant documents among these."""
+def _inputs_with_shared(draft: ReleaseDraft, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:
+    """Return the inputs for the check of the split, with the relevant documents among these rows."""
     inputs = draft.graded.inputs
     relevant = {query_id: set(names) for query_id, names in inputs.relevant.items()}
     documents = dict(inputs.documents)

@@ -16,7 +16,8 @@ from curation.evaluation.report import comparison, judged, systems
 from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_runs import RunSource
-from curation.splits.certificate import certificate_sections, shown_certificate
+from curation.splits.certificate import shown_certificate
+from curation.splits.certificate_page import certificate_sections
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run

@@ -12,8 +12,8 @@ import pytest
 from curation.core.errors import InputError
 from curation.releases.export.files import write_table
 from curation.releases.freeze.pseudonyms import without_names
+from curation.releases.manifest import manifest_text
 from curation.releases.overview import releases
-from curation.releases.packed import manifest_text
 from curation.releases.verify_export import verify_export
 from curation.store import Store
 from tests.support.freezing import export

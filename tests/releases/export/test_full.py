@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.releases.packed import batch_rows, write_part
+from curation.releases.part_tables import batch_rows, write_part
 from curation.releases.release_id import release_id_of
 from curation.releases.verify import load_release
 from curation.store import Store

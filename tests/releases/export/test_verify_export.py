@@ -70,10 +70,10 @@ def test_truncated_altered_missing_and_added_files_are_named(copy: Path) -> None
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("{", "it is no JSON any more"),
-        ("[1]", "it does not tell which files there are"),
-        ('{"files": {"../secret": {}}}', "it does not tell which files there are"),
-        ('{"files": {"/etc/passwd": {}}}', "it does not tell which files there are"),
+        ("{", "the manifest is not JSON"),
+        ("[1]", "the manifest does not name its files"),
+        ('{"files": {"../secret": {}}}', "the manifest does not name its files"),
+        ('{"files": {"/etc/passwd": {}}}', "the manifest does not name its files"),
     ],
 )
 def test_a_manifest_that_is_none_any_more_is_told(copy: Path, text: str, problem: str) -> None:

@@ -1,0 +1,51 @@
+"""The manifest of an export or a packed release: it names the release and the sum of each file.
+
+The text of a manifest is a function of its fields (sorted keys, two spaces, one line feed at the end), so no
+space in the text can change unseen. The field `sum` is the SHA-256 of the canonical JSON of all other fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from curation.core.digests import canonical_json
+
+MANIFEST = "manifest.json"
+
+
+def manifest_text(contents: Mapping[str, Any]) -> str:
+    """Return the text of a manifest; its `sum` is computed, whatever the contents say."""
+    rest = {name: value for name, value in contents.items() if name != "sum"}
+    whole = rest | {"sum": hashlib.sha256(canonical_json(rest).encode("utf-8")).hexdigest()}
+    return f"{json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True)}\n"
+
+
+def read_manifest(content: bytes) -> tuple[dict[str, Any] | None, str]:
+    """Return the fields of a manifest, None if it has no fields; and the problem of the manifest, or ''."""
+    try:
+        text = content.decode("utf-8")
+        manifest = json.loads(text)
+    except UnicodeDecodeError as error:
+        return None, f"was altered: byte {error.start + 1:,} is not UTF-8, so no file could be checked"
+    except ValueError as error:
+        return None, f"was altered: the manifest is not JSON ({error}), so no file could be checked"
+    if not _names_files(manifest):
+        return None, "was altered: the manifest does not name its files, so no file could be checked"
+    agrees = manifest_text(manifest) == text
+    return manifest, "" if agrees else "was altered: the manifest does not agree with its sum"
+
+
+def _names_files(manifest: Any) -> bool:
+    """Say whether a manifest names files, all within the folder."""
+    files = manifest.get("files") if isinstance(manifest, dict) else None
+    return isinstance(files, dict) and all(
+        isinstance(entry, dict)
+        and name
+        and not PurePosixPath(name).is_absolute()
+        and ".." not in PurePosixPath(name).parts
+        for name, entry in files.items()
+    )

@@ -1,0 +1,121 @@
+"""The rows of a part of a release as a Parquet table, written and read.
+
+Texts, numbers and lists of texts are columns of their type. Every other value, such as the votes of a pair,
+is a JSON text in a column. Where some rows lack a field, the column is null there; a field that some rows
+lack and that is null in other rows is a column of JSON. The metadata of a column say how it was written, and
+whether it was added to the part, such as the text of a document. The rows are walked twice, because the types
+follow from all rows. The same rows give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.core.digests import canonical_json
+from curation.store.release_parts import batched
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row = Mapping[str, Any]
+FORM, ABSENT, ADDED = b"goldset", b"goldset_absent", b"goldset_added"
+"""Keys of a column's metadata: 'json' or 'plain'; whether null is a missing field; whether it was added."""
+NUMBERS = {"traffic": int, "inclusion_probability": float, "rank": int, "score": float, "confidence": float}
+"""Columns of numbers that may be empty in a whole release → their type."""
+_MISSING = object()
+_LARGEST = 2**63
+
+
+def write_part(path: Path, rows: Iterable[Row], added: Iterable[str] = ()) -> int:
+    """Write the rows, which are walked twice, and return their number; without a row no file is written.
+
+    added: fields that the part does not have.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = _schema(rows, frozenset(added))
+    if schema is None:
+        return 0
+    written = 0
+    with pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer:
+        for batch in batched(rows):
+            columns = [[_cell(row.get(field.name, _MISSING), field) for row in batch] for field in schema]
+            arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            written += len(batch)
+    return written
+
+
+def batch_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """Return the rows of a batch as the part has them, without the added fields."""
+    fields = [field for field in batch.schema if ADDED not in field.metadata]
+    columns = [values_of(batch.column(field.name)) for field in fields]
+    for index, field in enumerate(fields):
+        if field.metadata[FORM] == b"json":
+            columns[index] = [_MISSING if text is None else json.loads(text) for text in columns[index]]
+        elif ABSENT in field.metadata:
+            columns[index] = [_MISSING if value is None else value for value in columns[index]]
+    names = [field.name for field in fields]
+    return [
+        {name: value for name, value in zip(names, values, strict=True) if value is not _MISSING}
+        for values in zip(*columns, strict=True)
+    ]
+
+
+def values_of(column: pa.Array) -> list[Any]:
+    """Return the values of a column; a dictionary is decoded first, which is sixteen times faster."""
+    import pyarrow as pa
+
+    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    values: list[Any] = plain.to_pylist()
+    return values
+
+
+def _schema(rows: Iterable[Row], added: frozenset[str]) -> pa.Schema | None:
+    """Return the columns by name, ids first; None without a row."""
+    import pyarrow as pa
+
+    kinds: dict[str, set[Any]] = {}
+    count: dict[str, int] = {}
+    total = 0
+    for row in rows:
+        total += 1
+        for name, value in row.items():
+            kinds.setdefault(name, set()).add(_kind(value))
+            count[name] = count.get(name, 0) + 1
+    names = sorted(kinds, key=lambda name: (name in added, not name.endswith("_id"), name))
+    fields = [_field(name, kinds[name], count[name] < total, name in added) for name in names]
+    return pa.schema(fields) if total else None
+
+
+def _kind(value: Any) -> Any:
+    """Return the type of a column that can hold the value, 'texts' for a list of texts, otherwise 'json'."""
+    if isinstance(value, list):
+        return "texts" if all(type(item) is str for item in value) else "json"
+    if isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
+        return "json"
+    return type(value) if value is None or isinstance(value, str | int | float) else "json"
+
+
+def _field(name: str, kinds: set[Any], lacking: bool, added: bool) -> pa.Field:
+    import pyarrow as pa
+
+    types: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    types |= {bool: pa.bool_(), "texts": pa.list_(pa.string())}
+    with_null = type(None) in kinds
+    known = kinds - {type(None)} or {NUMBERS.get(name, str)}
+    column_type = types.get(next(iter(known))) if len(known) == 1 and not (lacking and with_null) else None
+    metadata = {FORM: b"plain" if column_type else b"json"}
+    metadata |= {ABSENT: b"1"} if lacking and column_type else {}
+    metadata |= {ADDED: b"1"} if added else {}
+    return pa.field(name, column_type or pa.string(), metadata=metadata)
+
+
+def _cell(value: Any, field: pa.Field) -> Any:
+    if value is _MISSING:
+        return None
+    return canonical_json(value) if field.metadata[FORM] == b"json" else value

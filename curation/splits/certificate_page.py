@@ -1,0 +1,217 @@
+"""The certificate for people: the sentences, tables and page that the terminal, the app and HTML share.
+
+The page has no scripts and needs no network. The same certificate gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from curation.core.characters import isolated
+from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.text import pluralize
+from curation.splits.assignment import ALL
+from curation.splits.certificate import Certificate
+from curation.splits.certify import NEAR_DUPLICATE, SHARED_DOCUMENT, Crossing, TieCheck
+
+SHOWN = 200
+"""The most pairs that a table lists."""
+
+
+def certificate_page(certificate: Certificate, name: str | None = None) -> str:
+    """Make an HTML page about a split; `name` is the release of the split."""
+    title = f"Certificate of the split of release {name}" if name else "Certificate of the split"
+    remark = (
+        f"Split {certificate.split_id}. Queries {certificate.query_hash}. Corpus {certificate.corpus_hash}."
+    )
+    return html_page(title, findings(certificate), certificate_sections(certificate), remark)
+
+
+def findings(certificate: Certificate) -> list[str]:
+    """Summarize the certificate: ties across the parts, closest pairs, leakage groups and part sizes."""
+    sentences = [_verdict(certificate)]
+    sentences += [_closest_sentence(check) for check in certificate.checks if check.highest is not None]
+    if "minhash" in certificate.parameters:
+        missed = pluralize(certificate.missed, "tie") if certificate.missed else "no tie"
+        sentences.append(
+            f"A fast method (MinHash) searched for similar texts. The check of all pairs found {missed} that "
+            "the method missed."
+        )
+    if "not_read" in certificate.parameters:
+        sentences.append(
+            f"{certificate.parameters['not_read']:,} queries were not compared by paraphrase: the model "
+            f"{certificate.parameters['model']} cannot read their language."
+        )
+    whole = [share for share in certificate.shares if share.dimension == ALL]
+    sizes = [
+        f"{share.part} has {pluralize(share.reached, 'query', 'queries')} (target {share.ideal:,.1f})"
+        for share in whole
+    ]
+    return [
+        *sentences,
+        f"{pluralize(certificate.queries, 'query forms', 'queries form')} "
+        f"{pluralize(certificate.groups, 'leakage group')}, the largest of {certificate.largest:,} queries. "
+        "Each group is whole in its part.",
+        f"Parts: {'; '.join(sizes)}.",
+    ]
+
+
+def _verdict(certificate: Certificate) -> str:
+    """Say whether ties cross the parts, also ties of shared documents where these were not looked for."""
+    leaks, residual = len(certificate.leaks), len(certificate.residual)
+    verdict = "Nothing crosses the parts."
+    if leaks:
+        verdict = f"{pluralize(leaks, 'tie crosses', 'ties cross')} the parts: this split LEAKS."
+    elif residual:
+        cut = pluralize(residual, "tie that was", "ties that were")
+        verdict = f"Nothing crosses the parts but {cut} cut by name: residual leakage."
+    shared = next((check for check in certificate.checks if check.kind == SHARED_DOCUMENT), None)
+    if shared is None or shared.looked_for or not shared.compared:
+        return verdict
+    documents = pluralize(shared.compared, "document is", "documents are")
+    return (
+        f"{documents} relevant to queries of different parts: shared documents were not looked for. "
+        + verdict.replace("Nothing", "Nothing else", 1)
+    )
+
+
+def threshold_text(check: TieCheck) -> str:
+    """Return the least similarity of a leak in words."""
+    if not check.looked_for:
+        return "not looked for"
+    return "any" if check.threshold is None else f"{check.threshold:g}"
+
+
+def _closest_sentence(check: TieCheck) -> str:
+    pair = check.highest
+    assert pair is not None
+    texts = "relevant documents" if check.kind == NEAR_DUPLICATE else "queries"
+    limit = f"{'threshold ' if check.looked_for else ''}{threshold_text(check)}"
+    compared = "" if check.compared is None else f"; {pluralize(check.compared, 'pair')} compared"
+    return f"Closest {texts} across the parts, by {check.kind}: {pair.similarity:.3f} ({limit}{compared})."
+
+
+def certificate_sections(certificate: Certificate) -> list[Section]:
+    """Return all sections of the page, in the order in which people read them."""
+    sections = [
+        _check_section(certificate),
+        _closest_section(certificate),
+        _crossing_section(
+            "Leaks", "Ties that must not cross the parts, and do.", certificate.leaks, certificate.texts
+        ),
+        _crossing_section(
+            "Residual leakage",
+            "Ties across the parts that somebody cut by name. The split ignored them.",
+            certificate.residual,
+            certificate.texts,
+        ),
+        _share_section(certificate),
+        Section("Made with", "The request for the split.", (), (_parameter_table(certificate),)),
+    ]
+    return [section for section in sections if section.tables and section.tables[0].rows]
+
+
+def _check_section(certificate: Certificate) -> Section:
+    columns = ("kind of tie", "a leak from", "pairs compared", "highest", "leaks", "cut by name")
+    rows = [
+        (
+            check.kind,
+            threshold_text(check),
+            check.compared,
+            check.highest.similarity if check.highest else None,
+            check.crossing if check.looked_for else None,
+            check.cut,
+        )
+        for check in certificate.checks
+    ]
+    return Section(
+        "Checks across the parts",
+        "The check compared all queries and documents of each part with all of the other parts, by code that "
+        "the grouping does not use.",
+        (),
+        (Table("Kinds of tie", columns, tuple(rows)),),
+        "Highest: the most similar pair that is not cut by name. A text counts once, with its closest leak.",
+    )
+
+
+def _closest_section(certificate: Certificate) -> Section:
+    rows = [
+        (
+            f"{check.kind}{remark}",
+            pair.similarity,
+            _name_text(pair.first, pair.first_text),
+            _name_text(pair.second, pair.second_text),
+        )
+        for check in certificate.checks
+        for remark, pair in (("", check.highest), (", told apart", check.told_apart))
+        if pair is not None
+    ]
+    columns = ("kind of tie", "similarity", "in one part", "in another")
+    table = Table("Closest across the parts", columns, tuple(rows), True)
+    return Section("The closest pairs", "The most similar texts of different parts.", (), (table,))
+
+
+def _name_text(query_id: str, text: str) -> QueryName:
+    return QueryName(f"{isolated(query_id)}: {isolated(text)}", query_id)
+
+
+def _crossing_section(
+    heading: str, sentence: str, ties: Sequence[Crossing], texts: Mapping[str, str]
+) -> Section:
+    rows = tuple(
+        (
+            tie.kind,
+            tie.similarity,
+            _name_text(tie.query_a, texts.get(tie.query_a, "")),
+            _name_text(tie.query_b, texts.get(tie.query_b, "")),
+            ", ".join(map(isolated, tie.documents)),
+        )
+        for tie in ties[:SHOWN]
+    )
+    remark = f"The JSON has {len(ties) - SHOWN:,} more ties." if len(ties) > SHOWN else ""
+    columns = ("kind of tie", "similarity", "query", "query", "documents")
+    return Section(heading, sentence, (), (Table(heading, columns, rows, True),), remark)
+
+
+def _share_section(certificate: Certificate) -> Section:
+    columns = ("part", "dimension", "level", "ideal", "reached")
+    rows = [
+        (share.part, share.dimension, isolated(share.level), round(share.ideal, 1), share.reached)
+        for share in certificate.shares
+    ]
+    far = [(distance.dimension, distance.queries, distance.least) for distance in certificate.distances]
+    return Section(
+        "Part sizes against their targets",
+        "The number of queries of each kind in each part, next to the target.",
+        (),
+        (
+            Table("Distance from the ideal", ("dimension", "queries off", "least possible"), tuple(far)),
+            Table("Queries", columns, tuple(rows)),
+        ),
+        "Queries off: half the sum of the differences from the targets. Least possible: the smallest "
+        "distance that any split can have.",
+    )
+
+
+def _parameter_table(certificate: Certificate) -> Table:
+    shown = dict(certificate.parameters)
+    if shown.get("cut"):
+        shown["cut"] = "; ".join(
+            " ~ ".join(f"{isolated(certificate.texts.get(name, ''))} ({isolated(name)})" for name in pair)
+            for pair in shown["cut"]
+        )
+    rows = tuple((name.replace("_", " "), _value_text(value)) for name, value in sorted(shown.items()))
+    return Table("Parameters", ("name", "value"), rows, True)
+
+
+def _value_text(value: Any) -> str:
+    if value is None or value == [] or value == {}:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')} {_value_text(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_value_text, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,153 @@
+"""The certificate's shingles of texts: runs of three letters or words, and the words that must be equal.
+
+The search for ties has a second definition of a shingle, so that a mistake there cannot hide. This definition
+reads the name and category of each letter in Unicode's tables, where the search has ranges and patterns. A
+test checks that the two definitions agree on any text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from itertools import filterfalse, pairwise
+
+_UNSPACED = (
+    *("THAI ", "LAO ", "MYANMAR ", "KHMER ", "HANGUL ", "CJK ", "KANGXI ", "HIRAGANA ", "KATAKANA"),
+    *("HENTAIGANA ", "BOPOMOFO ", "HANGZHOU ", "MASU ", "VERTICAL KANA ", "VERTICAL IDEOGRAPHIC "),
+    *(f"IDEOGRAPHIC {kind} " for kind in ("ITERATION", "CLOSING", "NUMBER", "ANNOTATION")),
+)
+"""The beginnings of the names of letters in scripts that have no spaces between words."""
+_WITHOUT_MEANING = (
+    *("SOFT HYPHEN", "ZERO WIDTH NO", "ZERO WIDTH JOINER", "WORD JOINER", "LEFT-TO-RIGHT", "RIGHT-TO-LEFT"),
+    *("POP DIRECTIONAL", "FIRST STRONG ISOLATE", "VARIATION SELECTOR-", "COMBINING ENCLOSING KEYCAP"),
+    *(f"HEBREW {kind} " for kind in ("POINT", "ACCENT", "MARK")),
+)
+_ARABIC = frozenset(
+    "LETTER MARK,TATWEEL,FATHATAN,DAMMATAN,KASRATAN,FATHA,DAMMA,KASRA,SHADDA,SUKUN,"
+    "LETTER SUPERSCRIPT ALEF".split(",")
+)
+_INVISIBLE = (
+    *("VARIATION SELECTOR", "HANGUL FILLER", "CHOSEONG FILLER", "JUNGSEONG FILLER", "GRAPHEME JOINER"),
+    "KHMER VOWEL INHERENT",
+)
+"""Parts of the names of invisible characters, besides Unicode's category of formats."""
+_VISIBLE_FORMATS = ("ARABIC ", "SYRIAC ", "KAITHI ", "EGYPTIAN ")
+_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
+
+
+def character_shingles(text: str) -> frozenset[str]:
+    """Return each three letters in a row of the folded text.
+
+    A shorter text is its own shingle, and an empty text has no shingle.
+    """
+    folded = " ".join(_fold(text).split())
+    if len(folded) < 3:
+        return frozenset([folded]) if folded else frozenset()
+    return frozenset(map("".join, zip(folded, folded[1:], folded[2:], strict=False)))
+
+
+def word_shingles(text: str) -> frozenset[str]:
+    """Return each three words in a row.
+
+    A shorter text is one shingle, and a text without words has no shingle. In scripts without spaces, words
+    are pairs of letters.
+    """
+    words = _find_words(text)
+    if len(words) < 3:
+        return frozenset([" ".join(words)]) if words else frozenset()
+    return frozenset(map(" ".join, zip(words, words[1:], words[2:], strict=False)))
+
+
+def sorted_shingles(text: str) -> frozenset[str]:
+    """Return the `character_shingles` of the words in alphabetical order, without punctuation."""
+    return character_shingles(" ".join(sorted(_find_whole_words(text))))
+
+
+def numbers_and_signs(text: str) -> str:
+    """Return the words of a text with a digit, and each + or # that ends a word, as in c++ and c#."""
+    numbers = [word for word in _find_whole_words(text) if any(letter.isdigit() for letter in word)]
+    signs = []
+    folded = _fold(text)
+    for sign in re.finditer("[+#]+", folded):
+        before, after = folded[: sign.start()][-1:], folded[sign.end() :][:1]
+        if _is_letter(before) and not _is_letter(after):
+            signs.append(sign.group())
+    return " ".join(sorted(numbers + signs))
+
+
+def _fold(text: str) -> str:
+    """Fold a text as queries are compared: without invisible characters, NFKC and casefolded."""
+    if not text.isascii():
+        visible = ("".join(filterfalse(_is_invisible, part)) for part in _FLAG.split(text))
+        text = "".join(map("".join, zip(visible, [*_FLAG.findall(text), ""], strict=True)))
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+@cache
+def _is_invisible(letter: str) -> bool:
+    name = unicodedata.name(letter, "")
+    if unicodedata.category(letter) == "Cf":
+        return name == "ARABIC LETTER MARK" or not name.startswith(_VISIBLE_FORMATS)
+    return any(kind in name for kind in _INVISIBLE)
+
+
+def _is_letter(letter: str) -> bool:
+    return letter == "_" or letter.isalnum()
+
+
+def _find_whole_words(text: str) -> list[str]:
+    """Return the words. A run of a script without spaces is one word, and an apostrophe ends no word."""
+    joined = "".join(
+        letter
+        for index, letter in enumerate(text)
+        if letter not in "'’" or not (_is_letter(text[:index][-1:]) and _is_letter(text[index + 1 :][:1]))
+    )
+    return ["".join(run) for run, _ in _find_runs(joined)]
+
+
+def _find_words(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    words = []
+    for run, is_pair_script in _find_runs(text):
+        pairs = [letter + other for letter, other in pairwise(run)] if is_pair_script else []
+        words += pairs or ["".join(run)]
+    return words
+
+
+def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
+    """Find each run of letters with their marks, and whether the run is of a script without spaces."""
+    run: list[str] = []
+    is_pair_script = False
+    for letter in f"{unicodedata.normalize('NFKC', text).casefold()} ":
+        kind = _kind(letter)
+        if kind == "nothing" or (letter == "\u0307" and run and run[-1][-1:] == "i"):
+            continue
+        if kind == "mark" and run:
+            run[-1] += letter
+        elif run and kind == ("pair" if is_pair_script else "word"):
+            run.append(letter)
+        else:
+            if run:
+                yield run, is_pair_script
+            run = [letter] if kind in ("pair", "word") else []
+            is_pair_script = kind == "pair"
+
+
+@cache
+def _kind(letter: str) -> str:
+    """Return 'word' for a letter of a script with spaces and 'pair' for other letters, 'mark', or 'other'.
+
+    A character without meaning is 'nothing'.
+    """
+    name = unicodedata.name(letter, "")
+    if name.startswith(_WITHOUT_MEANING) or (name.startswith("ARABIC ") and name[7:] in _ARABIC):
+        return "nothing"
+    if unicodedata.category(letter).startswith("M"):
+        return "mark"
+    if _is_letter(letter):
+        return "pair" if name.startswith(_UNSPACED) else "word"
+    return "other"

@@ -1,0 +1,48 @@
+"""Edges: two queries that must stay in one part, and the strongest edges that hold the groups together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.core.similarity.pairs import Links, strongest
+
+QueryPair = tuple[str, str]
+
+
+class Edge(NamedTuple):
+    """Two queries (query_a < query_b) that give each other away.
+
+    Attributes
+    ----------
+    kind: the label of the kind of tie.
+    similarity: the exact Jaccard similarity of query texts or documents, the cosine of embeddings, or else 1.
+    documents: the shared documents, or the two similar documents (the document of query_a first), or nothing.
+    key: the key that both queries have, such as 'session 4f1c…' or 'project apollo', or ''.
+    """
+
+    query_a: str
+    query_b: str
+    kind: str
+    similarity: float
+    documents: tuple[str, ...] = ()
+    key: str = ""
+
+
+def ordered_pair(first: str, second: str) -> QueryPair:
+    """Return the two ids, the smaller id first."""
+    return (first, second) if first < second else (second, first)
+
+
+def strongest_edges(query_ids: Sequence[str], edges: Sequence[Edge]) -> list[Edge]:
+    """Return a spanning forest of the strongest edges, in order; `query_ids` must be in order."""
+    ordered = sorted(edges)
+    number = {query_id: index for index, query_id in enumerate(query_ids)}
+    links = Links(
+        np.array([number[edge.query_a] for edge in ordered], dtype=np.int64),
+        np.array([number[edge.query_b] for edge in ordered], dtype=np.int64),
+        np.array([edge.similarity for edge in ordered], dtype=np.float64),
+    )
+    return [ordered[place] for place in strongest(links, len(query_ids)).tolist()]

@@ -1,0 +1,157 @@
+"""Data of ties: the keys, times and embeddings of queries, by which the search finds ties.
+
+A key is the session of a query, the group of one of its relevant documents, or a field of the query. A query
+is found in the traffic by its normalised text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from curation.core.digests import json_pointer
+from curation.core.errors import RefusedError, refuse_problems
+from curation.core.operation import DEFAULT_MODEL
+from curation.core.progress import Progress, silent
+from curation.retrieval.embedding_model import Vectors
+from curation.retrieval.embeddings import embed
+from curation.retrieval.unread_texts import unread_texts
+from curation.splits.inputs import SplitInputs, read_times
+from curation.splits.request import GROUP, SESSION, Rules
+from curation.store import Cursor, Store
+from curation.store.documents import group_keys
+
+Keys = dict[str, set[tuple[str, str]]]
+_ANY = {
+    SESSION: "SELECT 1 FROM traffic WHERE session IS NOT NULL LIMIT 1",
+    GROUP: "SELECT 1 FROM documents WHERE group_key IS NOT NULL LIMIT 1",
+}
+_SESSIONS = """
+    SELECT DISTINCT q.query_id, t.session
+    FROM queries q JOIN traffic t USING (normalised)
+    WHERE list_contains($queries, q.query_id) AND t.session IS NOT NULL
+    ORDER BY ALL
+"""
+_FIELD = """
+    SELECT query_id, metadata->>$pointer AS value FROM queries
+    WHERE list_contains($queries, query_id) AND nullif(metadata->>$pointer, '') IS NOT NULL
+    ORDER BY query_id
+"""
+
+
+def with_tie_data(
+    store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, dated: bool = False
+) -> SplitInputs:
+    """Return the inputs with the keys and embeddings that the rules ask for, and with times where `dated`.
+
+    Raises
+    ------
+    InputError: no query or relevant document has a key that is asked for.
+    RefusedError: embeddings are missing and the model is not available.
+    """
+    if rules.keys or dated:
+        with store.reading() as cursor:
+            keys = read_keys(cursor, inputs, rules.keys)
+            times = read_times(cursor, list(inputs.queries)) if dated else {}
+            grouped = group_keys(cursor, list(inputs.documents)) if GROUP in rules.keys else {}
+        inputs = replace(
+            inputs,
+            keys={name: frozenset(values) for name, values in sorted(keys.items())},
+            times=times,
+            grouped=frozenset(grouped),
+        )
+    if rules.paraphrase is None or inputs.grouped_queries == set(inputs.queries):
+        return inputs
+    return replace(inputs, vectors=query_vectors(store, inputs.queries, rules.model, progress))
+
+
+def query_vectors(
+    store: Store, queries: Mapping[str, str], model: str = DEFAULT_MODEL, progress: Progress = silent
+) -> Vectors:
+    """Return unit vectors of the query texts, shape (queries, d), by query id; embeddings are stored once.
+
+    A text that the model cannot read has a vector of zeros.
+
+    Parameters
+    ----------
+    queries: query id → text.
+
+    Raises
+    ------
+    RefusedError, NotFoundError: vectors are missing and the model cannot be used.
+    """
+    texts = [queries[query_id] for query_id in sorted(queries)]
+    try:
+        vectors = embed(store, texts, "query", model, progress)
+    except RefusedError as error:
+        raise RefusedError(
+            f"goldgrade cannot look for paraphrases among the queries: {getattr(error, 'found', error)} Or "
+            "leave paraphrases out; similar letters alone find about a fifth of them.",
+            command="--no-paraphrase leaves them out.",
+        ) from error
+    vectors[unread_texts(texts, vectors, model)] = 0
+    return vectors
+
+
+def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys:
+    """Read the keys of these kinds: query id → (kind of key, value).
+
+    Raises
+    ------
+    InputError: no query, or no relevant document, has a key of one of the kinds.
+    """
+    keys: Keys = defaultdict(set)
+    problems = []
+    for kind in dict.fromkeys(kinds):
+        if kind == SESSION:
+            rows = _number_sessions(cursor.execute(_SESSIONS, {"queries": list(inputs.queries)}).fetchall())
+            missing = "the traffic has no sessions of these queries; import a log that has them"
+        elif kind == GROUP:
+            rows = _read_groups(cursor, inputs)
+            missing = "no relevant document has a group; import the corpus with groups"
+        else:
+            values = {"queries": list(inputs.queries), "pointer": json_pointer(kind)}
+            rows = cursor.execute(_FIELD, values).fetchall()
+            names = ", ".join(_field_names(cursor)) or "(none)"
+            missing = f"no query has a field {kind!r}; expected session, group or one of {names}"
+        if not rows:
+            problems.append(f"The same {kind}: {missing}.")
+        for query_id, value in rows:
+            keys[query_id].add((kind, value))
+    refuse_problems(problems)
+    return keys
+
+
+def _number_sessions(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return query id and session, with sessions numbered by the queries that were asked in them.
+
+    The stored name of a session differs from project to project, and no release may have it.
+    """
+    asked: dict[str, list[str]] = defaultdict(list)
+    for query_id, session in sessions:
+        asked[session].append(query_id)
+    numbers = enumerate(sorted(sorted(queries) for queries in asked.values()), 1)
+    return sorted((query_id, str(number)) for number, queries in numbers for query_id in queries)
+
+
+def _read_groups(cursor: Cursor, inputs: SplitInputs) -> list[tuple[str, str]]:
+    """Return query id and group of each relevant document that has a group."""
+    group_of = group_keys(cursor, list(inputs.documents))
+    return [
+        (query_id, group_of[document_id])
+        for query_id, documents in inputs.relevant.items()
+        for document_id in sorted(documents)
+        if document_id in group_of
+    ]
+
+
+def known_keys(cursor: Cursor) -> list[str]:
+    """List the keys that can tie queries: session and group, where the project has any, and query fields."""
+    present = [kind for kind, sql in _ANY.items() if cursor.execute(sql).fetchall()]
+    return [*present, *(name for name in _field_names(cursor) if name not in _ANY)]
+
+
+def _field_names(cursor: Cursor) -> list[str]:
+    sql = "SELECT DISTINCT unnest(json_keys(metadata)) AS name FROM queries ORDER BY name"
+    return [name for (name,) in cursor.execute(sql).fetchall()]
