@@ -36,7 +36,7 @@ from curation.core.reports.page import Section, Table
 from curation.labeling.consensus import queue
 from curation.releases.export.formats import FORMATS
 from curation.releases.overview import show
-from curation.releases.seal import set_monthly_limit
+from curation.releases.sealed_log import set_monthly_limit
 from curation.store import Annotator, open_store
 from docs import make_commands
 from tests.support.command_line import invoke

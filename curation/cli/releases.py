@@ -149,7 +149,7 @@ def releases(
       goldgrade releases v1 --card --license cc-by-4.0
       goldgrade releases --sealed-limit 20
     """
-    from curation.releases.seal import set_monthly_limit
+    from curation.releases.sealed_log import set_monthly_limit
 
     if not card:
         refuse_unused(context, "a card names it; add --card", "licence")
@@ -173,7 +173,7 @@ def _limit_sentence(number: int) -> str:
 def _list_releases() -> None:
     from curation.releases.overview import release_table
     from curation.releases.overview import releases as all_releases
-    from curation.releases.seal import monthly_limit
+    from curation.releases.sealed_log import monthly_limit
 
     store = project_store(with_arrow=False)
     listed = all_releases(store)

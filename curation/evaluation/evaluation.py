@@ -21,7 +21,7 @@ from curation.evaluation.scoring.facets import SOURCE, SYNTHETIC
 from curation.evaluation.scoring.rankings import TieCounts
 from curation.evaluation.scoring.run_chunks import ChunkCounts
 from curation.releases.coverage import ReleasedCoverage
-from curation.releases.seal import SealedCount
+from curation.releases.sealed_log import SealedCount
 
 ContextCurve = tuple[tuple[int, float | None, Estimate], ...]
 """For each number of chunks: the words of context that a system has with them, and its recall of evidence."""

@@ -23,7 +23,7 @@ from curation.evaluation.figures.ranks import LeaderboardRow, leaderboard
 from curation.evaluation.scoring.run_chunks import said_of_texts
 from curation.people.annotators import EVALUATING, require_role
 from curation.releases.release_rows import list_releases
-from curation.releases.seal import SealedEvaluation, query_values, sealed_evaluations
+from curation.releases.sealed_log import SealedEvaluation, query_values, sealed_evaluations
 from curation.store import Annotator, Cursor
 
 MAX_ROWS = 20

@@ -25,7 +25,7 @@ from curation.evaluation.scoring.run_scores import score_rows
 from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource, read_run, with_whole_documents
 from curation.evaluation.sealed_access import check_access, log_figures, refusals_logged, sealed_request
 from curation.releases.gate_override import gate_override_sentences
-from curation.releases.seal import SealedCount
+from curation.releases.sealed_log import SealedCount
 from curation.releases.verify import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 

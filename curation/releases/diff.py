@@ -1,11 +1,9 @@
-"""What became of a gold set: two releases side by side, with their queries, grades, documents and settings.
+"""The difference of two releases: their queries, grades, documents, agreement and settings side by side.
 
 Queries are compared by their ids, pairs by query and document, documents by their content hashes. Grades are
-compared for the queries that both releases have. Queries that came or went bring or take all of their grades.
-Grades of a split that is sealed in either release are counted, and named only by who opens the seal (`seal`).
-
-Everything that differs in how the releases were made is shown as text. Their figures of agreement are put
-side by side.
+compared for the queries that both releases have. A query that is only in one release brings or takes all of
+its grades. Grades of a part that is sealed in either release are counted; their names need an opening of the
+seal (`seal`). Settings that differ between the releases are shown as text.
 """
 
 from __future__ import annotations
@@ -20,24 +18,24 @@ from curation.agreement.intra_annotator import IntraAgreement, pooled_consistenc
 from curation.core.digests import canonical_json, digest
 from curation.core.statistics.estimate import Estimate
 from curation.people.seal_access import sealed_parts
-from curation.releases.coverage import released_coverage
+from curation.releases.coverage import ReleasedCoverage, released_coverage
 from curation.releases.seal import open_sealed
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store
 
 UNEXPLAINED = "more or other votes"
-"""The reason shown for a grade that differs though nothing else is known to have changed."""
+"""The reason for a grade that differs without any known change."""
 COUNTS = ("kept", "higher", "lower", "new", "gone", "sealed")
 ALPHAS = ("ordinal", "nominal")
 
 Rows = list[dict[str, Any]]
 ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
-"""What the header has and the comparison shows elsewhere, or not at all."""
+"""Fields of the header that are not among the settings."""
 VERSIONS = "frozen with"
 
 
 class ReleaseSummary(NamedTuple):
-    """One of the two; `queries` and `grades` are part of the split → number; `mark` is its mark, if any."""
+    """One of the two releases; `queries` and `grades` are part of the split → number."""
 
     name: str
     release_id: str
@@ -49,9 +47,9 @@ class ReleaseSummary(NamedTuple):
 
 
 class ComparedRelease:
-    """A release, laid out to be compared.
+    """A release whose rows are arranged for the comparison.
 
-    closed: queries whose grades one of the two does not have; they are left out of both.
+    closed: queries whose grades one of the two releases lacks; their grades are left out of both.
     """
 
     def __init__(self, release: FrozenRelease, closed: Collection[str] = ()) -> None:
@@ -87,15 +85,13 @@ class ComparedRelease:
         return str(self.queries[query_id]["part"])
 
 
-def sealed_queries(before: ComparedRelease, after: ComparedRelease, both: Collection[str]) -> set[str]:
-    """Queries that either release has sealed."""
-    return {name for name in both if before.part(name) in before.sealed or after.part(name) in after.sealed}
-
-
 def grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collection[str]) -> Rows:
-    """Pairs of these queries whose grade is another one, or in one release only: query_id, text, document_id,
-    part; before, after (None if there is no grade), how_before, how_after (how each came about, such as
-    'majority'); document ('gone', 'new' or 'changed' where the corpus explains it); change (`change_of`)."""
+    """List the pairs of these queries whose grade differs, or is in one release only.
+
+    A row has query_id, text, document_id and part; the grades before and after (None without a grade) and
+    their origins how_before and how_after, such as 'majority'; document, which is 'gone', 'new' or 'changed'
+    where the document explains the difference; and change (`change_of`).
+    """
     changes = []
     for pair in sorted(before.qrels.keys() | after.qrels.keys()):
         if pair[0] not in both:
@@ -113,7 +109,7 @@ def grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collect
                 "after": new.get("grade"),
                 "how_before": old.get("how"),
                 "how_after": new.get("how"),
-                "document": _document(pair[1], before, after),
+                "document": _change_of_document(pair[1], before, after),
                 "change": change_of(pair, before, after),
             }
         )
@@ -121,22 +117,22 @@ def grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collect
 
 
 def change_of(pair: tuple[str, str], before: ComparedRelease, after: ComparedRelease) -> str:
-    """What had changed for a grade that differs, as far as the releases know; it need not be the reason.
+    """Name the known change of a pair whose grade differs. The change need not be the reason.
 
-    Where the pair was judged again between them, what was not the same, as in 're-labeled: guide changed'.
-    Else what became of the document; 'decided' where the reviewer's decision is new; else ''.
+    Where the pair was judged again between the releases, the change of that re-labeling, such as 're-labeled:
+    guide changed'; otherwise the change of the document; 'decided' where a reviewer's decision is new; or ''.
     """
     again = after.relabeled.get(pair)
     if again is not None and again != before.relabeled.get(pair):
         return f"re-labeled: {again[1]}"
-    document = _document(pair[1], before, after)
+    document = _change_of_document(pair[1], before, after)
     if document:
         return f"document {document}"
     old, new = before.qrels.get(pair, {}), after.qrels.get(pair, {})
     return "decided" if new.get("how") == "adjudicated" != old.get("how") else ""
 
 
-def _document(document_id: str, before: ComparedRelease, after: ComparedRelease) -> str:
+def _change_of_document(document_id: str, before: ComparedRelease, after: ComparedRelease) -> str:
     old, new = before.documents.get(document_id), after.documents.get(document_id)
     if old == new:
         return ""
@@ -150,7 +146,7 @@ def grade_counts(
     changes: Rows,
     hidden: Collection[str],
 ) -> dict[str, dict[str, int]]:
-    """What became of the grades, by part; `hidden`: queries whose grades are not named."""
+    """Count the kept, changed, new and gone grades of each part; `hidden`: queries with hidden grades."""
     counts_of = {part: dict.fromkeys(COUNTS, 0) for part in after.summary.queries}
     for query_id, _ in before.qrels.keys() & after.qrels.keys():
         if query_id in both:
@@ -169,20 +165,20 @@ def grade_counts(
 def agreement_figures(
     before: ComparedRelease, after: ComparedRelease
 ) -> dict[str, tuple[Estimate, Estimate]]:
-    """Figure → what it was and is: alpha at each level, equal grades, and blind duplicates."""
+    """Return the figures of agreement before and after: alphas, equal grades, and blind duplicates."""
     figures = {f"alpha, {level}": (level, "alpha") for level in ALPHAS} | {"equal grades": ("raw", "share")}
     between = {
-        f"{name} (pairs)": (_between(before, *figure), _between(after, *figure))
+        f"{name} (pairs)": (_figure_between(before, *figure), _figure_between(after, *figure))
         for name, figure in figures.items()
     }
     duplicates = (_blind_duplicates(before), _blind_duplicates(after))
     return between | {"blind duplicates graded alike (repeats)": duplicates}
 
 
-def _between(release: ComparedRelease, name: str, value: str) -> Estimate:
+def _figure_between(release: ComparedRelease, name: str, value: str) -> Estimate:
     figure = release.agreement.get("between", {}).get(name)
     if figure is None:
-        return Estimate(why="this release does not say")
+        return Estimate(why="the release does not have this figure")
     why = figure["undefined"] or ("too few pairs" if figure["too_few"] else figure["no_interval"])
     if figure["undefined"] or figure["too_few"]:
         return Estimate(n=figure["units"], why=why)
@@ -190,7 +186,7 @@ def _between(release: ComparedRelease, name: str, value: str) -> Estimate:
 
 
 def _blind_duplicates(release: ComparedRelease) -> Estimate:
-    """All annotators' blind duplicates together: their numbers are not the same people in two releases."""
+    """Pool the blind duplicates of all annotators, because numbers of people differ between releases."""
     pooled = pooled_consistency([IntraAgreement(**row) for row in release.agreement.get("within", [])])
     if not pooled.n:
         return Estimate(why="no blind duplicates")
@@ -199,25 +195,26 @@ def _blind_duplicates(release: ComparedRelease) -> Estimate:
 
 @dataclass(frozen=True)
 class Diff:
-    """Two releases compared.
+    """The comparison of two releases.
 
     Attributes
     ----------
-    same: they have the same content, whatever their names.
-    queries_in, queries_out: query_id, text, part, grades there, and the reason why it was retired; '' if not.
-    reworded, moves: query_id, text, before and after: its text, its part of the split.
-    grades: part → 'kept', 'higher', 'lower' (a grade in both), 'new', 'gone' (in one), and how many of these
-        are 'sealed': they are not named. Only queries that both releases have are compared.
-    regrades, pairs_new, pairs_gone: rows of `grade_changes`; rows of sealed parts only where the seal was
-        opened.
-    changes: what had changed → grades that differ, sealed grades included.
-    opened: why the seal was opened; None if it was not.
-    sealed: changes among sealed grades that are not named.
-    not_compared: queries whose grades a packed release lacks.
-    documents: 'gone', 'new' and 'changed' → document id → its grades, most first: in the old release, if
-        it is there. documents_kept: number of the others.
-    settings: rule of the consensus, guides, sampling, split, corpus and whatever else differs of what the
-        releases say → the old and the new value, None without one.
+    same: whether the releases have the same content.
+    queries_in, queries_out: query_id, text, part, grades of each query that is only in the new or the old
+        release, and the reason why it was retired, or ''.
+    reworded, moves: query_id, text, and the text or part of the split before and after.
+    grades: part → numbers of the grades that both releases have ('kept', 'higher', 'lower') or one release
+        has ('new', 'gone'), and of the 'sealed' grades among them, which have no names. Only queries of both
+        releases count.
+    regrades, pairs_new, pairs_gone: rows of `grade_changes`; rows of sealed parts only after an opening.
+    changes: known change → number of grades that differ, with sealed grades.
+    opened: the reason for opening the seal; None without an opening.
+    sealed: number of changed sealed grades without names.
+    not_compared: number of queries whose grades a packed release lacks.
+    documents: 'gone', 'new' and 'changed' → document id → number of its grades, the largest number first.
+    documents_kept: number of documents that did not change.
+    agreement: figure → its value before and after.
+    settings: setting → its value before and after, None where a release does not have the setting.
     """
 
     old: ReleaseSummary
@@ -246,13 +243,13 @@ def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str
 
     Parameters
     ----------
-    reason: open the seal, for this reason, and name the changed grades of sealed parts too.
+    reason: the reason for opening the seal, which also names the changed grades of sealed parts.
 
     Raises
     ------
     InputError: the reason is empty.
     NotFoundError: there is no such release, or the project does not know the actor.
-    RefusedError: a release is not as it was frozen, or a newer goldgrade froze it.
+    RefusedError: a release was altered, or a newer goldgrade froze it.
     """
     before, after = load_release(store, old), load_release(store, new)
     if reason is not None:
@@ -262,12 +259,12 @@ def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str
 
 
 def compared(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -> Diff:
-    """Two opened releases; with a reason, the grades of sealed parts are named."""
+    """Compare two releases that were read before; a reason also names changed grades of sealed parts."""
     closed = old.closed_queries | new.closed_queries
     before, after = ComparedRelease(old, closed), ComparedRelease(new, closed)
     both = before.queries.keys() & after.queries.keys()
     changes = grade_changes(before, after, both)
-    hidden = sealed_queries(before, after, both)
+    hidden = {name for name in both if before.part(name) in before.sealed or after.part(name) in after.sealed}
     named = [change for change in changes if reason is not None or change["query_id"] not in hidden]
     return Diff(
         old=before.summary,
@@ -293,7 +290,7 @@ def compared(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) 
 
 
 def _queries_only_in(here: ComparedRelease, there: ComparedRelease) -> Rows:
-    """Queries of this release that the other does not have."""
+    """List the queries of a release that the other release does not have."""
     return [
         {
             **{name: row[name] for name in ("query_id", "text", "part")},
@@ -308,7 +305,7 @@ def _queries_only_in(here: ComparedRelease, there: ComparedRelease) -> Rows:
 def _changed_queries(
     before: ComparedRelease, after: ComparedRelease, both: Collection[str], field: str
 ) -> Rows:
-    """Queries of both releases that have another text, or another part."""
+    """List the queries of both releases whose field (text or part) differs."""
     rows = ((before.queries[name][field], after.queries[name]) for name in sorted(both))
     return [
         {"query_id": row["query_id"], "text": row["text"], "before": old, "after": row[field]}
@@ -318,92 +315,82 @@ def _changed_queries(
 
 
 def _document_changes(before: ComparedRelease, after: ComparedRelease) -> dict[str, dict[str, int]]:
-    """Documents that went, came, or have another version."""
+    """Return the gone, new and changed documents, each with its number of grades."""
     old, new = before.documents, after.documents
     changed = {name for name in old.keys() & new.keys() if old[name] != new[name]}
     return {
-        "gone": _ordered(old.keys() - new.keys(), before.judged),
-        "new": _ordered(new.keys() - old.keys(), after.judged),
-        "changed": _ordered(changed, before.judged),
+        "gone": _count_grades(old.keys() - new.keys(), before.judged),
+        "new": _count_grades(new.keys() - old.keys(), after.judged),
+        "changed": _count_grades(changed, before.judged),
     }
 
 
-def _ordered(names: Iterable[str], judged: Mapping[str, int]) -> dict[str, int]:
-    return {
-        name: judged.get(name, 0) for name in sorted(names, key=lambda name: (-judged.get(name, 0), name))
-    }
+def _count_grades(names: Iterable[str], judged: Counter[str]) -> dict[str, int]:
+    """Return document id → number of grades, the largest number first."""
+    return {name: judged[name] for name in sorted(names, key=lambda name: (-judged[name], name))}
 
 
 def _setting_changes(
     before: ComparedRelease, after: ComparedRelease
 ) -> dict[str, tuple[str | None, str | None]]:
-    """What differs of all that the releases were made with."""
-    old, new = _made_with(before), _made_with(after)
-    if before.release.file or after.release.file:  # a file says nothing of this
-        old, new = (
-            {k: v for k, v in settings.items() if not k.startswith(VERSIONS)} for settings in (old, new)
-        )
+    """Return the settings that differ between the releases."""
+    in_files = before.release.file or after.release.file  # a file does not name the versions that froze it
+    old, new = _read_settings(before, not in_files), _read_settings(after, not in_files)
     return {
-        what: (old.get(what), new.get(what))
-        for what in dict.fromkeys([*old, *new])
-        if old.get(what) != new.get(what)
+        name: (old.get(name), new.get(name))
+        for name in dict.fromkeys([*old, *new])
+        if old.get(name) != new.get(name)
     }
 
 
-def _made_with(side: ComparedRelease) -> dict[str, str]:
+def _read_settings(side: ComparedRelease, with_versions: bool) -> dict[str, str]:
+    """Return all settings of a release as texts, by names such as 'split: seed'."""
     release = side.release
     consensus = side.agreement.get("consensus", {})
+    coverage = released_coverage(release)
+    answers = release.rows("answers")
     values: dict[str, Any] = {
         "consensus": consensus.get("settings") or {"rule": consensus.get("rule")},
         "guide": {row["title"]: row["guide_hash"] for row in release.rows("guides")},
         "sampling": _without((release.rows("sampling") or [{}])[0], "report"),
         "split": _without((release.rows("split") or [{}])[0], "certificate", "split_id"),
-        "reference answers": _answers(release),
-        "evidence": _evidence(side),
-        "coverage": _coverage(release),
+        "reference answers": {"queries": len(answers), "content": digest(answers)} if answers else None,
+        "evidence": _describe_evidence(side),
+        "coverage": coverage and _describe_coverage(coverage),
         "corpus": {"snapshot": digest(sorted(side.documents.items()))},
         "release": _without(side.header, *ELSEWHERE),
-        VERSIONS: json.loads(release.row.manifest).get("versions", {}),
+        VERSIONS: json.loads(release.row.manifest).get("versions") if with_versions else None,
         "form of the content": side.summary.format,
     }
-    return dict(_flat("", values))
+    return dict(_flatten("", values))
 
 
-def _answers(release: FrozenRelease) -> dict[str, object]:
-    """How many queries have reference answers, and a hash of these; nothing where none has."""
-    rows = release.rows("answers")
-    return {"queries": len(rows), "content": digest(rows)} if rows else {}
-
-
-def _evidence(side: ComparedRelease) -> dict[str, object]:
-    """How many pairs have evidence, and a hash of it; nothing where none has."""
+def _describe_evidence(side: ComparedRelease) -> dict[str, object] | None:
+    """Return the number of pairs with evidence, of ranges, and a hash; None without evidence."""
     named = (((row["query_id"], row["document_id"]), row) for row in side.release.walk("evidence"))
     rows = [(pair, row) for pair, row in named if pair in side.qrels]
     pairs = {pair for pair, _ in rows}
-    return {"pairs": len(pairs), "ranges": len(rows), "content": digest(rows)} if rows else {}
+    return {"pairs": len(pairs), "ranges": len(rows), "content": digest(rows)} if rows else None
 
 
-def _coverage(release: FrozenRelease) -> dict[str, object]:
-    """The map, how many of its regions have a query, and the boundaries; nothing where there is no map."""
-    coverage = released_coverage(release)
-    if coverage is None:
-        return {}
-    cuts = {
-        name: cut and cut._asdict()
-        for name, cut in (("dispersion", coverage.dispersion), ("alignment", coverage.alignment))
+def _describe_coverage(coverage: ReleasedCoverage) -> dict[str, object]:
+    return {
+        "map": coverage.map_id,
+        "resolution": coverage.resolution,
+        "regions with a query": f"{coverage.regions_asked} of {coverage.regions}",
+        "dispersion": coverage.dispersion and coverage.dispersion._asdict(),
+        "alignment": coverage.alignment and coverage.alignment._asdict(),
     }
-    asked = f"{coverage.regions_asked} of {coverage.regions}"
-    return {"map": coverage.map_id, "resolution": coverage.resolution, "regions with a query": asked, **cuts}
 
 
 def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
 
 
-def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    """('split: seed', '1') and so on, for all that an object holds."""
+def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Walk through the values of nested objects, as ('split: seed', '1') and so on."""
     if isinstance(value, Mapping):
         for name, item in value.items():
-            yield from _flat(f"{path}: {name}" if path else str(name), item)
+            yield from _flatten(f"{path}: {name}" if path else str(name), item)
     elif value is not None:
         yield path, value if isinstance(value, str) else canonical_json(value)

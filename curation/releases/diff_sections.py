@@ -1,4 +1,4 @@
-"""A difference of releases for people: the sentences and tables that the terminal and the page share."""
+"""The difference of two releases for people: sentences and tables for the terminal and the page."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from curation.core.text import pluralize
 from curation.releases.diff import UNEXPLAINED, Diff, Rows
 from curation.releases.gate_override import gate_override_sentences, with_gate_override
 
-CHANGED = "Changes that the releases record for these grades. They need not be why a grade differs."
+CHANGED = "Changes that the releases record for these grades. A change need not be the reason for a grade."
 LIMIT = 50
-"""Rows of a table that are shown, unless somebody asks for more."""
+"""The most rows of a table, unless somebody asks for more."""
 
 
 def title_of(diff: Diff) -> str:
-    """Which releases are compared, with their marks."""
+    """Name the compared releases, with their marks."""
     old, new = (with_gate_override(release.name, release.mark) for release in (diff.old, diff.new))
     return f"From release {old} to {new}"
 
 
 def findings(diff: Diff) -> list[str]:
-    """What a reader wants to know first, in sentences."""
+    """Summarize the difference: queries, grades, documents and agreement."""
     if diff.same:
         return [f"{diff.old.name} and {diff.new.name} have the same content: nothing differs."]
     old, new = diff.old, diff.new
@@ -38,13 +38,13 @@ def findings(diff: Diff) -> list[str]:
     ]
     if diff.sealed:
         sentences.append(
-            f"{diff.sealed:,} of these grades are in a sealed part. They are named only to who gives a "
-            "reason, and that is logged."
+            f"{diff.sealed:,} of these grades are in a sealed part. People see sealed grades only for a "
+            "reason, which is logged."
         )
     if diff.not_compared:
         count = pluralize(diff.not_compared, "query", "queries")
         sentences.append(
-            f"Not compared: the grades of {count}, because a packed release lacks sealed grades."
+            f"The grades of {count} are not compared, because a packed release lacks sealed grades."
         )
     documents = diff.documents
     sentences.append(
@@ -57,23 +57,26 @@ def findings(diff: Diff) -> list[str]:
 
 
 def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
-    """All that a page shows, in the order in which it is read; sections without a difference are left out."""
+    """Return the sections of the page, in the order in which people read them, without empty sections."""
     sections = [
         Section("Grades", _grades_sentence(diff), (), _grades(diff, limit), _sealed_remark(diff)),
         Section("What had changed", CHANGED, (), (_changes(diff),)),
         Section("Queries", _queries_sentence(diff), (), _queries(diff, limit)),
         Section(
             "Documents",
-            "The corpus, by content hash; those with most grades first.",
+            "Documents of the corpus, compared by content hash. The documents with most grades come first.",
             (),
             _documents(diff, limit),
         ),
-        Section("Agreement", "How far the labels of each release can be trusted.", (), (_agreement(diff),)),
+        Section("Agreement", "The agreement of the labels of each release.", (), (_agreement(diff),)),
         Section(
-            "Made with", "What differs of rules, guides, sampling and split.", (), (_settings(diff, limit),)
+            "Made with", "Differences of rules, guides, sampling and split.", (), (_settings(diff, limit),)
         ),
     ]
-    full = (_without_empty(section) for section in sections)
+    full = (
+        replace(section, tables=tuple(table for table in section.tables if table.rows))
+        for section in sections
+    )
     return [section for section in full if section.tables]
 
 
@@ -90,15 +93,17 @@ def _grades_sentence(diff: Diff) -> str:
 def _sealed_remark(diff: Diff) -> str:
     if diff.opened is not None:
         return f"The seal was opened for: “{isolated(diff.opened)}”."
-    return f"Counted above, not named, in sealed parts: {diff.sealed:,}." if diff.sealed else ""
+    return (
+        f"The counts include {diff.sealed:,} sealed grades, which have no rows here." if diff.sealed else ""
+    )
 
 
 def _queries_sentence(diff: Diff) -> str:
     if not diff.moves:
         return "No query of both releases changed its part of the split."
     return (
-        f"Moved to another part of the split: {len(diff.moves):,}. A system that was tuned on a query's old "
-        "part has seen it."
+        f"{pluralize(len(diff.moves), 'query', 'queries')} moved to another part of the split. A system that "
+        "was tuned on the old part of a query has seen the query."
     )
 
 
@@ -192,11 +197,6 @@ def _figure(figure: Estimate) -> tuple[object, ...]:
 def _settings(diff: Diff, limit: int) -> Table:
     rows = tuple((what, *map(_short, values)) for what, values in diff.settings.items())[: max(limit, LIMIT)]
     return Table("What differs", ("what", "before", "after"), rows, words=True)
-
-
-def _without_empty(section: Section) -> Section:
-    tables = tuple(table for table in section.tables if table.rows)
-    return replace(section, tables=tables)
 
 
 def _caption(caption: str, count: int, limit: int) -> str:

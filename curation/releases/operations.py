@@ -1,4 +1,4 @@
-"""The operations on a release: freeze it, and export it."""
+"""The operations of a release: to freeze the current labels, and to export a release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _check_freeze(cursor: Cursor, request: FreezeRequest | None) -> None:
     check_name(request.name)
     if request.name in [row.name for row in list_releases(cursor)]:
         raise RefusedError(
-            f"There is a release {request.name} already. A release never changes: choose another name."
+            f"The project has a release {request.name} already. A release never changes: choose another name."
         )
 
 
@@ -28,7 +28,7 @@ def _freeze(store: Store, request: FreezeRequest, progress: Progress, author: st
 
 
 def _export(store: Store, request: ExportRequest, progress: Progress, author: str) -> Exported:
-    """Write the zip file into the folder that the request names."""
+    """Write the zip file into the request's folder."""
     return export_zip(store, request, author, progress)
 
 
@@ -37,7 +37,7 @@ OPERATIONS = {
         FreezeRequest,
         _freeze,
         doing="a release is being frozen",
-        kept="Nothing was frozen: freeze it again.",
+        kept="Nothing was frozen: freeze the release again.",
         check=_check_freeze,
         first="reading grades and parts",
         stage="freeze",
@@ -46,7 +46,7 @@ OPERATIONS = {
         ExportRequest,
         _export,
         doing="a release is being exported",
-        kept="Nothing was exported: export it again. If sealed grades were asked for, that is logged.",
+        kept="Nothing was exported: export the release again. A request for sealed grades is logged.",
         first="verifying the release",
     ),
 }

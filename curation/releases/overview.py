@@ -1,7 +1,4 @@
-"""What releases there are, what is in one, who exported it, had its sealed grades, and scored runs on them.
-
-An override is what a release says where it was frozen against the gate.
-"""
+"""An overview of releases: the list, the content of a release, its exports, and the logs of its seal."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from curation.releases.release_rows import (
     half_judged_sentence,
     list_releases,
 )
-from curation.releases.seal import SealedEvaluation, sealed_evaluations
+from curation.releases.sealed_log import SealedEvaluation, sealed_evaluations
 from curation.store import Cursor, Store
 
 _EXPORTS = """
@@ -36,10 +33,10 @@ class ListedRelease(NamedTuple):
 
     Attributes
     ----------
-    grades: None if the manifest was altered.
-    openings: how often its seal was opened. sealed_evaluations: of systems on its sealed parts, with refused
-        requests; both under whatever name.
-    mark: that it was frozen against the gate, where it was.
+    grades: number of grades; None if the manifest was altered.
+    openings: how often somebody opened its seal, under any name of the release.
+    sealed_evaluations: number of evaluations on its sealed parts, with refused requests, under any name.
+    mark: the mark of a release that was frozen against the gate.
     """
 
     name: str
@@ -60,12 +57,14 @@ class ShownRelease:
     ----------
     also_named: other names of the same content.
     queries, grades: part of the split → number.
-    sealed: parts whose grades are handed out for a reason only.
-    changed: grades given on another version of their document, kept and marked.
-    half_judged: grades that rested on fewer opinions than were planned.
-    override: who froze against the gate, by number, and why; None if nobody did. mark: so in short.
-    openings: how often the seal was opened; `log` has each, oldest first.
-    sealed_evaluations: of systems on sealed parts, with refused requests, oldest first.
+    sealed: parts whose grades people get only for a reason.
+    changed: number of grades on another version of their document, which are kept and marked.
+    half_judged: number of grades with fewer opinions than were planned.
+    override: the number of the person who froze against the gate, and the reason; None for other releases.
+    mark: the mark of a release that was frozen against the gate.
+    openings: how often somebody opened the seal.
+    log: the openings, oldest first.
+    sealed_evaluations: the evaluations on sealed parts, with refused requests, oldest first.
     """
 
     name: str
@@ -88,25 +87,24 @@ class ShownRelease:
 
     @property
     def sentences(self) -> list[str]:
-        """What is in it, what was left out, and whether the seal was opened."""
-        single = "grade was given on another version of its document; it is"
-        many = "grades were given on another version of their document; they are"
-        changed = [f"{pluralize(self.changed, single, many)} marked."] if self.changed else []
-        names = ", ".join(self.also_named)
-        seal = [] if self.openings else [f"Nobody has opened the seal ({', '.join(self.sealed)}) yet."]
-        return [
-            *half_judged_sentence(self.half_judged),
-            *left_out_sentences(self.left_out),
-            *changed,
-            *override_sentence(self),
-            *([f"The same content is also named {names}."] if names else []),
-            *(seal if self.sealed else ["No part is sealed."]),
-            f"Its release id is {self.release_id}.",
-        ]
+        """Say what the release lacks, how it was frozen, and whether somebody opened its seal."""
+        sentences = [*half_judged_sentence(self.half_judged), *left_out_sentences(self.left_out)]
+        if self.changed:
+            single = "marked grade was given on another version of its document."
+            many = "marked grades were given on another version of their document."
+            sentences.append(pluralize(self.changed, single, many))
+        sentences += override_sentence(self)
+        if self.also_named:
+            sentences.append(f"The same content is also named {', '.join(self.also_named)}.")
+        if not self.sealed:
+            sentences.append("No part is sealed.")
+        elif not self.openings:
+            sentences.append(f"Nobody has opened the seal ({', '.join(self.sealed)}) yet.")
+        return [*sentences, f"Its release id is {self.release_id}."]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The parts, and the logs of the seal."""
+        """Tables of the parts, and of the logs of the seal."""
         title = (
             f"Release {self.name}, frozen {self.frozen_at:%Y-%m-%d %H:%M} UTC by {self.frozen_by}: "
             f"{pluralize(self.documents, 'document')}"
@@ -116,7 +114,7 @@ class ShownRelease:
 
 
 def releases(store: Store) -> list[ListedRelease]:
-    """All releases, oldest first."""
+    """List all releases, oldest first."""
     with store.reading() as cursor:
         rows, marks = list_releases(cursor), gate_overrides(cursor)
         openings_of, evaluations_of = (
@@ -142,12 +140,12 @@ def releases(store: Store) -> list[ListedRelease]:
 
 
 def show(store: Store, name: str) -> ShownRelease:
-    """One release.
+    """Show a release, with the logs of its seal.
 
     Raises
     ------
     NotFoundError: there is no such release.
-    RefusedError: it is not as it was frozen, or a newer goldgrade froze it.
+    RefusedError: the release was altered, or a newer goldgrade froze it.
     """
     from curation.releases.verify import load_release  # a list of releases need not wait for Arrow
 
@@ -179,22 +177,17 @@ def show(store: Store, name: str) -> ShownRelease:
 
 
 def override_sentence(shown_release: ShownRelease) -> list[str]:
-    """That it was frozen against the gate, by whom and why; none of a release that was not."""
+    """Say that a release was frozen against the gate, by whom and why; empty for other releases."""
     if not (shown_release.mark and shown_release.override):
         return []
-    number = shown_release.override["by"]
+    number, reason = shown_release.override["by"], shown_release.override["reason"]
     who = "who judged nothing of this release" if number == NO_NUMBER else f"in the release: {number}"
     by = f"{shown_release.frozen_by} ({who})"
-    return [
-        (
-            f"{shown_release.name} was {shown_release.mark}. {by} gave this reason: "
-            f"“{shown_release.override['reason']}”"
-        )
-    ]
+    return [f"{shown_release.name} was {shown_release.mark}. {by} gave this reason: “{reason}”"]
 
 
 def export_table(cursor: Cursor, release_id: str) -> Table:
-    """Who exported a release's content, under whatever name of it, and without whose grades."""
+    """Make a table of the exports of a release's content, under any of its names."""
     rows = []
     for exported_at, exported_by, text in cursor.execute(_EXPORTS, [release_id]).fetchall():
         detail = json.loads(text)
@@ -205,16 +198,9 @@ def export_table(cursor: Cursor, release_id: str) -> Table:
 
 
 def release_table(releases: Sequence[ListedRelease]) -> Table:
-    """Releases with how often their sealed parts were seen."""
-    columns = (
-        "Name",
-        "Frozen (UTC)",
-        "By",
-        "Judged pairs",
-        "Seal opened",
-        "Sealed evaluations",
-        "Release id",
-    )
+    """Make a table of releases, with the numbers of openings and sealed evaluations."""
+    numbers = ("Judged pairs", "Seal opened", "Sealed evaluations")
+    columns = ("Name", "Frozen (UTC)", "By", *numbers, "Release id")
     rows = tuple((with_gate_override(release.name, release.mark), *release[1:-1]) for release in releases)
     return Table("Frozen gold sets", columns, rows)
 
@@ -222,7 +208,7 @@ def release_table(releases: Sequence[ListedRelease]) -> Table:
 def part_table(
     title: str, queries: Mapping[str, int], grades: Mapping[str, int], sealed: Collection[str]
 ) -> Table:
-    """The parts of a release."""
+    """Make a table of the parts of a release."""
     rows = (
         (part, count, grades[part], "sealed" if part in sealed else "")
         for part, count in sorted(queries.items())
@@ -231,7 +217,7 @@ def part_table(
 
 
 def opening_table(openings_of_seal: Sequence[Unsealing]) -> Table:
-    """Who had grades of sealed parts, and why."""
+    """Make a table of the openings of a seal: the person, the purpose and the reason."""
     rows = tuple(
         (opening.opened_at, opening.opened_by, opening.purpose, ", ".join(opening.parts), opening.reason)
         for opening in openings_of_seal
@@ -240,7 +226,7 @@ def opening_table(openings_of_seal: Sequence[Unsealing]) -> Table:
 
 
 def sealed_table(evaluations: Sequence[SealedEvaluation]) -> Table:
-    """Who evaluated what on sealed parts, with the figure of the first measure, and who was refused."""
+    """Make a table of sealed evaluations and refused requests, with the figure of the first measure."""
     columns = ("When (UTC)", "Who", "System", "Parts", "Shown", "Measure", "Value", "Reason")
     return Table("Sealed evaluations", columns, tuple(map(_sealed_row, evaluations)), words=True)
 
@@ -248,7 +234,5 @@ def sealed_table(evaluations: Sequence[SealedEvaluation]) -> Table:
 def _sealed_row(row: SealedEvaluation) -> tuple[object, ...]:
     measure, figure = next(iter(row.shown.items()), ("–", {"value": None}))
     shown = "refused" if row.refused else "one rounded figure" if row.rounded else "all figures"
-    return (
-        *(row.evaluated_at, row.evaluated_by, row.system, ", ".join(row.parts)),
-        *(shown, measure, figure["value"], row.reason or "–"),
-    )
+    request = (row.evaluated_at, row.evaluated_by, row.system, ", ".join(row.parts))
+    return (*request, shown, measure, figure["value"], row.reason or "–")

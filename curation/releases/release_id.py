@@ -16,12 +16,12 @@ from curation.core.digests import canonical_json
 
 
 def release_id_of(sums: Mapping[str, str]) -> str:
-    """The id of a release from part → SHA-256."""
+    """Compute the id of a release from part → SHA-256."""
     return hashlib.sha256(canonical_json(sorted(sums.items())).encode("utf-8")).hexdigest()
 
 
 def rounded(value: Any) -> Any:
-    """The value with all floats at six significant digits: the last ones are the machine's, not ours."""
+    """Round all floats of a value to six significant digits; further digits differ between machines."""
     if isinstance(value, float):
         return float(f"{value:.6g}")
     if isinstance(value, Mapping):

@@ -1,8 +1,8 @@
-"""Frozen releases as the project stores them: a row for each name, their manifests, and their documents.
+"""Frozen releases as the project stores them: a row for each name, with its manifest, and the documents.
 
-With each part's SHA-256 the manifest keeps a CRC-32 of every line: with it an alteration can be named to
-the line. The manifest also names the versions that froze the release, which are not part of the id, and has a
-sum of itself and of the other columns: name, time and who froze it.
+The manifest has the SHA-256 of each part and a CRC-32 of each line, which shows the first altered line. The
+manifest also names the versions of the packages that froze the release, which are not part of the id. It has
+a sum of its own fields and of the other columns: the name, the time, and the person who froze the release.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ FORMAT = 2
 NOT_COUNTED = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 SUFFIX, FORMER_SUFFIX = ".goldgrade", ".goldset"
-"""What the names of packed releases end with."""
+"""Endings of the names of packed releases, today's and the former."""
 NO_NUMBER = "somebody who judged nothing of this release"
 _WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
 Table = list[dict[str, Any]]
 """The rows of a part."""
 PartRows = Table | PartText
-"""The rows of a part of a release that is made: a list where there are few."""
+"""The rows of a part of a draft: a list where there are few rows."""
 
 
 class ReleaseRow(NamedTuple):
-    """A release by its name; `manifest` is JSON."""
+    """A release under its name; `manifest` is JSON."""
 
     name: str
     release_id: str
@@ -48,7 +48,7 @@ class ReleaseRow(NamedTuple):
 def without_relevant(
     queries: Iterable[Mapping[str, Any]], qrels: Iterable[Mapping[str, Any]], relevant_grade: int
 ) -> list[str]:
-    """The ids of a release's queries that have no relevant document."""
+    """List the ids of a release's queries that have no relevant document."""
     relevant = {row["query_id"] for row in qrels if row["grade"] >= relevant_grade}
     return [row["query_id"] for row in queries if row["query_id"] not in relevant]
 
@@ -56,7 +56,7 @@ def without_relevant(
 def signed_row(
     name: str, release_id: str, manifest: Mapping[str, Any], frozen_at: datetime, frozen_by: str
 ) -> ReleaseRow:
-    """The row of a release; its manifest has the SHA-256 of the canonical JSON of all the rest as `sum`."""
+    """Make the row of a release; `sum` in its manifest is the SHA-256 of the canonical JSON of the rest."""
     rest = {key: value for key, value in manifest.items() if key != "sum"}
     whole = canonical_json([name, release_id, rest, frozen_at.isoformat(), frozen_by])
     signed = rest | {"sum": hashlib.sha256(whole.encode("utf-8")).hexdigest()}
@@ -64,13 +64,13 @@ def signed_row(
 
 
 def list_releases(cursor: Cursor) -> list[ReleaseRow]:
-    """All releases in the order of freezing; times do not count, because a clock may step back."""
+    """Read all releases in the order of freezing; times do not count, because a clock may step back."""
     sql = "SELECT name, release_id, manifest, frozen_at, frozen_by FROM releases ORDER BY rowid"
     return fetch(cursor, ReleaseRow, sql)
 
 
 def released_queries(store: Store) -> dict[str, list[str]]:
-    """Release id → its queries, of all releases, for a draw that leaves them out."""
+    """Read the queries of all releases: release id → query ids, for a draw that leaves them out."""
     with store.reading() as cursor:
         return {
             release_id: [row["query_id"] for row in read_part(cursor, release_id, "queries")]
@@ -79,17 +79,17 @@ def released_queries(store: Store) -> dict[str, list[str]]:
 
 
 def is_file(reference: str) -> bool:
-    """Whether a release is named by a file, not by its name or id."""
+    """Say whether a reference is a file, not a name or id of a release."""
     return "/" in reference or os.sep in reference or reference.endswith((SUFFIX, FORMER_SUFFIX))
 
 
 def begins_id(reference: str) -> bool:
-    """Whether it can be the beginning of a release id, long enough to be meant so."""
+    """Say whether a reference can be the beginning of a release id, with at least six digits."""
     return re.fullmatch(r"[0-9a-f]{6,64}", reference) is not None
 
 
 def graded_pairs(row: ReleaseRow) -> int | None:
-    """How many grades a release has by its manifest; None if that was altered, which verifying says."""
+    """Read the number of a release's grades from its manifest; None if the manifest was altered."""
     try:
         return int(json.loads(row.manifest)["parts"]["qrels"]["lines"])
     except (ValueError, KeyError, TypeError):
@@ -97,26 +97,26 @@ def graded_pairs(row: ReleaseRow) -> int | None:
 
 
 def half_judged(row: ReleaseRow) -> int:
-    """How many of its grades rested on fewer opinions than were planned, as far as it says."""
+    """Read the number of grades with fewer opinions than were planned; 0 if the manifest was altered."""
     try:
         return int(json.loads(row.manifest).get("half_judged", 0))
     except (ValueError, AttributeError, TypeError):
-        return 0  # altered: verifying says so
+        return 0
 
 
 def half_judged_sentence(count: int) -> list[str]:
-    """What readers of a release with so many half-judged grades must know; nothing for 0."""
+    """Return a sentence about the number of half-judged grades; empty for 0."""
     verb = "has" if count == 1 else "have"
-    return [f"{count:,} of these grades {verb} fewer opinions than were planned."] * bool(count)
+    return [f"{count:,} of these grades {verb} fewer opinions than were planned."] if count else []
 
 
 def find_release(cursor: Cursor, name: str) -> ReleaseRow:
-    """The release of that name, or the first one whose id is that or begins so.
+    """Find the release of that name, or else the first release whose id begins with it.
 
     Raises
     ------
-    InputError: releases of several ids begin so.
-    NotFoundError: it does not exist; names those there are.
+    InputError: several ids begin with the name.
+    NotFoundError: there is no such release; the refusal lists the existing names.
     """
     releases = {row.name: row for row in list_releases(cursor)}
     if name in releases:
@@ -128,18 +128,18 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
         if len(of_id) > 1:
             named = ", ".join(sorted(f"{row.name} ({row.release_id[:16]}…)" for row in of_id.values()))
             raise InputError(
-                f"{len(of_id)} releases have an id that begins with {name}: {named}. Give more of it."
+                f"{len(of_id)} releases have an id that begins with {name}: {named}. Give more digits."
             )
         if of_id:
             return next(iter(of_id.values()))
-    names = list(releases)
-    have = f"It has {', '.join(names)}." if names else "It has none yet."
-    command = "" if names else "`goldgrade freeze NAME` makes one."
-    raise NotFoundError(f"The project has no release {name!r}. {have}", command=command)
+    if not releases:
+        command = "`goldgrade freeze NAME` makes a release."
+        raise NotFoundError(f"The project has no release {name!r}. It has no release yet.", command=command)
+    raise NotFoundError(f"The project has no release {name!r}. It has {', '.join(releases)}.")
 
 
 def pinned_documents(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
-    """The documents of these ids and content hashes, None if the project no longer has one; in batches."""
+    """Walk through the documents of these ids and content hashes; None where the project lost the text."""
     import pyarrow as pa
 
     for batch in batched(versions.items()):

@@ -1,4 +1,4 @@
-"""What people ask of a release: to freeze one, and to export it for other tools."""
+"""Requests of a release: to freeze the current labels, and to export a release for other tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from curation.core.operation import option
 
 @dataclass(frozen=True)
 class FreezeRequest:
-    """A release of what is graded now; see `freeze.freeze`."""
+    """A request to freeze the current grades; see `freeze.freeze`."""
 
     name: str = ""
     allow_disputed: bool = option(
@@ -18,18 +18,18 @@ class FreezeRequest:
     allow_changed: bool = option(
         False,
         "Keep grades of another version",
-        "Keep grades of another version of their document. The release marks them. Else they are "
-        "left out and counted.",
+        "Keep grades of another version of their document. The release marks them. Without this option they "
+        "are left out and counted.",
     )
     only_complete: bool = option(
         False,
         "Only pairs with all their votes",
-        "Leave pairs out that lack an opinion. What counts is who was asked about them in a round.",
+        "Leave pairs out that lack the opinion of somebody who was asked about them in a round.",
     )
     share: str | None = option(
         None,
         "Documents that share a grade",
-        "Documents that share a grade: identical. These have the same title and body. The "
+        "Rule by which documents share a grade. The rule 'identical' means the same title and body. The "
         "release names the rule and marks these grades.",
         flag="--share-grades",
         unset="each document its own",
@@ -37,26 +37,26 @@ class FreezeRequest:
     override: str | None = option(
         None,
         "Why you freeze against the gate",
-        "Why labels are frozen without the agreement of the gate. The release carries it for good.",
+        "Reason to freeze labels without the agreement that the gate demands. The release keeps the reason.",
         unset="refuse",
     )
     seal: tuple[str, ...] = option(
         (),
         "Parts to seal as well",
-        "Part to seal besides test. Its grades leave only with a reason, which is logged. Repeatable.",
-        unset="test alone, where there is one",
+        "Part to seal besides test. People get its grades only for a reason, which is logged. Repeatable.",
+        unset="only the part test",
     )
     reason: str | None = option(
         None,
         "Why sealed queries are in an open part",
-        "Why queries that a release seals are in an open part. It is logged.",
+        "Why queries that a release seals are in an open part. The reason is logged.",
         unset="refuse",
     )
 
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """A release for other tools; see `export.export`."""
+    """A request to export a release for other tools; see `export.export`."""
 
     name: str = ""
     format: str = "beir"
@@ -66,7 +66,7 @@ class ExportRequest:
         "Parts to include",
         "Part whose grades are written. Repeatable.",
         flag="--part",
-        unset="all; in some formats those not sealed",
+        unset="all parts; in some formats all parts that are not sealed",
     )
     without_grades: tuple[str, ...] = option(
         (), "Parts without grades", "Part whose grades are not written. Repeatable.", unset="none"
@@ -74,18 +74,18 @@ class ExportRequest:
     reason: str | None = option(
         None,
         "Reason for opening the test grades",
-        "Why grades of sealed parts are exported. It is logged with name and time.",
+        "Why grades of sealed parts are exported. The reason is logged with name and time.",
         unset="refuse",
     )
     unjudged: bool = option(
         False,
         "Write candidates without a grade, too, as -1",
-        "Write candidates without a grade, too, as -1. Formats of TREC alone take it.",
+        "Also write candidates without a grade, as -1. Only formats of TREC take this option.",
     )
     negatives: int = option(
         5,
         "Hard negatives for each positive",
-        "Most hard negatives for each positive, in triplets.",
+        "The most hard negatives for each positive, in triplets.",
         least=1,
         most=1_000,
     )

@@ -1,4 +1,4 @@
-"""How many searches an evaluated query represents.
+"""Search weights: the number of searches that an evaluated query represents.
 
 A query counts as often as it was asked, over its probability of being evaluated: the probability of being
 drawn, times the share of its stratum's drawn queries that are evaluated (Särndal, Swensson & Wretman 1992,
@@ -18,12 +18,13 @@ from curation.core.statistics.arrays import Floats
 def search_weights(
     strata: Sequence[str], traffic: Floats, probability: Floats, drawn: Mapping[str, int]
 ) -> Floats:
-    """The weights of Q evaluated queries, shape (Q,); NaN where one was not drawn.
+    """Compute the weights of Q evaluated queries, shape (Q,); NaN for a query that was not drawn.
 
     Parameters
     ----------
-    traffic, probability: how often it was asked, and its chance of being drawn; NaN where it was not drawn.
-    drawn: stratum → queries that the sample drew, evaluated or not.
+    traffic: how often each query was asked; NaN where the query was not drawn.
+    probability: the probability of being drawn; NaN where the query was not drawn.
+    drawn: stratum → number of queries that the sample drew, evaluated or not.
     """
     evaluated = Counter(strata)
     share = np.array([evaluated[name] / max(drawn.get(name, 0), 1) for name in strata])

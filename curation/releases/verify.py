@@ -1,7 +1,7 @@
-"""Frozen releases as everybody reads them, and the verification of every byte against its sums.
+"""Frozen releases as all rooms read them, and the verification of every byte against its sums.
 
-All content of a release is read through `load_release`, so that no altered release is used, and none that a
-newer goldgrade froze. It takes a release by its name, its id, the beginning of that, or its file.
+All content of a release is read through `load_release`, which refuses an altered release, and a release of a
+newer goldgrade. It takes the name of a release, its id, the beginning of its id, or its file.
 """
 
 from __future__ import annotations
@@ -34,30 +34,31 @@ from curation.store.release_parts import PartSum, PartText, read_parts
 
 MAX_PROBLEMS = 20
 OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
-"""Parts that hold no grade of a pair: their altered lines are shown. Other parts show only the ids."""
+"""Parts without grades, whose altered lines are shown. Altered lines of other parts show only their ids."""
 ROW_ALTERED = (
-    "what is stored next to the content was altered: the name, when and by whom it was frozen, the gate or "
-    "the versions"
+    "the record of the release was altered: its name, the time and person of the freeze, the gate, or the "
+    "versions"
 )
 
 
-def altered_sentences(what: str, problems: Sequence[str], altered: int) -> list[str]:
-    """That something was altered, and the first problems."""
+def altered_sentences(name: str, problems: Sequence[str], altered: int) -> list[str]:
+    """Say that a release or export was altered, and list the first problems."""
     more = altered - len(problems)
     further = [f"  … and {more:,} more"] if more > 0 else []
-    return [f"{what} was ALTERED:", *(f"  {problem}" for problem in problems), *further]
+    return [f"{name} was ALTERED:", *(f"  {problem}" for problem in problems), *further]
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What was looked at, and what is not as it was frozen.
+    """The result of a verification.
 
     Attributes
     ----------
-    intact: nothing was altered.
-    problems: a sentence for each altered part, naming its first altered line, and for each altered document
-        (the first `MAX_PROBLEMS`; `altered` counts all).
-    lacking: parts whose rows about sealed queries are not in the file, so that the id cannot be computed.
+    intact: whether nothing was altered.
+    altered: number of all problems.
+    problems: the first `MAX_PROBLEMS` problems: a sentence for each altered part, with its first altered
+        line, and for each altered document.
+    lacking: parts without the rows of sealed queries in the file, so that their sums cannot be computed.
     """
 
     name: str
@@ -71,13 +72,13 @@ class Verified:
 
     @property
     def sentences(self) -> list[str]:
-        """Whether it is intact; else what was altered."""
+        """Say whether the release is intact, or list the problems."""
         if not self.intact:
             return altered_sentences(self.name, self.problems, self.altered)
         counts = f"{pluralize(self.parts, 'part')} and {pluralize(self.documents, 'document')}"
         lacking = (
-            f"Without the rows of sealed queries in {', '.join(self.lacking)}: of these parts the id cannot "
-            "be computed again, and their other rows have the sums of who packed them. All else makes the id."
+            f"The file lacks the rows of sealed queries in {', '.join(self.lacking)}. So the release id does "
+            "not prove these parts; their other rows agree with the sums of the packed file."
         )
         return [
             f"{self.name} is intact: {counts} are as frozen.",
@@ -88,9 +89,9 @@ class Verified:
 
 @dataclass(frozen=True)
 class FrozenRelease:
-    """A release whose content is as it was frozen; `texts` is part → text.
+    """A release that was not altered; `texts` is part → text.
 
-    file: where it is no project's; it may lack the grades of some parts.
+    file: the packed release, which may lack the grades of some parts; None for a release of the project.
     """
 
     row: ReleaseRow
@@ -99,28 +100,27 @@ class FrozenRelease:
 
     @property
     def closed_queries(self) -> set[str]:
-        """The queries of parts whose grades the file does not have."""
+        """The queries of parts whose grades are not in the file."""
         if self.file is None:
             return set()
         return {row["query_id"] for row in self.walk("queries") if row["part"] not in self.file.with_grades}
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """Document id → content hash of the version that is pinned, by id."""
+        """The content hash of each document's pinned version, by document id."""
         return {row["document_id"]: row["content_hash"] for row in self.walk("documents")}
 
     def documents(
         self, store: Store, ids: Collection[str] | None = None
     ) -> Iterator[tuple[str, Document | None]]:
-        """Each document as it is pinned, or some of them by id, from the project or the file; None if the
-        project no longer has it."""
+        """Walk through the pinned documents, all or some by id; None where the project no longer has one."""
         chosen = self.versions
         if ids is not None:
             chosen = {name: chosen[name] for name in sorted(ids) if name in chosen}
         return pinned_documents(store, chosen) if self.file is None else self.file.documents(chosen)
 
     def rows(self, part: str) -> Table:
-        """The rows of a part; none where it has no such part.
+        """Read the rows of a part; empty where the release has no such part.
 
         Raises
         ------
@@ -129,94 +129,89 @@ class FrozenRelease:
         return list(self.walk(part))
 
     def walk(self, part: str) -> Iterator[dict[str, Any]]:
-        """The rows of a part one by one, for parts with a row for each judgment, grade or candidate.
+        """Walk through the rows of a part, for parts with a row for each judgment, grade or candidate.
 
         Raises
         ------
-        RefusedError: as `rows`, once the row is reached.
+        RefusedError: as `rows`, when the wrong row is reached.
         """
         try:
             yield from self.texts.get(part, PartText())
         except ValueError:
             raise RefusedError(
-                f"The part {part!r} of the release {self.row.name!r} agrees with its sum, yet it is not "
-                "JSON: it was not written by goldgrade. Freeze again under another name."
+                f"The part {part!r} of the release {self.row.name!r} agrees with its sum, but is not JSON: "
+                "goldgrade did not write it. Freeze again under another name."
             ) from None
 
     @cached_property
     def header(self) -> dict[str, Any]:
-        """What the release says about itself."""
+        """The first row of the release, which describes it."""
         return self.rows("release")[0]
 
     @property
     def mark(self) -> str | None:
-        """That it was frozen against the gate, where it was."""
+        """The mark of a release that was frozen against the gate; None for other releases."""
         return gate_override_of(self.header)
 
 
 def load_release(store: Store, name: str | FrozenRelease) -> FrozenRelease:
-    """Read a release to use its content; the documents that it pins are not looked at.
+    """Read a release to use its content, without a check of the documents that it pins.
 
     Parameters
     ----------
-    name: or its id, the beginning of that, its file, or the release itself, where it was read before.
-        For a file no project is needed, and none is opened.
+    name: the name of the release, its id, the beginning of its id, its file, or a release that was read
+        before. A file needs no project, and no project is opened.
 
     Raises
     ------
-    InputError: the file cannot be read, or an address is given.
+    InputError: the file cannot be read, or the name is an address.
     NotFoundError: there is no such release.
-    RefusedError: it is not as it was frozen, or a newer goldgrade froze it.
+    RefusedError: the release was altered, or a newer goldgrade froze it.
     """
     if isinstance(name, FrozenRelease):
         return name
-    release = _resolved(store, name)
+    release = _read_unchecked(store, name)
     if release.file is None and (problems := _part_problems(release.row, release.texts)):
         raise RefusedError(
             f"The release {name!r} is not as it was frozen: {problems[0]}.",
-            command=f"`goldgrade verify {name}` names everything.",
+            command=f"`goldgrade verify {name}` lists all problems.",
         )
     refuse_other_form(release)
     return release
 
 
-def _resolved(store: Store, reference: str) -> FrozenRelease:
-    """The release that is meant, as it is: of a file or of the project."""
+def _read_unchecked(store: Store, reference: str) -> FrozenRelease:
+    """Read a release of a file or of the project, without a check of its sums."""
+    if "://" in reference:
+        raise InputError(
+            f"{reference.partition('?')[0]} is an address, and goldgrade does not download releases. "
+            "Download the file, compare its SHA-256 with the SHA-256 that packing the release printed, and "
+            "name the file."
+        )
     if is_file(reference):
-        return _of_file(reference)
+        file = PackedRelease(Path(reference))
+        return FrozenRelease(file.row, file.texts, file)
     with store.reading() as cursor:
         row = find_release(cursor, reference)
         return FrozenRelease(row, read_parts(cursor, row.release_id))
 
 
-def _of_file(reference: str) -> FrozenRelease:
-    if "://" in reference:
-        raise InputError(
-            f"{reference.partition('?')[0]} is an address: releases are not fetched any more. Download the "
-            "file, compare its SHA-256 with the one that packing the release printed, and name the file."
-        )
-    file = PackedRelease(Path(reference))
-    return FrozenRelease(file.row, file.texts, file)
-
-
 def refuse_other_form(release: FrozenRelease) -> None:
-    """Stop where another goldgrade froze the release: what its content means is not known here.
+    """Refuse a release of a different goldgrade, because the meaning of its content is not known here.
 
     Raises
     ------
-    RefusedError: it did, or the release does not say what it is.
+    RefusedError: a different goldgrade froze the release, or the release does not name its form.
     """
     name, header = release.row.name, release.rows("release")
     format = header[0].get("format") if header and isinstance(header[0], dict) else None
     if not isinstance(format, int):
-        raise RefusedError(
-            f"The release {name!r} does not say in which form its content is; nothing was done."
-        )
+        raise RefusedError(f"The release {name!r} does not name the form of its content; nothing was done.")
     if format != FORMAT:
         which = "a newer" if format > FORMAT else "an older"
         raise RefusedError(
-            f"The release {name!r} was frozen by {which} goldgrade (form {format} of the content; this one "
-            f"reads {FORMAT}). Use that goldgrade."
+            f"The release {name!r} was frozen by {which} goldgrade (form {format} of the content; this "
+            f"goldgrade reads form {FORMAT}). Use that goldgrade."
         )
 
 
@@ -234,8 +229,8 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
 def verified_and_opened(
     store: Store, name: str, progress: Progress = silent
 ) -> tuple[Verified, FrozenRelease]:
-    """As `verify`, with the release for use where it is intact: its parts are read once for both."""
-    release = _resolved(store, name)
+    """Verify a release as `verify`, and return the release as well, so that its parts are read once."""
+    release = _read_unchecked(store, name)
     file = release.file
     problems = _part_problems(release.row, release.texts) if file is None else file.problems()
     if not problems:
@@ -258,53 +253,40 @@ def verified_and_opened(
 def _part_problems(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[str]:
     sums_now = {part: text.sums for part, text in texts.items()}
     unchanged = release_id_of({part: sums.sha256 for part, sums in sums_now.items()}) == row.release_id
-    expected = _expected(row)
+    try:
+        manifest: Any = json.loads(row.manifest)
+        expected = {part: PartSum(**sums) for part, sums in manifest["parts"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        expected = {}
     if expected == sums_now:
         if not unchanged:
             return [f"the release id {row.release_id} is not the id of the content and the manifest"]
-        return [] if _row_as_frozen(row) else [ROW_ALTERED]
+        signed = signed_row(row.name, row.release_id, manifest, row.frozen_at, row.frozen_by)
+        return [] if signed == row else [ROW_ALTERED]
     if unchanged:
         return ["the manifest was altered; the content still has the release's id"]
     problems = [f"the part {part!r} is missing" for part in sorted(expected.keys() - sums_now.keys())]
     problems += [f"the part {part!r} was added" for part in sorted(sums_now.keys() - expected.keys())]
     for part in sorted(sums_now.keys() & expected.keys()):
         if sums_now[part] != expected[part]:
-            problems.append(
-                f"the part {part!r} was altered: {_difference(part, texts[part], expected[part])}"
-            )
+            difference = _first_difference(part, texts[part], expected[part])
+            problems.append(f"the part {part!r} was altered: {difference}")
     return problems
 
 
-def _expected(row: ReleaseRow) -> dict[str, PartSum]:
-    """What the manifest says; nothing where it is no longer a manifest."""
-    try:
-        manifest: Any = json.loads(row.manifest)
-        return {part: PartSum(**sums) for part, sums in manifest["parts"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return {}
+def _first_difference(part: str, text: PartText, expected: PartSum) -> str:
+    """Say where the part begins to differ.
 
-
-def _row_as_frozen(row: ReleaseRow) -> bool:
-    """Whether name, time, person, gate and versions are what was written."""
-    manifest: dict[str, Any] = json.loads(row.manifest)
-    return signed_row(row.name, row.release_id, manifest, row.frozen_at, row.frozen_by) == row
-
-
-def _difference(part: str, text: PartText, expected: PartSum) -> str:
-    """Where the part begins to differ.
-
-    A line that may have a grade is shown by its ids only, because sealed grades are read with a reason only.
+    A line that may have a grade is shown without it, because people read sealed grades only for a reason.
     """
-    lines, sums_now = list(text.lines()), _line_sums(text.sums)
-    sums = _line_sums(expected)
-    count = (
-        ""
-        if len(lines) == len(sums)
-        else f" (it has {pluralize(len(lines), 'line')}, frozen were {len(sums):,})"
-    )
+    lines = list(text.lines())
+    sums_now, sums = _line_sums(text.sums), _line_sums(expected)
+    count = ""
+    if len(lines) != len(sums):
+        count = f" (the part has {pluralize(len(lines), 'line')}, and was frozen with {len(sums):,})"
     for number, (line, sum_now, known) in enumerate(zip(lines, sums_now, sums, strict=False), 1):
         if sum_now != known:
-            return f"line {number:,} is the first that differs{count}: {_describe_line(part, line)}"
+            return f"line {number:,} is the first line that differs{count}: {_describe_line(part, line)}"
     return f"its end differs{count}"
 
 
@@ -320,14 +302,14 @@ def _describe_line(part: str, line: str) -> str:
         pair = [f"{name} {row[name]!r}" for name in ("query_id", "document_id") if name in row]
     except (ValueError, TypeError):
         pair = []
-    return ", ".join([*pair, "the rest is not shown, as it may hold sealed grades"])
+    return ", ".join([*pair, "the rest is not shown because it may have sealed grades"])
 
 
 def _document_problems(release: FrozenRelease, store: Store, progress: Progress) -> list[str]:
     problems, versions = [], release.versions
     for number, (document_id, document) in enumerate(release.documents(store), 1):
         if document is None:
-            problems.append(f"the document {document_id!r} is gone from the project")
+            problems.append(f"the project no longer has the document {document_id!r}")
         elif (document.document_id, content_hash_of(document)) != (document_id, versions[document_id]):
             problems.append(f"the document {document_id!r} was altered")
         progress("verifying documents", number, len(versions))

@@ -1,4 +1,4 @@
-"""Verification of an exported folder: every file against the manifest."""
+"""Verification of an exported folder: each file is compared with the manifest."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from curation.releases.verify import MAX_PROBLEMS, altered_sentences
 
 @dataclass(frozen=True)
 class VerifiedExport:
-    """What became of an exported folder.
+    """The result of the verification of an exported folder.
 
     Attributes
     ----------
-    name, release_id, format: as the manifest says; None if it cannot be read.
-    files: files that the manifest names.
-    altered: files that are not as they were written.
-    problems: a sentence each (the first `MAX_PROBLEMS`).
+    name, release_id, format: fields of the manifest; None if the manifest cannot be read.
+    files: number of files that the manifest names.
+    altered: number of files that were altered, added or are missing.
+    problems: the first `MAX_PROBLEMS` problems, a sentence each.
     """
 
     out: Path
@@ -37,7 +37,7 @@ class VerifiedExport:
 
     @property
     def sentences(self) -> list[str]:
-        """Whether it is intact; else what was altered."""
+        """Say whether the folder is intact, or list the problems."""
         if not self.intact:
             return altered_sentences(str(self.out), self.problems, self.altered)
         files = pluralize(self.files, "file")
@@ -52,7 +52,7 @@ def verify_export(out: Path) -> VerifiedExport:
 
     Raises
     ------
-    InputError: there is no such folder, or it has no manifest or cannot be read.
+    InputError: there is no such folder, the folder has no manifest, or a file cannot be read.
     """
     path = out / MANIFEST
     if not path.is_file():
@@ -61,7 +61,7 @@ def verify_export(out: Path) -> VerifiedExport:
         manifest, problem = read_manifest(path.read_bytes())
         problems = {MANIFEST: problem} if problem else {}
         if manifest is not None:
-            problems |= _against_manifest(out, manifest["files"])
+            problems |= _problems_of_files(out, manifest["files"])
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=out) from error
     known = manifest or {}
@@ -78,8 +78,8 @@ def verify_export(out: Path) -> VerifiedExport:
     )
 
 
-def _against_manifest(out: Path, files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """File → what is wrong with it by the manifest's sums."""
+def _problems_of_files(out: Path, files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return file → problem, by the sums of the manifest."""
     problems = {}
     for name, entry in files.items():
         path = out / name

@@ -16,7 +16,7 @@ from curation.operations.jobs import jobs_of
 from curation.people.seal_access import openings
 from curation.releases.card import card_text
 from curation.releases.release_rows import find_release
-from curation.releases.seal import monthly_limit
+from curation.releases.sealed_log import monthly_limit
 from curation.releases.verify import load_release
 from curation.splits.certificate import read_certificate
 from curation.splits.request import SplitRequest
@@ -135,7 +135,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     field(refused, "Reason for opening the test grades").input("evaluation of May")
     press(project, refused, "Prepare the export", "Releases")
     page = shown("Export")
-    assert "With the sealed grades of test, which is logged" in html(page)
+    assert "The export has the sealed grades of test, which is logged" in html(page)
     assert "Download v1-beir.zip" in html(page)
     with project.reading() as cursor:
         taken = openings(cursor, find_release(cursor, "v1").release_id)

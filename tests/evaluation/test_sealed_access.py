@@ -19,7 +19,7 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of_runs
 from curation.evaluation.scoring.system_runs import RunSource
 from curation.releases.overview import releases, show
-from curation.releases.seal import monthly_limit, query_values, set_monthly_limit
+from curation.releases.sealed_log import monthly_limit, query_values, set_monthly_limit
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import Ranked, evaluated_project, ranked, sealed_queries, write_run

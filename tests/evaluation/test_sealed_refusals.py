@@ -31,7 +31,7 @@ from curation.ingest.importers.reference_answers import import_answers
 from curation.labeling.imported import add_judgments
 from curation.operations.project import init_project
 from curation.releases.overview import show
-from curation.releases.seal import set_monthly_limit
+from curation.releases.sealed_log import set_monthly_limit
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store

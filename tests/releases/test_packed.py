@@ -117,7 +117,7 @@ def test_an_export_of_a_file_is_that_of_the_project_but_for_its_card(
         if path.name != "manifest.json":
             other = tmp_path / "True" / path.relative_to(tmp_path / "False")
             assert path.read_bytes() == other.read_bytes()
-    assert "without what people said of 30 sealed queries" in (tmp_path / "True" / "README.md").read_text()
+    assert "without the judgments of 30 sealed queries" in (tmp_path / "True" / "README.md").read_text()
 
 
 def test_sealed_grades_are_not_in_the_file_and_who_wants_them_is_told_so(
@@ -148,7 +148,7 @@ def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log(
     release = goldgrade.release(whole.file, nowhere.path)
     assert release.qrels("dev")
     for taken in (lambda: release.qrels("test"), lambda: release.export("csv", tmp_path / "csv")):
-        with pytest.raises(goldgrade.Error, match="says why, which a packed release cannot log"):
+        with pytest.raises(goldgrade.Error, match="gives a reason, which a packed release cannot log"):
             taken()
     assert release.qrels("test", reason="archive") == goldgrade.release("v1", project.store.path).qrels(
         "test", reason="compared with the file"
@@ -200,7 +200,7 @@ def test_a_beginning_that_several_ids_have_is_refused(tmp_path: Path) -> None:
 
 def test_another_file_is_never_replaced(project: Project, tmp_path: Path) -> None:
     (tmp_path / "mine.goldgrade").write_text("mine")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists already"):
         pack_release(project.store, "v1", tmp_path / "mine.goldgrade")
     assert (tmp_path / "mine.goldgrade").read_text() == "mine"
 

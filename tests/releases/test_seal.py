@@ -96,7 +96,7 @@ def test_grades_of_the_test_part_need_a_reason_in_every_format(
 
 @pytest.mark.parametrize("reason", ["", " \n"])
 def test_an_empty_reason_is_none(gold: Store, tmp_path: Path, reason: str) -> None:
-    with pytest.raises(RefusedError, match="Who takes them says why"):
+    with pytest.raises(RefusedError, match="A person who takes them gives a reason"):
         export(gold, "v1", "csv", tmp_path / "out", reason=reason)
 
 
@@ -184,7 +184,7 @@ def test_the_log_is_written_before_the_first_file(
 
     monkeypatch.setitem(FORMATS, "csv", replace(FORMATS["csv"], write=writer))
     with pytest.raises(
-        InputError, match=r"nothing was left: No space.*the seal was opened.*stays in the log"
+        InputError, match=r"no file was left: No space.*The opening of the seal stays in the log"
     ):
         export(gold, "v1", "csv", tmp_path / "out", reason="the May report")
     assert seen == [["the May report"]]
@@ -210,7 +210,7 @@ def test_a_disk_that_fills_up_leaves_no_half_of_an_export(
     monkeypatch.setitem(FORMATS, format, replace(FORMATS[format], write=on_a_full_disk))
     exports = tmp_path / "exports"
     exports.mkdir()
-    with pytest.raises(InputError, match="could not be written, and nothing was left: "):
+    with pytest.raises(InputError, match="could not be written, and no file was left: "):
         export(gold, "v1", format, exports / "out", reason="to test it")
     assert not list(exports.iterdir())
 

@@ -61,8 +61,8 @@ def test_an_altered_line_that_holds_grades_is_named_and_not_shown(
 ) -> None:
     alter_text(frozen, part, lambda text: text.replace(known, other))
     (problem,) = verify(frozen, "v1").problems
-    assert f"the part {part!r} was altered: line 1 is the first that differs" in problem
-    assert problem.endswith("the rest is not shown, as it may hold sealed grades")
+    assert f"the part {part!r} was altered: line 1 is the first line that differs" in problem
+    assert problem.endswith("the rest is not shown because it may have sealed grades")
     assert '"' not in problem
     assert ("query_id 'q-" in problem) is (part != "split")
 
@@ -94,7 +94,7 @@ def test_an_altered_document_is_named_whatever_field_it_is(
 
 def test_a_lost_document_is_named(frozen: Store, alter: Callable[..., None]) -> None:
     alter("DELETE FROM documents WHERE document_id = 'router-1'")
-    assert verify(frozen, "v1").problems == ("the document 'router-1' is gone from the project",)
+    assert verify(frozen, "v1").problems == ("the project no longer has the document 'router-1'",)
 
 
 def test_a_lost_an_added_and_a_shortened_part_are_named(frozen: Store, alter: Callable[..., None]) -> None:
@@ -104,7 +104,7 @@ def test_a_lost_an_added_and_a_shortened_part_are_named(frozen: Store, alter: Ca
     assert verify(frozen, "v1").problems == (
         "the part 'guides' is missing",
         "the part 'extra' was added",
-        "the part 'queries' was altered: its end differs (it has 7 lines, frozen were 8)",
+        "the part 'queries' was altered: its end differs (the part has 7 lines, and was frozen with 8)",
     )
 
 
@@ -134,7 +134,7 @@ def test_what_stands_beside_the_content_is_covered(
     alter(f"UPDATE releases SET {change}")
     name = "v2" if change.startswith("name") else "v1"
     (problem,) = verify(frozen, name).problems
-    assert problem.startswith("what is stored next to the content was altered: the name, when and by whom")
+    assert problem.startswith("the record of the release was altered: its name, the time and person")
 
 
 def test_an_altered_release_id_is_found(frozen: Store, alter: Callable[..., None]) -> None:
@@ -166,7 +166,7 @@ def test_any_single_character_of_any_part_is_found_on_its_line(frozen: Store, da
     finally:
         alter_text(frozen, part, lambda _: text)
     line = text[:place].count("\n") + 1
-    assert problem.startswith(f"the part {part!r} was altered: line {line} is the first that differs")
+    assert problem.startswith(f"the part {part!r} was altered: line {line} is the first line that differs")
 
 
 def test_the_command_exits_with_1_when_something_was_altered(

@@ -29,7 +29,7 @@ from curation.evaluation.scoring.measure_names import further_measures
 from curation.evaluation.scoring.system_runs import ADD_TOPICS
 from curation.operations.jobs.files import discard, uploads_folder
 from curation.releases.export.trec import release_topics
-from curation.releases.seal import left_this_month
+from curation.releases.sealed_log import left_this_month
 from curation.store import Store, utc_now
 
 USUAL_FACETS = ("stratum", "tag")

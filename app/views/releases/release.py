@@ -37,7 +37,7 @@ from curation.releases.overview import releases as listed_releases
 from curation.releases.overview import show as show_release
 from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.releases.requests import ExportRequest
-from curation.releases.seal import monthly_limit, sealed_evaluations, set_monthly_limit
+from curation.releases.sealed_log import monthly_limit, sealed_evaluations, set_monthly_limit
 from curation.releases.verify import Verified, load_release, verify
 from curation.splits.certificate import shown_certificate
 from curation.splits.certificate_page import certificate_page

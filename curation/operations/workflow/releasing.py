@@ -20,7 +20,7 @@ from curation.releases.release_rows import (
     half_judged_sentence,
     list_releases,
 )
-from curation.releases.seal import SealedEvaluation, sealed_evaluations
+from curation.releases.sealed_log import SealedEvaluation, sealed_evaluations
 from curation.store import Cursor
 
 PART = {"stage": "Re-label"}

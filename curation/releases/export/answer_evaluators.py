@@ -26,7 +26,7 @@ def _format(
     of_question: Callable[[Mapping[str, Any], str | None, Sequence[Document]], dict[str, Any]],
     ending: str = ".jsonl",
 ) -> ExportFormat:
-    """A format with an object for each question of a part: an array where files end in .json."""
+    """Make a format with an object for each question of a part: an array in .json, lines in .jsonl files."""
 
     def write(folder: Path, source: ExportSource) -> Written:
         def lines(part: str) -> Iterable[str]:

@@ -1,10 +1,10 @@
-"""The formats beir and leaderboard: BEIR's folder, as its GenericDataLoader reads it.
+"""The formats beir and leaderboard: a folder for BEIR's GenericDataLoader.
 
     corpus.jsonl, queries.jsonl, qrels/<part>.tsv, qrels/<part>.jsonl, evidence.jsonl
 
-MTEB and `datasets` take the same folder by its README.md. Their qrels are qrels/<part>.jsonl, the same rows:
-in a table without types an id such as 007 is read as the number 7. The format leaderboard is the folder
-without the grades of sealed parts: it can be given to anybody.
+MTEB and `datasets` take the same folder by its README.md. They read the qrels from qrels/<part>.jsonl, which
+has the same rows: in a table without types, an id such as 007 becomes the number 7. The format leaderboard is
+the folder without the grades of sealed parts, which can be given to anybody.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ QRELS = ("query-id", "corpus-id", "score")
 
 
 def write_beir(folder: Path, source: ExportSource) -> Written:
-    """Queries of all parts, and the grades that the source has."""
+    """Write the corpus, the queries of all parts, and the grades of the source."""
     of_query, of_document = source.prefixes
     corpus = (
         {

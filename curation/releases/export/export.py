@@ -1,10 +1,10 @@
 """Exports: a release written for other tools, with a README and a manifest of every file's sum.
 
-An export is made from frozen content that was verified first. It is written into a folder next to its place
-and moved there when it is whole, so that a half-written one is never found. Grades of sealed parts pass the
-seal (`seal`) before the first file is opened.
+An export is made from a release that was verified first. The files are written into a folder next to their
+place, and moved there when all are whole, so that nobody finds a half-written export. Grades of sealed parts
+pass the seal (`seal`) before the first file is opened.
 
-The manifest names the release, and how the export was written. README.md is the data-set card (`readme`).
+The manifest names the release and the options of the export. README.md is the data-set card (`readme`).
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from curation.store import COMMAND_LINE, Store, note_event
 from curation.store.staging import replace_folder, staged, sync_all
 
 LAYOUT = "3"
-"""Changes with the bytes that formats write of the same release. 3: each has a README with configs."""
+"""The version of the exports, which changes with the files of formats. 3: each has a README with configs."""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """An export as it was written.
+    """An export of a release.
 
     Attributes
     ----------
-    counts: documents, queries by part, and the grades that were written, by part.
-    without_grades: parts whose grades are not in it.
-    opening: who had sealed grades and why, as it was logged; None if none is in it.
-    ids: how ids were changed.
-    rows: file → rows, for formats whose rows are made from several grades.
+    counts: numbers of documents, of queries by part, and of written grades by part.
+    without_grades: parts whose grades are not in the export.
+    opening: the entry in the log about its sealed grades; None if the export has no sealed grades.
+    ids: changes of ids.
+    rows: file → number of rows, for formats that make a row from several grades.
     left_out: reason → number.
-    files: file → {sha256, bytes}, without the manifest itself.
-    mark: that the release was frozen against the gate, where it was.
+    files: file → {sha256, bytes}, without the manifest.
+    mark: the mark of a release that was frozen against the gate.
     """
 
     name: str
@@ -73,31 +73,33 @@ class Exported:
 
     @property
     def sentences(self) -> list[str]:
-        """What was written, with whose grades, and what was left out."""
+        """Say what was written, which grades the export has, and what was left out."""
         grades = pluralize(sum(self.counts["grades"].values()), "grade")
         files = pluralize(len(self.files) + 1, "file")
         remarks = [f"Exported {self.name} as {self.format}: {files}, {grades}."]
         remarks += gate_override_sentences(self.name, self.mark)
         if self.without_grades:
-            remarks.append(f"Without the grades of {', '.join(self.without_grades)}.")
+            remarks.append(f"The export lacks the grades of {', '.join(self.without_grades)}.")
         if self.opening is not None:
-            remarks.append(f"With the sealed grades of {', '.join(self.opening.parts)}, which is logged.")
+            parts = ", ".join(self.opening.parts)
+            remarks.append(f"The export has the sealed grades of {parts}, which is logged.")
         if self.ids.get("query_prefix"):
-            remarks.append("Queries and documents share ids: all got a prefix (see manifest.json).")
+            remarks.append("Queries and documents share ids, so all ids got a prefix (see manifest.json).")
         if self.ids.get("mapped"):
-            remarks.append(f"{self.ids['mapped']:,} ids hold white space and were encoded: see ids.tsv.")
+            remarks.append(f"{self.ids['mapped']:,} ids have white space and were encoded: see ids.tsv.")
         remarks += [f"{file}: {pluralize(rows, 'row')}." for file, rows in self.rows.items()]
         return [*remarks, *left_out_sentences(self.left_out)]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The files."""
+        """A table of the files."""
         rows = tuple((file, entry["bytes"], entry["sha256"]) for file, entry in self.files.items())
         return (Table(f"Exported {self.name} as {self.format}", ("file", "bytes", "sha256"), rows),)
 
 
-def _check(request: ExportRequest) -> None:
-    problems, format = out_of_bounds(ExportRequest, vars(request)), request.format
+def _check_request(request: ExportRequest) -> None:
+    format = request.format
+    problems = out_of_bounds(ExportRequest, vars(request))
     if format in GONE:
         problems.append(GONE[format])
     elif format not in FORMATS:
@@ -111,29 +113,30 @@ def _check(request: ExportRequest) -> None:
 
 
 def graded_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str, ...]:
-    """The splits whose grades are written, ordered, of a release with this header.
+    """Return the parts whose grades are written, in order, for a release with this header.
 
     Raises
     ------
-    InputError: the release has no such part, or the format never has grades of a sealed one that is named.
+    InputError: the release has no such part, or a sealed part is named and the format has no sealed grades.
     """
-    known, parts, format = header["queries"], request.parts, request.format
-    refuse_unknown_parts(known, parts)
-    refuse_unknown_parts(known, request.without_grades)
+    known, parts = header["queries"], request.parts
+    format = FORMATS[request.format]
+    refuse_unknown_parts(known, (*parts, *request.without_grades))
     sealed = sealed_parts(header)
     asked = sorted(set(parts).intersection(sealed))
-    if FORMATS[format].never_sealed and asked:
+    if format.never_sealed and asked:
         raise InputError(
-            f"The format {format} has no grades of sealed parts, and {asked[0]} is one. Choose beir for it."
+            f"The format {format.name} has no grades of sealed parts, and {asked[0]} is sealed. Choose the "
+            "format beir for this part."
         )
     chosen = set(parts or known)
-    if not parts and not FORMATS[format].sealed_by_default:
+    if not parts and not format.sealed_by_default:
         chosen -= set(sealed)
     return tuple(sorted(chosen.difference(request.without_grades)))
 
 
-def _write(source: ExportSource, out: Path, opening: Unsealing | None) -> Exported:
-    """Write the files next to their place and move them there when all are whole."""
+def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) -> Exported:
+    """Write the files next to their place, and move them there when all are whole."""
     try:
         private = not set(source.parts).isdisjoint(sealed_parts(source.release.header))
         with staged(out, private=private) as new:
@@ -142,23 +145,17 @@ def _write(source: ExportSource, out: Path, opening: Unsealing | None) -> Export
             write_readme(new, source, format, written)
             exported = _export_record(source, out, opening, written, new)
             _write_manifest(new, exported, source.request)
-            if private:
-                _keep_private(new)
+            for path in new.rglob("*") if private else ():
+                path.chmod(0o700 if path.is_dir() else 0o600)
             sync_all(new)
             replace_folder(new, out)
     except OSError as error:
         why = error.strerror or str(error)
-        logged = " That the seal was opened for it stays in the log." if opening else ""
+        logged = " The opening of the seal stays in the log." if opening else ""
         raise InputError(
-            f"the export could not be written, and nothing was left: {why}.{logged}", path=out
+            f"the export could not be written, and no file was left: {why}.{logged}", path=out
         ) from error
     return exported
-
-
-def _keep_private(folder: Path) -> None:
-    """Sealed grades are for the user who took them."""
-    for path in folder.rglob("*"):
-        path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def _export_record(
@@ -192,11 +189,8 @@ def _export_record(
 
 
 def _write_manifest(folder: Path, exported: Exported, request: ExportRequest) -> None:
-    """What is here and what of it is whole; who opened a seal is the project's to know, not the reader's."""
-    names = (
-        *("release_id", "name", "format", "licence", "counts", "without_grades", "ids", "rows"),
-        *("left_out", "files"),
-    )
+    """Write the manifest. It does not say who opened the seal, because only the project knows its people."""
+    names = "release_id name format licence counts without_grades ids rows left_out files".split()
     manifest = {name: getattr(exported, name) for name in names} | {
         "options": {"unjudged": request.unjudged, "negatives": request.negatives},
         "written_with": {"goldgrade": __version__, "exports": LAYOUT, "pyarrow": version("pyarrow")},
@@ -207,28 +201,26 @@ def _write_manifest(folder: Path, exported: Exported, request: ExportRequest) ->
 
 
 def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
-    """Only an empty place, or an export of this very release and format, may be written to."""
+    """Refuse a folder with other files than an export of the same release in the same format."""
     if not out.exists():
         return
     if not out.is_dir():
         raise InputError("is a file; expected a folder for the export", path=out)
-    existing = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    if not existing:
-        return
-    manifest: dict[str, Any] = {}
-    if MANIFEST in existing:
+    others = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+    if MANIFEST in others:
         try:
             manifest = dict(json.loads((out / MANIFEST).read_text(encoding="utf-8")))
         except (ValueError, TypeError):
             manifest = {}
-    same = (manifest.get("release_id"), manifest.get("format")) == (release_id, format)
-    files = manifest.get("files") if same else None
-    others = sorted(existing - set(files) - {MANIFEST} if isinstance(files, dict) else existing)
+        same = (manifest.get("release_id"), manifest.get("format")) == (release_id, format)
+        if same and isinstance(manifest.get("files"), dict):
+            others -= {*manifest["files"], MANIFEST}
     if others:
-        shown = [*others[:3], *(["…"] if others[3:] else [])]
+        first = sorted(others)[:3]
+        named = ", ".join(first if len(others) <= 3 else [*first, "…"])
         raise InputError(
-            f"holds {len(others):,} other files ({', '.join(shown)}); choose "
-            "an empty or new folder. Only an export of the same release in the same format is replaced.",
+            f"has {len(others):,} other files ({named}); choose an empty or new folder. An export replaces "
+            "only an export of the same release in the same format.",
             path=out,
         )
 
@@ -238,30 +230,30 @@ def export(
 ) -> Exported:
     """Write a release in one of `FORMATS` into the folder `out`.
 
-    An export of the same release in the same format is replaced; asked for the same, it has the same bytes.
-    Anything else in the folder is left alone, and refused. Why grades of sealed splits are taken is logged
-    before any of them is written.
+    An export of the same release in the same format is replaced; the same options give the same bytes. A
+    folder with other files is refused. The reason for taking sealed grades is logged before any of these
+    grades is written.
 
     Raises
     ------
-    InputError: no such format, split or option; the folder cannot be used or written.
+    InputError: no such format, part or option; the folder cannot be used or written.
     NotFoundError: there is no such release, or the project does not know the actor.
-    RefusedError: the release does not verify or a newer goldgrade froze it; sealed grades would be written
-        and no reason is given, or the actor is no lead; not one row could be written.
+    RefusedError: the release was altered, or a newer goldgrade froze it; sealed grades would be written
+        without a reason, or by somebody who is no lead; the export would have no row.
     """
-    _check(request)
+    _check_request(request)
     out = out.resolve()
     verified, release = verified_and_opened(store, request.name, progress)
     if not verified.intact:
         raise RefusedError(
             f"The release {request.name!r} is not as it was frozen and will not be exported: "
             f"{verified.problems[0]}.",
-            command=f"`goldgrade verify {request.name}` names everything.",
+            command=f"`goldgrade verify {request.name}` lists all problems.",
         )
     graded = graded_parts(request, release.header)
     _refuse_other_content(out, verified.release_id, request.format)
     opening = open_sealed(store, release, f"export as {request.format}", request.reason, actor, graded)
-    exported = _write(ExportSource(store, release, graded, request), out, opening)
+    exported = _write_export(ExportSource(store, release, graded, request), out, opening)
     if release.file is None:
         detail = {
             "name": request.name,

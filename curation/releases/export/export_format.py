@@ -1,4 +1,4 @@
-"""The record of an export format, and the record of what its writer did."""
+"""The record of an export format, and the result of its writer."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """What a writer did.
+    """The result of a writer.
 
     Attributes
     ----------
-    configs: config → split → file, as `datasets.load_dataset` takes the folder.
-    ids: how ids were changed.
-    rows: file → rows, for formats whose rows are made from several grades.
+    configs: config → split → file, by which `datasets.load_dataset` takes the folder.
+    ids: changes of ids.
+    rows: file → number of rows, for formats that make a row from several grades.
     left_out: reason → number.
-    loading: what the configs say besides, such as `csv_types`.
+    loading: further fields of the configs, such as `csv_types`.
     """
 
     configs: Mapping[str, Mapping[str, str]]
@@ -37,16 +37,16 @@ class ExportFormat:
 
     Attributes
     ----------
-    name: as `goldgrade export --format` names it.
-    write: writes its files into a folder.
-    note: what the help adds to the name in brackets.
-    readers: what reads it, as people choose by.
+    name: the name in `goldgrade export --format`.
+    write: the function that writes the files into a folder.
+    note: a remark that the help shows in brackets after the name.
+    readers: the tools that read the format, by which people choose.
     sealed_by_default: whether grades of sealed parts are written where no parts are named.
-    never_sealed: whether grades of sealed parts can be named at all.
-    takes_unjudged: whether it has a place for pairs without a grade.
+    never_sealed: whether the format refuses sealed parts that are named.
+    takes_unjudged: whether the format has a place for pairs without a grade.
     takes_negatives: whether each positive has hard negatives with it.
-    reading: for formats with the weights of the traffic, what the README's script reads of its files: the
-        columns query_id, doc_id, relevance and traffic_weight.
+    reading: for formats with the weights of the traffic, the lines of the README's script that read the
+        columns query_id, doc_id, relevance and traffic_weight from the files.
     """
 
     name: str
@@ -61,5 +61,5 @@ class ExportFormat:
 
     @property
     def help(self) -> str:
-        """The name, with its note."""
+        """The name for the help, with its note."""
         return f"{self.name} ({self.note})" if self.note else self.name

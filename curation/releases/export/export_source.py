@@ -1,4 +1,4 @@
-"""A release as the writers of exports need it, without the grades that are not to go out."""
+"""The rows of a release for the writers of exports, without the grades that nobody asked for."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from curation.store import Document, Store
 
 
 class Judged(NamedTuple):
-    """One grade, with its query's text and part.
+    """A grade, with the text and part of its query.
 
     Attributes
     ----------
     votes: grade → number of annotators, as JSON.
-    confidence: how sure the rule is of the grade; None if the rule is the majority.
-    evidence: start, end and quote of ranges of the document's body; None if the release has none at all.
+    confidence: the confidence of the grade by the rule of consensus; None if the rule is the majority.
+    evidence: start, end and quote of ranges of the document's body; None if the release has no evidence.
     """
 
     query_id: str
@@ -50,12 +50,12 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class ExportSource:
-    """The rows of a release, without the grades that were not asked for.
+    """The rows of a release, without the grades that nobody asked for.
 
     Attributes
     ----------
-    parts: parts of the split whose grades go out.
-    release: all of the release, for `export.full`, which leaves out by itself what was not asked for.
+    release: the whole release, for `export.full`, which leaves out sealed rows by itself.
+    parts: parts of the split whose grades are written.
     """
 
     store: Store
@@ -68,17 +68,17 @@ class ExportSource:
         """The queries of all parts."""
         return self.release.rows("queries")
 
-    def rows(self, table: str) -> Iterator[dict[str, Any]]:
-        """The rows of a table of the release that are about queries whose grades go out, one by one."""
-        return (row for row in self.release.walk(table) if row["query_id"] in self._open_queries)
+    def rows(self, part: str) -> Iterator[dict[str, Any]]:
+        """Walk through the rows of a part of the release about queries whose grades are written."""
+        return (row for row in self.release.walk(part) if row["query_id"] in self._open_queries)
 
     def documents(self, ids: Collection[str] | None = None) -> Iterator[Document]:
-        """All documents, or some of them by id, as the release pins them; read batch by batch."""
+        """Walk through all pinned documents, or some by id, batch by batch."""
         documents = self.release.documents(self.store, ids)
         return (document for _, document in documents if document is not None)
 
     def documents_by_id(self, ids: Iterable[str]) -> dict[str, Document]:
-        """Some of the documents by id."""
+        """Read some of the documents, by id."""
         return {document.document_id: document for document in self.documents(set(ids))}
 
     @cached_property
@@ -91,35 +91,34 @@ class ExportSource:
 
     @property
     def relevant_grade(self) -> int:
-        """The least grade of a relevant document."""
+        """The lowest grade of a relevant document."""
         return int(self._split["relevant_grade"])
 
     @property
     def near_duplicate(self) -> float:
-        """The least similarity (Jaccard of word shingles) of documents that count as the same, as the split
-        had it."""
+        """The least similarity (Jaccard of word shingles) of documents that the split takes for the same."""
         threshold = self._split.get("document_threshold")
         return float(threshold) if isinstance(threshold, int | float) else NEAR_DUPLICATE
 
     @cached_property
     def scale(self) -> dict[int, str]:
-        """Grade → name, of the guides that the pairs were judged with, ascending."""
+        """The name of each grade in the guides of the judgments, ascending."""
         grades = (grade for guide in self.release.walk("guides") for grade in guide["scale"])
         return dict(sorted({grade["value"]: grade["name"] for grade in grades}.items()))
 
     @cached_property
     def drawn(self) -> dict[str, int]:
-        """Stratum → queries that the sample drew; empty without a sample."""
+        """The number of queries that the sample drew, by stratum; empty without a sample."""
         strata = (stratum for sample in self.release.walk("sampling") for stratum in sample["report"])
         return {stratum["name"]: stratum["drawn"] for stratum in strata}
 
     @cached_property
     def part_of(self) -> dict[str, str]:
-        """Query id → part of the split."""
+        """The part of the split of each query."""
         return {query["query_id"]: query["part"] for query in self.queries}
 
     def judged(self, part: str | None = None) -> Iterator[Judged]:
-        """The grades, of one part or of all, by query and document id."""
+        """Walk through the grades, of one part or of all parts, by query and document id."""
         texts = {query["query_id"]: query["text"] for query in self.queries}
         for row in self.rows("qrels"):
             query_id = row["query_id"]
@@ -139,13 +138,15 @@ class ExportSource:
 
     @property
     def about_grades(self) -> tuple[str, ...]:
-        """What formats with columns have of a grade, as `Judged.about`: its evidence where there is any."""
+        """The columns of `Judged.about`, with evidence where the release has evidence."""
         return ("how", "votes", "confidence", *(["evidence"] if self._evidence else []))
 
     @cached_property
     def about(self) -> dict[str, dict[str, Any]]:
-        """Query id → its row, with `traffic_weight`: how many searches it represents where the queries of its
-        part are evaluated; None if it was not drawn."""
+        """The row of each query, with its `traffic_weight`; None for a query that was not drawn.
+
+        The weight is the number of searches that the query represents where its part is evaluated.
+        """
         about = {}
         for part in set(self.part_of.values()):
             rows = [query for query in self.queries if query["part"] == part]
@@ -160,19 +161,21 @@ class ExportSource:
 
     @property
     def above_lowest(self) -> int:
-        """The second grade of the scale, from which on evaluation takes documents for relevant."""
+        """The second grade of the scale, from which evaluation takes documents for relevant."""
         return list(self.scale)[1]
 
     @cached_property
     def with_relevant(self) -> dict[str, int]:
-        """Part → its queries with a relevant document, as evaluation takes them."""
+        """The number of queries with a relevant document in each part, by the rule of evaluation."""
         split_of = {row.query_id: row.part for row in self.judged() if row.grade >= self.above_lowest}
         return {part: sum(split == part for split in split_of.values()) for part in self.parts}
 
     def questions(self, part: str) -> Iterator[tuple[dict[str, Any], str | None, list[Document]]]:
-        """The queries of a part as benchmarks of answers take them: each with its first reference answer and
-        its relevant documents, best graded first. A grade of another version of a document makes none
-        relevant, because the text is not the one that was judged."""
+        """Walk through the queries of a part, each with its first reference answer and relevant documents.
+
+        The documents with the best grades come first. A grade on another version of a document makes no
+        document relevant, because people judged a different text.
+        """
         answers = {row["query_id"]: row["answers"][0] for row in self.release.walk("answers")}
         relevant: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for row in self.rows("qrels"):
@@ -187,17 +190,20 @@ class ExportSource:
                 yield query, answers.get(name), best
 
     def unjudged(self) -> list[tuple[str, str]]:
-        """(query id, document id) of candidates without a grade, ordered: they were never judged, or got no
-        grade (open dispute, nobody could tell, another version of the document)."""
+        """List (query id, document id) of the candidates without a grade, in order.
+
+        Nobody judged such a candidate, or it got no grade: a dispute is open, nobody could tell, or people
+        judged another version of the document.
+        """
         pairs = {(row["query_id"], row["document_id"]) for row in self.rows("candidates")}
         graded = {(row["query_id"], row["document_id"]) for row in self.rows("qrels")}
         return sorted(pair for pair in pairs - graded if pair[1] in self.release.versions)
 
     @cached_property
     def prefixes(self) -> tuple[str, str]:
-        """What queries' and documents' ids get in front, so that no id is both; nothing where no id is.
+        """The prefixes of the ids of queries and documents; empty where no query and document share an id.
 
-        BEIR's evaluator, and MTEB's where it is set to, drop a document whose id equals the query's.
+        The evaluator of BEIR drops a document that has the id of the query. So does MTEB's, by an option.
         """
         shared = not {query["query_id"] for query in self.queries}.isdisjoint(self.release.versions)
         return PREFIXES if shared else ("", "")

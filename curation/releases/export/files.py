@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
 ABOUT_QUERIES = ("stratum", "segment", "tags", "traffic", "inclusion_probability", "traffic_weight")
-"""What formats with columns have of a query, by `ExportSource.about`."""
+"""Columns about a query, from `ExportSource.about`."""
 TYPES = {
     **dict.fromkeys(("score", "relevance", "rating"), "int32"),
     "traffic": "int64",
@@ -23,22 +23,22 @@ TYPES = {
     "tags": "list<string>",
     "evidence": "ranges",
 }
-"""Column of a table → its type; of all others it is text."""
+"""Column of a table → its type; other columns are text."""
 
 
 def json_line(value: Any) -> str:
-    """JSON on one line, with real characters and keys in their order."""
+    """Write JSON on one line, with real characters and keys in their order."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """UTF-8, a line feed after each line, on every system."""
+    """Write lines in UTF-8, with a line feed after each line, on every system."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]], delimiter: str) -> None:
-    """A table with a header; fields are quoted where they need it."""
+    """Write a table with a header; fields are quoted where they need quotes."""
     with path.open("w", encoding="utf-8", newline="") as file:
         plain = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         quoted = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -52,7 +52,7 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
 def write_parquet(
     path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]], release_id: str | None = None
 ) -> None:
-    """A Parquet file, batch by batch; the release id is in the schema's metadata."""
+    """Write a Parquet file, batch by batch, with the release id in the schema's metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -71,12 +71,12 @@ def write_parquet(
 
 
 def types_of(columns: Iterable[str]) -> dict[str, str]:
-    """Column → type."""
+    """Return column → type."""
     return {name: TYPES.get(name, "string") for name in columns}
 
 
 def csv_types(columns: Iterable[str]) -> dict[str, Any]:
-    """What configs of CSV files say: else 007 is read as a number, and NA as nothing."""
+    """Return the types for the configs of CSV files, without which 007 becomes a number and NA a null."""
     types = [{"name": name, "dtype": kind} for name, kind in types_of(columns).items()]
     return {"keep_default_na": False, "features": types}
 
@@ -84,11 +84,13 @@ def csv_types(columns: Iterable[str]) -> dict[str, Any]:
 def write_evidence(
     folder: Path, source: ExportSource, query: Callable[[str], str], document: Callable[[str], str]
 ) -> dict[str, dict[str, str]]:
-    """evidence.jsonl, a range of a document's text a line; returns its config, none without evidence.
+    """Write evidence.jsonl, with a range of a document's text on each line, and return its config.
+
+    Without evidence there is no file and no config.
 
     Parameters
     ----------
-    query, document: how an id is written in this format.
+    query, document: return an id as this format writes it.
     """
     if "evidence" not in source.about_grades:
         return {}
@@ -104,15 +106,19 @@ def write_evidence(
 def write_parts(
     folder: Path, source: ExportSource, ending: str, lines: Callable[[str], Iterable[str]]
 ) -> dict[str, str]:
-    """A file of lines for each part, named by it; returns split → file."""
-    files = {split: f"{part}{ending}" for part, split in split_names(source.parts).items()}
-    for part, name in zip(source.parts, files.values(), strict=True):
-        write_lines(folder / name, lines(part))
-    return files
+    """Write a file of lines for each part, named after the part; returns split → file."""
+    for part in source.parts:
+        write_lines(folder / f"{part}{ending}", lines(part))
+    return files_of_parts(source, ending)
+
+
+def files_of_parts(source: ExportSource, ending: str) -> dict[str, str]:
+    """Return split → file, for files that are named after the parts."""
+    return {split: f"{part}{ending}" for part, split in split_names(source.parts).items()}
 
 
 def json_array(objects: Iterable[Any]) -> Iterator[str]:
-    """The lines of an array, an object on each."""
+    """Write the lines of an array, with an object on each line."""
     before = "["
     for row in objects:
         yield f"{before}{json_line(row)}"
@@ -121,7 +127,10 @@ def json_array(objects: Iterable[Any]) -> Iterator[str]:
 
 
 def split_names(parts: Iterable[str]) -> dict[str, str]:
-    """Part → a name that `datasets` takes for a split: letters, digits and underscores, each its own."""
+    """Return part → its name as a split of `datasets`, which takes letters, digits and underscores.
+
+    Different parts have different names.
+    """
     names: dict[str, str] = {}
     for part in parts:
         name = re.sub(r"\W", "_", part)

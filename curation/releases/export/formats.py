@@ -1,7 +1,8 @@
-"""The export formats: a file with its record each (several where rows are the same), and their order here.
+"""The export formats, in the order of the help.
 
-The bytes of an export depend only on the release and the options (Parquet files also on the version of
-pyarrow). The command line's help reads the records, so format modules import heavy packages where they write.
+A module has the record of a format, or the records of similar formats. The bytes of an export depend only on
+the release and the options (Parquet files also on the version of pyarrow). The command line's help reads the
+records, so format modules import heavy packages where they write.
 """
 
 from __future__ import annotations
@@ -28,4 +29,4 @@ GONE = {
     "ntuples": "the format ntuples is gone: write triplets, which has one negative in a row",
     "ranx": 'the format ranx is gone: write trec, and read it with ranx.Qrels.from_file(..., kind="trec")',
 }
-"""Format that went → which one to write."""
+"""Former format → the format to write instead."""

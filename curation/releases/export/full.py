@@ -1,12 +1,12 @@
-"""All that was frozen: each part of the release as one Parquet table, with the documents' texts and fields.
+"""The format full: each part of the release as one Parquet table, with the texts and fields of the documents.
 
-Queries whose grades are not asked for keep their texts, but nothing that people said about their pairs: no
-other part has a row about them, and no figure about their relevant documents is here. `release.json` has the
-sum of each part as it was frozen, which make the release id. A part that lacks rows also has the sum of the
-rows that are here. So anybody with all grades can compute the id again (`releases.packed`).
+A query whose grades nobody asked for keeps its text. No other part has a row about the query, and no figure
+rests on its relevant documents. `release.json` has the sum of each part as it was frozen, and these sums make
+the release id. A part that lacks rows also has the sum of its other rows. So anybody with all grades can
+compute the id again (`releases.packed`).
 
-A sum of few unknown grades can be guessed: who has all else of a release can try all grades of a handful of
-pairs, as with the release id itself.
+People can guess few unknown grades from a sum: somebody who has all other rows of a release can try all
+grades of a handful of pairs, as with the release id.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
 OF_RELEVANT = dict.fromkeys(("dispersion", "alignment", "cell"))
-"""Figures of a query's coverage that rest on which documents are relevant."""
+"""Figures of a query's coverage that depend on its relevant documents."""
 
 READING = """\
 gold = pd.read_parquet("queries.parquet").query("part == @sys.argv[1]")
@@ -39,7 +39,7 @@ gold = gold.rename(columns={"document_id": "doc_id", "grade": "relevance"})"""
 
 
 def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """The rows of a part without what people said of these queries' pairs."""
+    """Walk through the rows of a part, without the judgments of these queries' pairs."""
     for row in rows:
         if part == "split":
             yield _open_split(row, closed)
@@ -50,7 +50,7 @@ def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]
 
 
 def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
-    """The split with a certificate that names no document of these queries."""
+    """Return the row of the split with a certificate that names no document of these queries."""
     from curation.splits.certificate import parsed_certificate, without_sealed
 
     certificate = parsed_certificate(canonical_json(row), "The release")
@@ -58,7 +58,7 @@ def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
 
 
 def write_full(folder: Path, source: ExportSource) -> Written:
-    """A table for each part that has rows, and `release.json`."""
+    """Write a table for each part that has rows, and `release.json`."""
     closed = frozenset(name for name, part in source.part_of.items() if part not in source.parts)
     parts: dict[str, dict[str, Any]] = {}
     rows: dict[str, int] = {}
@@ -83,7 +83,7 @@ def write_full(folder: Path, source: ExportSource) -> Written:
 
 
 class _WholeDocuments:
-    """The rows of the part 'documents' with all fields of each document."""
+    """The rows of the part 'documents', with all fields of each document."""
 
     def __init__(self, source: ExportSource) -> None:
         self._source = source

@@ -1,7 +1,7 @@
 """The format hf: Parquet files that `datasets.load_dataset` and MTEB's retrieval loader take.
 
-It has three configs: `corpus` and `queries` with one split each, and `default` (the name under which MTEB
-looks for qrels) with a split for each part.
+The folder has three configs: `corpus` and `queries` with one split each, and `default` with a split for each
+part. MTEB looks for qrels under the name `default`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ READING = (
 
 
 def write_hf(folder: Path, source: ExportSource) -> Written:
-    """Corpus, queries of all parts, and the grades that the source has."""
+    """Write the corpus, the queries of all parts, and the grades of the source."""
     of_query, of_document = source.prefixes
     corpus = (
         (f"{of_document}{document.document_id}", document.title, document.body)

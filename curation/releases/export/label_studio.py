@@ -1,6 +1,6 @@
 """The format label-studio: a judged pair is a task, with its grade and evidence as an annotation.
 
-config.xml is the interface (https://labelstud.io/guide/tasks#Basic-Label-Studio-JSON-format). Offsets are
+config.xml is the interface (https://labelstud.io/guide/tasks#Basic-Label-Studio-JSON-format). Offsets count
 code points.
 """
 
@@ -22,7 +22,7 @@ _LABELS = f'<Labels name="evidence" toName="document"><Label value="{EVIDENCE}"/
 
 
 def write_label_studio(folder: Path, source: ExportSource) -> Written:
-    """The tasks of each part, and the interface."""
+    """Write the tasks of each part, and the interface."""
     write_lines(folder / "config.xml", _interface(source))
     splits = write_parts(folder, source, ".json", lambda part: json_array(_tasks(source, part)))
     return Written({"default": splits})

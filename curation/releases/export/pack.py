@@ -27,14 +27,14 @@ MODE = 0o100644 << 16
 
 
 def zip_name(name: str, format: str) -> str:
-    """What the file of a release in a format is called."""
+    """Return the name of the file of a release in a format."""
     return f"{name}{SUFFIX}" if format == FULL.name else f"{name}-{format}.zip"
 
 
 def export_zip(
     store: Store, request: ExportRequest, actor: str = COMMAND_LINE, progress: Progress = silent
 ) -> Exported:
-    """Export into a zip file in the request's folder, for this user alone; raises what `export` does."""
+    """Export into a zip file in the request's folder, which only this user can read; raises as `export`."""
     folder, is_packed = Path(request.folder), request.format == FULL.name
     whole = folder / f"{request.name}-{request.format}"
     try:
@@ -47,7 +47,7 @@ def export_zip(
 
 
 class PackedFile(NamedTuple):
-    """A packed release; `exported` is what is in it, and `sha256` is the file's sum."""
+    """A packed release, with the export in it; `sha256` is the sum of the file."""
 
     file: Path
     bytes: int
@@ -56,14 +56,17 @@ class PackedFile(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """The file, and whose grades are in it."""
+        """Say which file was written, and which sealed grades the file has."""
         exported = self.exported
         lines = [f"Packed {exported.name}: {self.file}, {self.bytes:,} bytes."]
         lines += gate_override_sentences(exported.name, exported.mark)
         if exported.without_grades:
-            lines.append(f"Without what people said of sealed pairs: {', '.join(exported.without_grades)}.")
+            lines.append(
+                f"The file lacks the judgments of sealed parts: {', '.join(exported.without_grades)}."
+            )
         if exported.opening is not None:
-            lines.append(f"With the sealed grades of {', '.join(exported.opening.parts)}, which is logged.")
+            parts = ", ".join(exported.opening.parts)
+            lines.append(f"The file has the sealed grades of {parts}, which is logged.")
         return [*lines, f"sha256: {self.sha256}", f"release id: {exported.release_id}"]
 
 
@@ -76,17 +79,17 @@ def pack_release(
     *,
     reason: str | None = None,
 ) -> PackedFile:
-    """Pack a release into one file, whole or not at all; raises what `export` does, too.
+    """Pack a release into one file, whole or not at all; also raises as `export`.
 
     Parameters
     ----------
-    file: by default it has the release's name and the beginning of its id. A packed file of the same release
-        is replaced.
-    reason: why what people said of sealed pairs is in it, too; it is logged.
+    file: the path of the file; by default the name of the release and the beginning of its id. A packed file
+        of the same release is replaced.
+    reason: the reason for packing the judgments of sealed parts, which is logged; None leaves them out.
 
     Raises
     ------
-    InputError: the file is another one, or cannot be written.
+    InputError: the path has a different file, or cannot be written.
     """
     release = load_release(store, name)
     if release.file is not None:
@@ -105,7 +108,7 @@ def pack_release(
             new.replace(file)
     except OSError as error:
         why = error.strerror or str(error)
-        raise InputError(f"could not be written, and nothing was left: {why}", path=file) from error
+        raise InputError(f"could not be written, and no file was left: {why}", path=file) from error
     return PackedFile(file, file.stat().st_size, sha256, exported)
 
 
@@ -116,7 +119,7 @@ def _refuse_other_file(file: Path, release_id: str) -> None:
         same = False
     if not same:
         raise InputError(
-            "is there already and is no packed file of this release: name another one", path=file
+            "exists already and is no packed file of this release: name a different file", path=file
         )
 
 

@@ -1,8 +1,8 @@
 """README.md of an export: the data-set card under front matter, and the rules of the figures.
 
-The words are in the template `readme.md`. The front matter names the files as configs, by which
+The template `readme.md` has the words. The front matter names the files as configs, by which
 `datasets.load_dataset` takes the folder. Each config names the release, because `datasets` would take two
-folders of one name for the same data.
+folders with the same name for the same data.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SIZES = (
 
 
 def write_readme(folder: Path, source: ExportSource, format: ExportFormat, written: Written) -> None:
-    """The card under its front matter, and the rules of the figures."""
+    """Write the card under its front matter, and the rules of the figures."""
     import yaml
 
     queries = Counter(source.part_of.values())
@@ -43,7 +43,7 @@ def write_readme(folder: Path, source: ExportSource, format: ExportFormat, writt
 
 
 def front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
-    """What a data-set card says to machines."""
+    """Return the front matter of the card, which machines read."""
     licence, row = source.request.licence, source.release.row
     named: dict[str, Any] = {"license": licence}
     if not _LICENCE.fullmatch(licence):

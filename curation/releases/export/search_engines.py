@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from curation.releases.export.export_format import ExportFormat, Written
 from curation.releases.export.files import (
     csv_types,
+    files_of_parts,
     json_array,
     json_line,
-    split_names,
     write_parts,
     write_table,
 )
@@ -32,11 +32,10 @@ METRIC = {"dcg": {"k": 10, "normalize": True}}
 
 
 def write_ratings(folder: Path, source: ExportSource) -> Written:
-    """A table for each part."""
-    files = {split: f"{part}.csv" for part, split in split_names(source.parts).items()}
-    for part, name in zip(source.parts, files.values(), strict=True):
-        write_table(folder / name, COLUMNS, (row[1:4] for row in source.judged(part)), ",")
-    return Written({"default": files}, loading=csv_types(COLUMNS))
+    """Write a table for each part."""
+    for part in source.parts:
+        write_table(folder / f"{part}.csv", COLUMNS, (row[1:4] for row in source.judged(part)), ",")
+    return Written({"default": files_of_parts(source, ".csv")}, loading=csv_types(COLUMNS))
 
 
 RATINGS = ExportFormat(
@@ -45,7 +44,7 @@ RATINGS = ExportFormat(
 
 
 def write_rank_eval(folder: Path, source: ExportSource) -> Written:
-    """A body for each part."""
+    """Write the body of a request for each part."""
 
     def body(part: str) -> Iterator[str]:
         yield f'{{"templates": [{json_line(TEMPLATE)}], "metric": {json_line(METRIC)}, "requests":'

@@ -1,7 +1,7 @@
 """The format trec: topics and qrels, as trec_eval and its relatives read them.
 
-Fields end at white space, so ids that have some are percent-encoded. The encoding covers the whole corpus,
-judged or not: a run over it is translated by the same table.
+Fields end at white space, so ids with white space are percent-encoded. The encoding covers the whole corpus,
+judged or not, so the same table translates the ids of a run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import split_names, write_evidence, write_lines, write_table
+from curation.releases.export.files import files_of_parts, write_evidence, write_lines, write_table
 from curation.store import Cursor
 from curation.store.release_parts import read_part
 
@@ -26,7 +26,7 @@ _SPACE = re.compile(r"[\s%]")
 
 
 def write_trec(folder: Path, source: ExportSource) -> Written:
-    """Topics of all parts and qrels; pairs without a grade as -1 where they are wanted."""
+    """Write the topics of all parts and the qrels, with pairs without a grade as -1 where they are wanted."""
     queries = without_space(query["query_id"] for query in source.queries)
     documents = without_space(source.release.versions)
     write_lines(folder / "topics.tsv", topic_lines(source.queries, queries))
@@ -43,27 +43,29 @@ def write_trec(folder: Path, source: ExportSource) -> Written:
     for part in source.parts:
         write_lines(folder / f"qrels.{part}.txt", lines(part))
     mapped = write_encoded(folder, query=queries, document=documents)
-    splits = {split: f"qrels.{part}.txt" for part, split in split_names(source.parts).items()}
+    splits = {split: f"qrels.{name}" for split, name in files_of_parts(source, ".txt").items()}
     configs = {"default": splits, "topics": {"topics": "topics.tsv"}}
     configs |= write_evidence(folder, source, queries.__getitem__, documents.__getitem__)
     return Written(configs, {"mapped": mapped})
 
 
 def topic_lines(queries: Iterable[Mapping[str, Any]], written: Mapping[str, str]) -> Iterator[str]:
-    """A line of id and text for each query of a release; `written` is id → what it is written as."""
+    """Write a line of id and text for each query of a release; `written` is id → its form in the file."""
     return (f"{written[query['query_id']]}\t{' '.join(query['text'].split())}" for query in queries)
 
 
 def release_topics(cursor: Cursor, release_id: str) -> str:
-    """The file of topics of a release: the queries of all its parts."""
+    """Make the file of topics of a release, with the queries of all its parts."""
     queries = list(read_part(cursor, release_id, "queries"))
-    return "".join(
-        f"{line}\n" for line in topic_lines(queries, without_space(query["query_id"] for query in queries))
-    )
+    ids = without_space(query["query_id"] for query in queries)
+    return "".join(f"{line}\n" for line in topic_lines(queries, ids))
 
 
 def without_space(ids: Iterable[str]) -> dict[str, str]:
-    """Id → id without white space. Once one id has some, '%' is encoded in all: no two can meet."""
+    """Return id → id without white space.
+
+    If any id has white space, '%' is encoded in all ids, so that different ids stay different.
+    """
     known = sorted(set(ids))
     if not any(re.search(r"\s", name) for name in known):
         return {name: name for name in known}
@@ -71,7 +73,7 @@ def without_space(ids: Iterable[str]) -> dict[str, str]:
 
 
 def write_encoded(folder: Path, **ids: Mapping[str, str]) -> int:
-    """ids.tsv: the ids of each kind that are written otherwise, if there are any; returns how many."""
+    """Write ids.tsv, with the ids of each kind that were encoded, if any; returns the number of these ids."""
     encoded = [
         (kind, written, original)
         for kind, known in ids.items()

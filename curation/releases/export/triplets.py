@@ -1,17 +1,17 @@
-"""Triplets, rows for training and testing encoders with sentence-transformers.
+"""The format triplets: rows for training and testing encoders with sentence-transformers.
 
-A negative is always a document that people graded below relevant, and that a system ranked for the query or
-that came with imported judgments; the best ranked come first. A random document of a pool is never a
-negative, nor is a document with nearly the text of a relevant one, whatever its grade. A text with several
-ids is written once. Grades of another version of a document are left out: the text that is written is not the
-one that was judged.
+A negative is a document that people graded below relevant, and that a system ranked for the query or that
+came with imported judgments; the best ranked documents come first. A random document of a pool is never a
+negative. Neither is a document with nearly the text of a relevant document, whatever its grade. A text with
+several ids is written once. Grades on another version of a document are left out, because people judged a
+different text.
 
     <part>.jsonl       anchor, positive, negative
     ids/<part>.jsonl   query_id, positive_id, negative_ids: the same rows in the same order
 
-A trainer takes every column for a text, so the ids have a file of their own. Where queries have filters, that
-file says which kind each negative is (negative_kinds). An outdated negative may be nearly a relevant text,
-but not the same.
+A trainer takes every column for a text, so the ids have a separate file. Where queries have filters, that
+file has the kind of each negative (negative_kinds). An outdated negative may have nearly the text of a
+relevant document, but not the same text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from curation.core.errors import RefusedError
 from curation.ingest.filters import OUTDATED, OUTSIDE
 from curation.negatives.hard_negatives import JUDGED
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import json_line, split_names, write_lines
+from curation.releases.export.files import files_of_parts, json_line, write_lines
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 CHANGED = "grade that was given on another version of its document"
 UNRANKED = "document graded below relevant that no system ranked"
-ALIKE = "document graded below relevant that is nearly the text of a relevant one"
-TWICE = "document graded below relevant whose text stands under another id already"
-SAME = "relevant document whose text stands under another id already"
+ALIKE = "document graded below relevant that has nearly the text of a relevant document"
+TWICE = "document graded below relevant whose text is there under another id"
+SAME = "relevant document whose text is there under another id"
 NO_POSITIVE = "query without a relevant document"
 NO_NEGATIVE = "query without a hard negative"
 
 
 def write_triplets(folder: Path, source: ExportSource) -> Written:
-    """Each relevant document with each of the best hard negatives, at most as many as are asked for.
+    """Write each relevant document with each of the best hard negatives, up to the number in the request.
 
     Raises
     ------
@@ -50,9 +50,9 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
     """
     left_out: Counter[str] = Counter()
     documents = source.documents_by_id({row["document_id"] for row in source.rows("qrels")})
-    queries = list(_usable(source, documents, left_out))
+    queries = list(_usable_queries(source, documents, left_out))
     texts = {query["query_id"]: query["text"] for query in source.queries}
-    kinds = _kinds(source)
+    kinds = _kinds_of_negatives(source)
     rows: dict[str, int] = {}
     (folder / "ids").mkdir()
     for part in source.parts:
@@ -75,18 +75,22 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
             for query_id, positive, negative in triplets
         )
         write_lines(folder / name, map(json_line, objects))
-        write_lines(folder / "ids" / name, (json_line(_ids(*row, kinds)) for row in triplets))
+        write_lines(folder / "ids" / name, (json_line(_ids_of_row(*row, kinds)) for row in triplets))
         rows[name] = len(triplets)
+    counts = dict(sorted((+left_out).items()))
     if not rows:
-        raise RefusedError(_nothing(source.parts, left_out))
-    splits = {
-        split: f"{part}.jsonl" for part, split in split_names(source.parts).items() if f"{part}.jsonl" in rows
-    }
+        reasons = "; ".join(f"{count:,} × {reason}" for reason, count in counts.items())
+        raise RefusedError(
+            f"The grades of {', '.join(source.parts) or 'no part'} make no row: "
+            f"{reasons or 'there is no grade'}. Negatives are documents that people graded below relevant, "
+            "and that a pool ranked or an import brought."
+        )
+    splits = {split: name for split, name in files_of_parts(source, ".jsonl").items() if name in rows}
     configs = {"default": splits, "ids": {split: f"ids/{name}" for split, name in splits.items()}}
-    return Written(configs, rows=rows, left_out=dict(sorted((+left_out).items())))
+    return Written(configs, rows=rows, left_out=counts)
 
 
-def _ids(
+def _ids_of_row(
     query_id: str, positive: str, negative: str, kinds: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
     row = {"query_id": query_id, "positive_id": positive, "negative_ids": [negative]}
@@ -95,8 +99,8 @@ def _ids(
     return row
 
 
-def _kinds(source: ExportSource) -> dict[str, dict[str, str]]:
-    """Query id → document id → which kind of negative it is, for the documents outside the query's filter."""
+def _kinds_of_negatives(source: ExportSource) -> dict[str, dict[str, str]]:
+    """Return query id → document id → kind of negative, for documents outside the filter of the query."""
     kinds: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for row in source.rows("qrels"):
         if row["how"] in (OUTSIDE, OUTDATED) and "version" not in row:
@@ -104,10 +108,10 @@ def _kinds(source: ExportSource) -> dict[str, dict[str, str]]:
     return kinds
 
 
-def _usable(
+def _usable_queries(
     source: ExportSource, documents: Mapping[str, Document], left_out: Counter[str]
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """The queries that make triplets, ordered: id, relevant documents by grade, hard negatives by rank."""
+    """Find the queries that make triplets, in order: id, relevant documents by grade, negatives by rank."""
     ranks = _best_ranks(source)
     by_query: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in source.rows("qrels"):
@@ -117,18 +121,12 @@ def _usable(
         left_out[CHANGED] += len(rows) - len(usable)
         relevant = [row["document_id"] for row in rows if row["grade"] >= source.relevant_grade]
         positives = _positives([row for row in usable if row["document_id"] in relevant], documents, left_out)
-        ranked = []
-        for row in usable:
-            rank = ranks.get((query_id, row["document_id"]))
-            if row["document_id"] in relevant:
-                continue
-            if rank is None:
-                left_out[UNRANKED] += 1
-            else:
-                ranked.append((rank, row["document_id"]))
+        others = [row["document_id"] for row in usable if row["document_id"] not in relevant]
+        ranked = [(ranks[query_id, name], name) for name in others if (query_id, name) in ranks]
+        left_out[UNRANKED] += len(others) - len(ranked)
         negatives = [document_id for _, document_id in sorted(ranked)]
         outdated = {row["document_id"] for row in usable if row["how"] == OUTDATED}
-        distinct = _distinct(negatives, relevant, outdated, documents, source, left_out)
+        distinct = _distinct_negatives(negatives, relevant, outdated, documents, source, left_out)
         if positives and distinct:
             yield query_id, positives, distinct
         else:
@@ -138,7 +136,7 @@ def _usable(
 def _positives(
     rows: Sequence[Mapping[str, Any]], documents: Mapping[str, Document], left_out: Counter[str]
 ) -> list[str]:
-    """The relevant documents, best graded first; each text once."""
+    """Return the relevant documents, best graded first, each text once."""
     of_text: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: (-row["grade"], row["document_id"])):
         of_text.setdefault(documents[row["document_id"]].text, row["document_id"])
@@ -146,7 +144,7 @@ def _positives(
     return list(of_text.values())
 
 
-def _distinct(
+def _distinct_negatives(
     negatives: Sequence[str],
     relevant: Sequence[str],
     outdated: Collection[str],
@@ -154,7 +152,7 @@ def _distinct(
     source: ExportSource,
     left_out: Counter[str],
 ) -> list[str]:
-    """The negatives that are neither nearly a relevant document nor each other's text."""
+    """Return the negatives that have neither nearly the text of a relevant document nor each other's text."""
     from curation.core.similarity.shingles import near_duplicate, word_shingles
 
     texts = {name: documents[name].text for name in (*relevant, *negatives)}
@@ -173,8 +171,10 @@ def _distinct(
 
 
 def _best_ranks(source: ExportSource) -> dict[tuple[str, str], float]:
-    """(query id, document id) → the best rank that any system of any pool gave it; infinite for one that came
-    with imported judgments alone."""
+    """Return (query id, document id) → the best rank that any system of any pool gave.
+
+    The rank is infinite for a document that only came with imported judgments.
+    """
     ranks: dict[tuple[str, str], float] = {}
     for row in source.rows("candidates"):
         rank = row["rank"] if row["pool_id"] is not None else inf if row["system"] == "imported" else None
@@ -182,15 +182,6 @@ def _best_ranks(source: ExportSource) -> dict[tuple[str, str], float]:
             pair = row["query_id"], row["document_id"]
             ranks[pair] = min(rank, ranks.get(pair, rank))
     return ranks
-
-
-def _nothing(parts: Sequence[str], left_out: Counter[str]) -> str:
-    reasons = "; ".join(f"{count:,} × {reason}" for reason, count in sorted((+left_out).items()))
-    return (
-        f"No row can be made of the grades of {', '.join(parts) or 'no part'}: "
-        f"{reasons or 'no grade is there'}. "
-        "Negatives are documents that people graded below relevant and a pool ranked, or an import brought."
-    )
 
 
 TRIPLETS = ExportFormat(

@@ -110,10 +110,10 @@ def test_an_export_of_the_same_release_is_replaced_and_mended(gold: Store, tmp_p
 def test_a_folder_with_anything_else_is_refused_and_left_alone(gold: Store, tmp_path: Path) -> None:
     out = tmp_path / "out"
     export(gold, "v1", "csv", out)
-    with pytest.raises(InputError, match=r"holds 3 other files \(README.md, manifest.json, qrels.csv\)"):
+    with pytest.raises(InputError, match=r"has 3 other files \(README.md, manifest.json, qrels.csv\)"):
         export(gold, "v1", "trec", out)
     (out / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"holds 1 other files? \(notes.txt\)"):
+    with pytest.raises(InputError, match=r"has 1 other files? \(notes.txt\)"):
         export(gold, "v1", "csv", out)
     assert (out / "notes.txt").read_text() == "mine"
     with pytest.raises(InputError, match="is a file; expected a folder"):

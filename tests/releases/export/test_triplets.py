@@ -97,10 +97,10 @@ def test_negatives_are_judged_ranked_and_in_the_order_of_rank(gold: Store, tmp_p
     ]
     assert sum(exported.rows.values()) == 7
     assert exported.left_out == {
-        "document graded below relevant that is nearly the text of a relevant one": 2,
+        "document graded below relevant that has nearly the text of a relevant document": 2,
         "document graded below relevant that no system ranked": 1,
-        "document graded below relevant whose text stands under another id already": 1,
-        "relevant document whose text stands under another id already": 1,
+        "document graded below relevant whose text is there under another id": 1,
+        "relevant document whose text is there under another id": 1,
     }
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert (manifest["left_out"], manifest["rows"]) == (exported.left_out, exported.rows)
@@ -116,7 +116,7 @@ def test_a_triplet_export_takes_at_most_as_many_negatives_as_are_wanted(gold: St
 
 
 def test_without_a_row_nothing_is_written_and_the_reasons_are_told(gold: Store, tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match=r"No row can be made of the grades of no part: no grade is there"):
+    with pytest.raises(RefusedError, match=r"The grades of no part make no row: there is no grade"):
         export(gold, "v1", "triplets", tmp_path / "out", without_grades=["dev", "train"])
     assert list(tmp_path.iterdir()) == []
 

@@ -1,0 +1,224 @@
+"""The log of sealed evaluations, and the number of them that each evaluator has in a month.
+
+A sealed part that everybody evaluates on becomes a part by which teams choose systems. So a sealed evaluation
+is logged, with the person and the reason, before anybody gets its figures, and every report says how many
+there were. A refused request is logged and counted in the same way, because a refusal also reveals something.
+
+Leads see all figures. Evaluators see one rounded figure of each system, a number of times a month for each
+part (`MONTHLY`, or the number that a lead chose). A part is counted by its name in all releases, because
+releases of one project share grades.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from curation.core.digests import digest
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import pluralize
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event
+from curation.store.settings import get_setting, put_setting
+
+MONTHLY = 10
+"""Sealed evaluations of one evaluator on one part in a month (UTC), unless a lead chose another number."""
+_SETTING = "sealed evaluations a month"
+
+
+class SealedEvaluation(NamedTuple):
+    """An evaluation of one system on sealed parts.
+
+    Attributes
+    ----------
+    name: the name of the release in the request.
+    parts: the sealed parts.
+    evaluated: all parts that were evaluated together.
+    system: the name of a run, or of a file of answers.
+    rounded: whether the person saw only one rounded figure.
+    figures: JSON, measure → value, low, high, n, judged; None if the request was refused.
+    refused: the sentence of the refusal; None if the request was met.
+    """
+
+    evaluation_id: str
+    release_id: str
+    name: str
+    parts: list[str]
+    evaluated: list[str]
+    system: str
+    of_answers: bool
+    rounded: bool
+    figures: str | None
+    reason: str
+    evaluated_by: str
+    evaluated_at: datetime
+    refused: str | None = None
+
+    @property
+    def shown(self) -> dict[str, dict[str, Any]]:
+        """The figure that was shown for each measure; empty where the request was refused."""
+        return {} if self.figures is None else dict(json.loads(self.figures))
+
+
+class SealedCount(NamedTuple):
+    """The number of evaluations of sealed parts, for the report of a further evaluation.
+
+    Attributes
+    ----------
+    evaluations: number of systems that were scored.
+    refused: number of systems whose request was refused.
+    people: number of people who asked.
+    left: number of evaluations that an evaluator has left this month; None for a lead.
+    """
+
+    parts: tuple[str, ...]
+    evaluations: int
+    refused: int
+    people: int
+    reason: str
+    left: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Say how often the parts were evaluated, and how many evaluations are left."""
+        parts = ", ".join(self.parts)
+        sentence = (
+            f"With this evaluation {parts} has {pluralize(self.evaluations, 'sealed evaluation')} and "
+            f"{pluralize(self.refused, 'refused request')}, by {pluralize(self.people, 'person', 'people')}. "
+            "The best of many systems was partly lucky."
+        )
+        if self.left is not None:
+            sentence += f" You have {pluralize(self.left, 'sealed evaluation')} of {parts} left this month."
+        return sentence
+
+
+def sealed_evaluations(cursor: Cursor, release_id: str) -> list[SealedEvaluation]:
+    """Read all sealed evaluations of a release's content, under any of its names, oldest first."""
+    sql = f"""
+        SELECT {", ".join(SealedEvaluation._fields)} FROM sealed_evaluations
+        WHERE release_id = ? ORDER BY rowid
+    """  # noqa: S608
+    return fetch(cursor, SealedEvaluation, sql, [release_id])
+
+
+def query_values(cursor: Cursor, evaluation_ids: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    """Read the values of queries by the first measure: evaluation id → query id → value, None without one."""
+    sql = """
+        SELECT evaluation_id, query_id, value FROM sealed_evaluation_values
+        WHERE evaluation_id IN (SELECT unnest(?::TEXT[])) ORDER BY ALL
+    """
+    values: dict[str, dict[str, float | None]] = {}
+    for evaluation_id, query_id, value in cursor.execute(sql, [list(evaluation_ids)]).fetchall():
+        values.setdefault(evaluation_id, {})[query_id] = value
+    return values
+
+
+def log_sealed_evaluation(
+    cursor: Cursor, rows: Sequence[SealedEvaluation], values: Sequence[Mapping[str, float | None]] = ()
+) -> SealedCount:
+    """Log the systems of one request, in a transaction before anybody gets their figures.
+
+    Parameters
+    ----------
+    rows: the evaluations; the log gives them their ids.
+    values: for each row the values of its queries by the first measure.
+    """
+    first = rows[0]
+    (number,) = cursor.execute("SELECT count(*) FROM sealed_evaluations").fetchall()[0]
+    ids = [
+        digest("sealed evaluation", number + offset, row.release_id, row.system, str(row.evaluated_at))
+        for offset, row in enumerate(rows)
+    ]
+    append_rows(
+        cursor,
+        "sealed_evaluations",
+        [row._replace(evaluation_id=name) for name, row in zip(ids, rows, strict=True)],
+    )
+    append_rows(
+        cursor,
+        "sealed_evaluation_values",
+        [
+            (name, *value)
+            for name, values_of_row in zip(ids, values, strict=False)
+            for value in values_of_row.items()
+        ],
+        ("evaluation_id", "query_id", "value"),
+    )
+    detail = {
+        "release": first.release_id,
+        "parts": first.parts,
+        "systems": [row.system for row in rows],
+        "reason": first.reason,
+        "refused": first.refused is not None,
+    }
+    record_event(cursor, "sealed evaluation", detail, first.evaluated_by)
+    return _count_evaluations(cursor, first)
+
+
+def _count_evaluations(cursor: Cursor, row: SealedEvaluation) -> SealedCount:
+    sql = """
+        SELECT count(*) FILTER (refused IS NULL), count(*) FILTER (refused IS NOT NULL),
+               count(DISTINCT evaluated_by)
+        FROM sealed_evaluations WHERE release_id = ? AND list_has_any(parts, ?::TEXT[])
+    """
+    done, refused, people = cursor.execute(sql, [row.release_id, row.parts]).fetchall()[0]
+    left = left_this_month(cursor, row.evaluated_by, row.parts, row.evaluated_at) if row.rounded else None
+    return SealedCount(tuple(row.parts), done, refused, people, row.reason, left)
+
+
+def left_this_month(cursor: Cursor, person: str, parts: Sequence[str], now: datetime) -> int:
+    """Count the sealed evaluations of these parts that an evaluator has left in the month (UTC) of `now`.
+
+    Refused requests under the same name from before the account was made do not count.
+    """
+    sql = """
+        SELECT count(*) FROM sealed_evaluations JOIN annotators a ON a.name = evaluated_by
+        WHERE evaluated_by = ? AND list_has_any(parts, ?::TEXT[]) AND evaluated_at >= a.added_at
+          AND date_trunc('month', evaluated_at) = date_trunc('month', ?::TIMESTAMP)
+    """
+    (taken,) = cursor.execute(sql, [person, list(parts), now]).fetchall()[0]
+    return max(0, monthly_limit(cursor) - int(taken))
+
+
+def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems: int, now: datetime) -> None:
+    """Refuse a request for more systems than the evaluator has sealed evaluations left this month.
+
+    Raises
+    ------
+    RefusedError: the request is for too many systems.
+    """
+    left = left_this_month(cursor, person, parts, now)
+    if left < systems:
+        raise RefusedError(
+            f"{person} has {pluralize(left, 'sealed evaluation')} of {', '.join(parts)} left this month, and "
+            f"this request is for {pluralize(systems, 'system')}. Each evaluator has {monthly_limit(cursor)} "
+            "a month for each sealed part, refused requests included. A lead can choose another number.",
+            command="`goldgrade releases --sealed-limit NUMBER` sets the number.",
+        )
+
+
+def monthly_limit(cursor: Cursor) -> int:
+    """Read how many sealed evaluations an evaluator has for each part in a month."""
+    return int(get_setting(cursor, _SETTING) or MONTHLY)
+
+
+def set_monthly_limit(store: Store, number: int, actor: str = COMMAND_LINE) -> None:
+    """Choose how many sealed evaluations each evaluator has for each part in a month.
+
+    Raises
+    ------
+    InputError: the number is below 0.
+    NotFoundError: the project does not know the actor.
+    RefusedError: the actor is no lead.
+    """
+    if number < 0:
+        raise InputError(f"{number} sealed evaluations a month: expected 0 or more.")
+    with store.transaction(appends=True) as cursor:
+        require_author(cursor, actor, "lead")
+        before = monthly_limit(cursor)
+        if before != number:
+            put_setting(cursor, _SETTING, str(number))
+            detail = {"before": before, "now": number}
+            record_event(cursor, "limit of sealed evaluations", detail, actor)
