@@ -20,10 +20,11 @@ from curation.core.reports.page import ShareCell, Table
 from curation.core.text import left_out_sentences, pluralize
 from curation.retrieval.embeddings import refuse_without_model
 from curation.splits.certificate import Certificate, without_sealed
+from curation.splits.current_split import current_parts
 from curation.splits.cuts import cut_lines
 from curation.splits.groups import LeakageGroup, group_sizes, largest_groups
 from curation.splits.request import SplitRequest
-from curation.splits.split import PreparedSplit, SplitReport, current_parts, make_split, prepare_split
+from curation.splits.split import PreparedSplit, SplitReport, make_split, prepare_split
 from curation.store import Cursor, Store, get_setting
 
 PREVIEW = "preview.json"

@@ -1,4 +1,4 @@
-"""Splits: a split is prepared, checked and stored, with its report; and the state of the current split.
+"""Splits: a split is prepared, checked and stored, with its report.
 
 The id of a split is the digest of everything that decides the split. So the same request on the same labels
 finds the split that is stored already, and adds nothing.
@@ -6,7 +6,6 @@ finds the split that is stored already, and adds nothing.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,9 +17,6 @@ from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.text import left_out_sentences, pluralize
 from curation.core.words import CUT, is_cut_otherwise
-from curation.guides.guide import current_guide
-from curation.ingest.importers.queries import active_queries
-from curation.labeling.consensus.consensus import read_consensus
 from curation.people.annotators import require_author
 from curation.retrieval.embedding_model import find_model
 from curation.splits.assignment import ALL, PartShare
@@ -42,18 +38,8 @@ from curation.splits.refusals import MAX_SMALL_GROUP, balance_problem, refuse_em
 from curation.splits.request import LARGEST_GROUP, SplitRequest, check_request
 from curation.splits.tie_data import with_tie_data
 from curation.splits.tie_kinds import KINDS
-from curation.splits.ties import Ties, find_edges, rule_parameters, rules_of
-from curation.store import (
-    COMMAND_LINE,
-    Cursor,
-    Store,
-    append_rows,
-    get_setting,
-    put_setting,
-    record_event,
-    utc_now,
-)
-from curation.store.documents import snapshot_versions
+from curation.splits.ties import Ties, find_edges, rule_parameters
+from curation.store import COMMAND_LINE, Store, append_rows, get_setting, put_setting, record_event, utc_now
 
 STORED_EDGES = "strongest spanning forest"
 
@@ -338,72 +324,3 @@ def _stored_parameters(
     if carried.parts:
         parameters["kept"] = {"releases": list(carried.releases), "queries": len(carried.parts)}
     return parameters
-
-
-@dataclass(frozen=True)
-class SplitState:
-    """The current split, and the queries that wait for a part.
-
-    Attributes
-    ----------
-    split_id: None if there is no split.
-    request: the fields of the split's request as JSON: parts (pairs in their order), seed, rules,
-        relevant_grade (None: every grade above the lowest), by_time and largest_group.
-    graded: number of queries with a grade on a document of the corpus.
-    waiting: number of graded queries that have no part.
-    """
-
-    split_id: str | None
-    request: dict[str, Any] | None
-    graded: int
-    waiting: int
-
-
-def split_state(store: Store) -> SplitState:
-    """Read the current split, and count the graded queries that have no part in it."""
-    with store.reading() as cursor:
-        split_id = get_setting(cursor, "split")
-        rows = cursor.execute(
-            "SELECT parameters, report FROM splits WHERE split_id = ?", [split_id]
-        ).fetchall()
-        graded = _graded_queries(cursor)
-        placed = current_parts(cursor)
-        usual = current_guide(cursor).values[1] if graded else None
-    waiting = len(graded.difference(placed))
-    if not rows:
-        return SplitState(None, None, len(graded), waiting)
-    parameters, report = json.loads(rows[0][0]), json.loads(rows[0][1])
-    return SplitState(split_id, _request_fields(parameters, report, usual), len(graded), waiting)
-
-
-def current_parts(cursor: Cursor) -> dict[str, str]:
-    """Read the parts of the current split: query id → part; empty without a split."""
-    sql = "SELECT query_id, part FROM split_assignments WHERE split_id = ?"
-    return dict(cursor.execute(sql, [get_setting(cursor, "split")]).fetchall())
-
-
-def _graded_queries(cursor: Cursor) -> set[str]:
-    """Read the ids of the queries that a split would take."""
-    pairs = [pair for pair in read_consensus(cursor).pairs if pair.grade is not None]
-    judged = sorted({pair.document_id for pair in pairs})
-    in_corpus = snapshot_versions(cursor, get_setting(cursor, "corpus"), judged)
-    graded = {pair.query_id for pair in pairs if pair.document_id in in_corpus}
-    return graded.intersection(query.query_id for query in active_queries(cursor))
-
-
-def _request_fields(
-    parameters: Mapping[str, Any], report: Mapping[str, Any], usual: int | None
-) -> dict[str, Any]:
-    """Return the fields of the request for a stored split; `usual`: the usual relevant grade."""
-    relevant, largest = parameters.get("relevant_grade"), parameters.get("largest_group")
-    parts = parameters["parts"]
-    shares = report.get("certificate", {}).get("shares", ())
-    recorded = [share["part"] for share in shares if share["dimension"] == ALL]  # in the order of the request
-    return {
-        "parts": [[part, parts[part]] for part in (recorded if set(recorded) == set(parts) else parts)],
-        "seed": parameters["seed"],
-        "rules": asdict(rules_of(parameters)),
-        "relevant_grade": None if relevant == usual else relevant,
-        "by_time": parameters.get("by_time", False),
-        "largest_group": None if largest == LARGEST_GROUP else largest,
-    }

@@ -96,7 +96,7 @@ def test_the_card_tells_how_queries_were_sampled(drawn: FrozenRelease) -> None:
     assert "Window of the log: from its beginning to its end (UTC)" in text
     assert "The log: 5 rows of 1 import, logged from 2026-01-02 10:00:00 to 2026-03-05 09:30:00." in text
     assert "Left out at import: 1 × empty query." in text
-    assert "Tags, of rules and people: entity 1" in text
+    assert "Tags that rules and people set: entity 1" in text
 
 
 def test_the_card_tells_who_labelled_by_number_and_under_which_guide(drawn: FrozenRelease) -> None:
@@ -111,7 +111,7 @@ def test_undefined_agreement_and_the_override_are_said_with_their_reasons(drawn:
     text = section(card_text(drawn), "Agreement")
     assert "| Krippendorff's alpha, ordinal | undefined: " in text
     assert "Demanded of ordinal alpha: 0.667; undefined" in text
-    assert "It was frozen against this demand by somebody who judged nothing of this release" in text
+    assert "The release was frozen against this demand by somebody who judged nothing of this release" in text
     assert "“one judge, said a1”" in text
 
 

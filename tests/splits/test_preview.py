@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import RefusedError
+from curation.splits.current_split import split_state
 from curation.splits.operations import parsed_preview, preview_json, preview_split
 from curation.splits.request import Rules, SplitRequest
-from curation.splits.split import make_split, split_state
+from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.gold_project import LEXICAL, PARTS, frozen_project, labelled
 from tests.support.projects import rows_of

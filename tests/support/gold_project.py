@@ -13,8 +13,9 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.imported import add_judgments
+from curation.splits.current_split import current_parts
 from curation.splits.request import Rules, SplitRequest
-from curation.splits.split import current_parts, make_split
+from curation.splits.split import make_split
 from curation.store import Store, utc_now
 from curation.store.rows import Query
 from tests.support.freezing import export as export_release

@@ -19,9 +19,9 @@ from curation.guides.guide import current_guide
 from curation.operations.jobs import Job
 from curation.operations.jobs.figures import figures_of
 from curation.releases.release_rows import list_releases
+from curation.splits.current_split import SplitState, split_state
 from curation.splits.operations import PREVIEW, SplitPreview, parsed_preview
 from curation.splits.request import Rules, SplitRequest, part_problems
-from curation.splits.split import SplitState, split_state
 from curation.splits.tie_data import known_keys
 
 PREVIEWING, STORING = "split preview", "split"

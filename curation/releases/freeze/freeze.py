@@ -23,8 +23,8 @@ from curation.people.annotators import require_author
 from curation.people.seal_access import unseal
 from curation.pooling.pool import read_texts
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.releases.coverage import coverage_tables, read_current_map
 from curation.releases.freeze.checklist import FreezeCheck, check_table, checklist, refuse_open
+from curation.releases.freeze.coverage_part import coverage_tables, read_current_map
 from curation.releases.freeze.draft import Override, ReleaseDraft, draft_of, header
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.sharing import check_rule, grade_outside, share_grades

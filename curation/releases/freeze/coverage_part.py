@@ -1,0 +1,131 @@
+"""The parts 'coverage' and 'query_coverage' of a release, measured by the coverage map of the project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from curation.core.characters import normalise_query
+from curation.core.errors import NotFoundError, RefusedError
+from curation.core.progress import Progress
+from curation.core.text import pluralize
+from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.measures import (
+    Clusters,
+    Cuts,
+    QueryShape,
+    Tertiles,
+    cell_of,
+    cuts_of,
+    query_shape,
+)
+from curation.queries.coverage.stored_map import IN_FORCE, map_in_force, matches_of, read_map
+from curation.releases.release_id import rounded
+from curation.releases.release_rows import PartRows
+from curation.store import Cursor, Store, get_setting
+
+
+def read_current_map(cursor: Cursor) -> CoverageMap | str | None:
+    """Read the map of the current corpus, or why it cannot be used; None if there never was a map."""
+    if get_setting(cursor, IN_FORCE) is None:
+        return None
+    try:
+        return read_map(cursor, map_in_force(cursor), all_partitions=False)
+    except RefusedError as error:
+        return str(error)
+
+
+def coverage_tables(
+    store: Store,
+    coverage_map: CoverageMap,
+    queries: PartRows,
+    qrels: PartRows,
+    relevant_grade: int,
+    progress: Progress,
+) -> tuple[str, dict[str, PartRows]]:
+    """Measure the coverage of queries with these grades; returns a sentence about it, and its tables.
+
+    Raises
+    ------
+    RefusedError: queries were not matched against the map yet, and its model cannot be loaded.
+    """
+    clusters = _clusters_of_queries(store, queries, coverage_map, progress)
+    shapes = _shapes_of_queries(qrels, relevant_grade, coverage_map, clusters)
+    spread, aligned = (cut and Tertiles(*map(rounded, cut)) for cut in cuts_of(shapes.values()))
+    cuts = (spread, aligned)
+    asked = frozenset().union(*clusters.values())
+    rows = [_query_row(query_id, clusters[query_id], shapes[query_id], cuts) for query_id in sorted(clusters)]
+    in_grid = sum(row["cell"] is not None for row in rows)
+    reached = len(asked.intersection(coverage_map.regions))
+    sentence = (
+        f"Coverage map {coverage_map.map_id[:12]}…: {sum(map(bool, clusters.values())):,} of "
+        f"{pluralize(len(clusters), 'query', 'queries')} are in a cluster, "
+        f"{reached:,} of {pluralize(len(coverage_map.regions), 'region')} "
+        f"have a query, and {pluralize(in_grid, 'query has', 'queries have')} a cell of the grid."
+    )
+    return sentence, {
+        "coverage": [_map_row(relevant_grade, coverage_map, asked, cuts)],
+        "query_coverage": rows,
+    }
+
+
+def _clusters_of_queries(
+    store: Store, queries: PartRows, coverage_map: CoverageMap, progress: Progress
+) -> dict[str, Clusters]:
+    texts = {row["query_id"]: normalise_query(row["text"]) for row in queries}
+    model = coverage_map.parameters["model"]
+    try:
+        matches = matches_of(store, coverage_map, set(texts.values()), model, progress)
+    except (NotFoundError, RefusedError) as error:
+        raise RefusedError(
+            "Queries of the release are not matched with the coverage map yet, and only its model "
+            f"{model} can match them: {error} Nothing was frozen. Measure coverage on a machine that has the "
+            "model.",
+            command="`goldgrade coverage` measures coverage.",
+        ) from error
+    return {query_id: coverage_map.clusters_of_query(matches[text]) for query_id, text in texts.items()}
+
+
+def _shapes_of_queries(
+    qrels: PartRows, relevant_grade: int, coverage_map: CoverageMap, clusters: dict[str, Clusters]
+) -> dict[str, QueryShape | None]:
+    """Return query id → dispersion and alignment, by the release's own grades.
+
+    The figures have the digits of the release, so that the figures and the boundaries determine the cell.
+    """
+    relevant: dict[str, list[Clusters]] = {query_id: [] for query_id in clusters}
+    for row in qrels:
+        if row["grade"] >= relevant_grade:
+            relevant[row["query_id"]].append(
+                coverage_map.clusters_of(coverage_map.of_documents.get(row["document_id"], ()))
+            )
+    shapes = {query_id: query_shape(asked, relevant[query_id]) for query_id, asked in clusters.items()}
+    return {query_id: shape and QueryShape(*map(rounded, shape)) for query_id, shape in shapes.items()}
+
+
+def _map_row(relevant_grade: int, coverage_map: CoverageMap, asked: Clusters, cuts: Cuts) -> dict[str, Any]:
+    kept = [cluster for cluster in coverage_map.clusters if cluster.is_region or cluster.number in asked]
+    spread, aligned = cuts
+    return {
+        "map_id": coverage_map.map_id,
+        "parameters": rounded(dict(coverage_map.parameters)),
+        "relevant_grade": relevant_grade,
+        "clusters": [
+            {
+                "number": cluster.number,
+                "name": cluster.name,
+                "documents": len(cluster.documents),
+                "region": cluster.is_region,
+            }
+            for cluster in kept
+        ],
+        "dispersion": spread and spread._asdict(),
+        "alignment": aligned and aligned._asdict(),
+    }
+
+
+def _query_row(query_id: str, clusters: Clusters, shape: QueryShape | None, cuts: Cuts) -> dict[str, Any]:
+    row: dict[str, Any] = {"query_id": query_id, "clusters": sorted(clusters)}
+    if shape is None:
+        return row | {"dispersion": None, "alignment": None, "cell": None}
+    cell = cell_of(shape, *cuts)
+    return row | shape._asdict() | {"cell": None if cell is None else list(cell)}
