@@ -37,7 +37,8 @@ def released_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
     rows = release.rows("coverage")
     if not rows:
         return None
-    row, parameters = rows[0], rows[0]["parameters"]
+    row = rows[0]
+    parameters = row["parameters"]
     regions = {cluster["number"] for cluster in row["clusters"] if cluster["region"]}
     asked = {number for query in release.rows("query_coverage") for number in query["clusters"]}
     return ReleasedCoverage(

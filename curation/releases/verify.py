@@ -203,7 +203,8 @@ def refuse_other_form(release: FrozenRelease) -> None:
     ------
     RefusedError: a different goldgrade froze the release, or the release does not name its form.
     """
-    name, header = release.row.name, release.rows("release")
+    name = release.row.name
+    header = release.rows("release")
     format = header[0].get("format") if header and isinstance(header[0], dict) else None
     if not isinstance(format, int):
         raise RefusedError(f"The release {name!r} does not name the form of its content; nothing was done.")
@@ -306,7 +307,8 @@ def _describe_line(part: str, line: str) -> str:
 
 
 def _document_problems(release: FrozenRelease, store: Store, progress: Progress) -> list[str]:
-    problems, versions = [], release.versions
+    problems = []
+    versions = release.versions
     for number, (document_id, document) in enumerate(release.documents(store), 1):
         if document is None:
             problems.append(f"the project no longer has the document {document_id!r}")

@@ -128,12 +128,14 @@ class SplitReport:
     @property
     def sentences(self) -> list[str]:
         """Say how many queries and groups the split has, which parts it keeps, and what was left out."""
-        new, known = "This is the current split now", "This split exists already and is the current one"
+        state = (
+            "This is the current split now" if self.created else "This split exists already, and is current"
+        )
         queries = pluralize(self.certificate.queries, "query", "queries")
         groups = pluralize(self.certificate.groups, "leakage group")
         kept = pluralize(self.kept, "query keeps", "queries keep")
         return [
-            f"{new if self.created else known}: {queries} in {groups}.",
+            f"{state}: {queries} in {groups}.",
             *([f"{kept} the part of a release."] if self.kept else []),
             *left_out_sentences(self.left_out),
         ]
@@ -231,14 +233,13 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
     graded = settled_queries(labels)
     carried = carried_over_among(released, graded.inputs.queries, request.fractions)
     rules = replace(request.rules, cut=cuts_by_id(request.rules.cut, graded.inputs.queries))
-    dated, nothing_leaks = request.by_time, len(request.parts) == 1
     try:
-        inputs = with_tie_data(store, graded.inputs, rules, progress, dated)
+        inputs = with_tie_data(store, graded.inputs, rules, progress, request.by_time)
     except RefusedError:  # the model of paraphrases is missing
-        if not nothing_leaks:
+        if len(request.parts) > 1:
             raise
-        rules = replace(rules, paraphrase=None)
-        inputs = with_tie_data(store, graded.inputs, rules, progress, dated)
+        rules = replace(rules, paraphrase=None)  # nothing leaks out of a single part
+        inputs = with_tie_data(store, graded.inputs, rules, progress, request.by_time)
     graded = replace(graded, inputs=inputs)
     if rules.paraphrase is not None:
         rules = replace(rules, model=find_model(rules.model).name)  # the name of stored vectors, not a path

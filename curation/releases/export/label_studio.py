@@ -39,7 +39,8 @@ def _interface(source: ExportSource) -> Iterator[str]:
 def _tasks(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
     texts = source.documents_by_id({row.document_id for row in source.judged(part)})
     for row in source.judged(part):
-        document, grade = texts[row.document_id], {"choices": [str(row.grade)]}
+        document = texts[row.document_id]
+        grade = {"choices": [str(row.grade)]}
         pair = {"query_id": row.query_id, "query": row.text, "document_id": row.document_id}
         result = {"from_name": "grade", "to_name": "document", "type": "choices", "value": grade}
         marks = [

@@ -35,7 +35,8 @@ def export_zip(
     store: Store, request: ExportRequest, actor: str = COMMAND_LINE, progress: Progress = silent
 ) -> Exported:
     """Export into a zip file in the request's folder, which only this user can read; raises as `export`."""
-    folder, is_packed = Path(request.folder), request.format == FULL.name
+    folder = Path(request.folder)
+    is_packed = request.format == FULL.name
     whole = folder / f"{request.name}-{request.format}"
     try:
         exported = export(store, request, whole, actor, progress)

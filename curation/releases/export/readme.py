@@ -44,7 +44,8 @@ def write_readme(folder: Path, source: ExportSource, format: ExportFormat, writt
 
 def front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
     """Return the front matter of the card, which machines read."""
-    licence, row = source.request.licence, source.release.row
+    licence = source.request.licence
+    row = source.release.row
     named: dict[str, Any] = {"license": licence}
     if not _LICENCE.fullmatch(licence):
         named = {"license": "other", "license_name": licence}

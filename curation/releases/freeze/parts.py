@@ -95,7 +95,8 @@ def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str
     pinned = dict(columns(rows.labels.snapshot))
     table = []
     for row in rows.adjudications.to_pylist():
-        read, _ = row.pop("content_hash"), row.pop("reviewer")
+        del row["reviewer"]
+        read = row.pop("content_hash")
         if row["query_id"] in queries and row["document_id"] in pinned:
             row["reason"] = without_names(row["reason"], people)
             changed = read is not None and read != pinned[row["document_id"]]
