@@ -160,7 +160,7 @@ def test_the_leaderboards_form_has_the_queries_of_all_parts(gold: Store, tmp_pat
     parts = [json.loads(line)["metadata"]["split"] for line in lines]
     assert sorted(parts) == ["dev"] * 4 + ["test"] * 4
     assert {path.stem for path in (tmp_path / "out" / "qrels").iterdir()} == {"dev"}
-    with pytest.raises(InputError, match="leaderboard has no grades of sealed parts, and test is one"):
+    with pytest.raises(InputError, match="leaderboard has no grades of sealed parts, and test is sealed"):
         export(gold, "v1", "leaderboard", tmp_path / "two", parts=["test"], reason="really")
 
 
