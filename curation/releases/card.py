@@ -56,12 +56,12 @@ def template(package: str | None, name: str) -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"n": "{:,}".format, "cell": _cell}
+    environment.filters |= {"n": "{:,}".format, "cell": _table_cell}
     environment.globals |= {"amount": pluralize, "percent": percent, "synthetic_sentence": synthetic_sentence}
     return environment.get_template(name)
 
 
-def _cell(value: Any) -> str:
+def _table_cell(value: Any) -> str:
     """Write a cell of a Markdown table, which stays on its line and in its column."""
     text = f"{value:,}" if isinstance(value, int) else str(value)
     return " ".join(text.split()).replace("|", "\\|")
@@ -109,7 +109,7 @@ def card_text(release: FrozenRelease, licence: str = UNKNOWN) -> str:
         samples=release.rows("sampling"),
         guides=release.rows("guides"),
         agreement=agreement,
-        consistency=_consistency(agreement["within"]),
+        consistency=_consistency_text(agreement["within"]),
         split=release.rows("split")[0],
         **_count_queries(release),
         **_count_labels(release),
@@ -149,7 +149,7 @@ def _count_labels(release: FrozenRelease) -> dict[str, Any]:
     }
 
 
-def _consistency(rows: list[dict[str, Any]]) -> str:
+def _consistency_text(rows: list[dict[str, Any]]) -> str:
     pooled = pooled_consistency([IntraAgreement(**row) for row in rows])
     if pooled.identical is None:
         why = sorted({str(row["undefined"]) for row in rows}) or ["nobody judged"]
@@ -167,8 +167,8 @@ def _measure_coverage(release: FrozenRelease) -> dict[str, Any]:
         "regions": coverage and f"{about_map(coverage)} {about_grid(coverage)}".rstrip(),
         "pooled": None if pooled is None else len(pooled),
         "pooled_judged": 0 if pooled is None else number_in(pooled, judged),
-        "systems": _systems(release, codes, judged),
-        "bands": _bands(release, codes, judged),
+        "systems": _system_rows(release, codes, judged),
+        "bands": _band_rows(release, codes, judged),
     }
 
 
@@ -177,7 +177,7 @@ def _pooled_candidates(release: FrozenRelease) -> Iterator[dict[str, Any]]:
     return (row for row in release.walk("candidates") if row["pool_id"] is not None)
 
 
-def _systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
+def _system_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     """List each system with its number of proposed pairs, its deepest rank, and the share with a grade."""
     proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
     deepest: Counter[str] = Counter()
@@ -191,7 +191,7 @@ def _systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     ]
 
 
-def _bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
+def _band_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     """List the drawn pairs of each sampled pool, by band of ranks; empty where no pool was sampled."""
     designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
     bands: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
@@ -203,7 +203,7 @@ def _bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     return [
         (
             pool_id[:8],
-            _ranks(designs.get(pool_id), band),
+            _ranks_of_band(designs.get(pool_id), band),
             number["pooled"],
             number["drawn"],
             percent(number["drawn"], number["pooled"]),
@@ -213,7 +213,7 @@ def _bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     ]
 
 
-def _ranks(design: Mapping[str, Any] | None, band: int) -> str:
+def _ranks_of_band(design: Mapping[str, Any] | None, band: int) -> str:
     """Return the ranks of a band, from the design of its pool."""
     if design is None:
         return f"band {band}"

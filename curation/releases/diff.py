@@ -352,13 +352,13 @@ def _read_settings(side: ComparedRelease, with_versions: bool) -> dict[str, str]
     values: dict[str, Any] = {
         "consensus": consensus.get("settings") or {"rule": consensus.get("rule")},
         "guide": {row["title"]: row["guide_hash"] for row in release.rows("guides")},
-        "sampling": _without((release.rows("sampling") or [{}])[0], "report"),
-        "split": _without((release.rows("split") or [{}])[0], "certificate", "split_id"),
+        "sampling": _without_fields((release.rows("sampling") or [{}])[0], "report"),
+        "split": _without_fields((release.rows("split") or [{}])[0], "certificate", "split_id"),
         "reference answers": {"queries": len(answers), "content": digest(answers)} if answers else None,
         "evidence": _describe_evidence(side),
         "coverage": coverage and _describe_coverage(coverage),
         "corpus": {"snapshot": digest(sorted(side.documents.items()))},
-        "release": _without(side.header, *ELSEWHERE),
+        "release": _without_fields(side.header, *ELSEWHERE),
         VERSIONS: json.loads(release.row.manifest).get("versions") if with_versions else None,
         "form of the content": side.summary.format,
     }
@@ -383,7 +383,7 @@ def _describe_coverage(coverage: ReleasedCoverage) -> dict[str, object]:
     }
 
 
-def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _without_fields(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
 
 

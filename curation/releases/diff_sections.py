@@ -29,9 +29,9 @@ def findings(diff: Diff) -> list[str]:
     old, new = diff.old, diff.new
     sentences = [
         *(line for release in (old, new) for line in gate_override_sentences(release.name, release.mark)),
-        f"{_arrow(sum(old.queries.values()), sum(new.queries.values()))} queries, "
-        f"{_arrow(sum(old.grades.values()), sum(new.grades.values()))} grades, "
-        f"{_arrow(old.documents, new.documents)} documents in the corpus.",
+        f"{_arrow_text(sum(old.queries.values()), sum(new.queries.values()))} queries, "
+        f"{_arrow_text(sum(old.grades.values()), sum(new.grades.values()))} grades, "
+        f"{_arrow_text(old.documents, new.documents)} documents in the corpus.",
         f"Queries: {len(diff.queries_in):,} came, {len(diff.queries_out):,} left, {len(diff.reworded):,} "
         f"reworded, {len(diff.moves):,} moved to another part of the split.",
         _grades_sentence(diff),
@@ -59,18 +59,21 @@ def findings(diff: Diff) -> list[str]:
 def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
     """Return the sections of the page, in the order in which people read them, without empty sections."""
     sections = [
-        Section("Grades", _grades_sentence(diff), (), _grades(diff, limit), _sealed_remark(diff)),
-        Section("What had changed", CHANGED, (), (_changes(diff),)),
-        Section("Queries", _queries_sentence(diff), (), _queries(diff, limit)),
+        Section("Grades", _grades_sentence(diff), (), _grade_tables(diff, limit), _sealed_remark(diff)),
+        Section("What had changed", CHANGED, (), (_change_table(diff),)),
+        Section("Queries", _queries_sentence(diff), (), _query_tables(diff, limit)),
         Section(
             "Documents",
             "Documents of the corpus, compared by content hash. The documents with most grades come first.",
             (),
-            _documents(diff, limit),
+            _document_tables(diff, limit),
         ),
-        Section("Agreement", "The agreement of the labels of each release.", (), (_agreement(diff),)),
+        Section("Agreement", "The agreement of the labels of each release.", (), (_agreement_table(diff),)),
         Section(
-            "Made with", "Differences of rules, guides, sampling and split.", (), (_settings(diff, limit),)
+            "Made with",
+            "Differences of rules, guides, sampling and split.",
+            (),
+            (_setting_table(diff, limit),),
         ),
     ]
     full = (
@@ -107,7 +110,7 @@ def _queries_sentence(diff: Diff) -> str:
     )
 
 
-def _grades(diff: Diff, limit: int) -> tuple[Table, ...]:
+def _grade_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
     columns = ("part", "as before", "higher", "lower", "newly graded", "grade gone", "sealed")
     counted = Table(
         "Grades of queries in both releases, by part",
@@ -116,13 +119,13 @@ def _grades(diff: Diff, limit: int) -> tuple[Table, ...]:
     )
     return (
         counted,
-        _pairs("Other grades", diff.regrades, limit),
-        _pairs("Newly graded", diff.pairs_new, limit),
-        _pairs("No grade any more", diff.pairs_gone, limit),
+        _pair_table("Other grades", diff.regrades, limit),
+        _pair_table("Newly graded", diff.pairs_new, limit),
+        _pair_table("No grade any more", diff.pairs_gone, limit),
     )
 
 
-def _pairs(caption: str, rows: Rows, limit: int) -> Table:
+def _pair_table(caption: str, rows: Rows, limit: int) -> Table:
     columns = ("query", "query id", "document", "part", "grade", "how", "document is", "what had changed")
     cells = (
         (
@@ -130,22 +133,22 @@ def _pairs(caption: str, rows: Rows, limit: int) -> Table:
             row["query_id"],
             row["document_id"],
             row["part"],
-            f"{_grade(row['before'])} → {_grade(row['after'])}",
+            f"{_grade_text(row['before'])} → {_grade_text(row['after'])}",
             " → ".join(row[how] or "–" for how in ("how_before", "how_after")),
             row["document"] or "the same",
             row["change"] or UNEXPLAINED,
         )
         for row in rows[:limit]
     )
-    return Table(_caption(caption, len(rows), limit), columns, tuple(cells))
+    return Table(_caption_of(caption, len(rows), limit), columns, tuple(cells))
 
 
-def _changes(diff: Diff) -> Table:
+def _change_table(diff: Diff) -> Table:
     rows = sorted(diff.changes.items(), key=lambda row: (-row[1], row[0]))
     return Table("Changed, new and gone grades", ("what had changed", "grades"), tuple(rows))
 
 
-def _queries(diff: Diff, limit: int) -> tuple[Table, ...]:
+def _query_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
     moves = tuple(
         (QueryName(row["text"], row["query_id"]), row["query_id"], f"{row['before']} → {row['after']}")
         for row in diff.moves[:limit]
@@ -155,63 +158,68 @@ def _queries(diff: Diff, limit: int) -> tuple[Table, ...]:
         for row in diff.reworded[:limit]
     )
     return (
-        _only("Came", diff.queries_in, limit),
-        _only("Left", diff.queries_out, limit),
-        Table(_caption("Moved", len(diff.moves), limit), ("query", "query id", "part"), moves),
-        Table(_caption("Reworded", len(diff.reworded), limit), ("query id", "before", "after"), reworded),
+        _one_sided_table("Came", diff.queries_in, limit),
+        _one_sided_table("Left", diff.queries_out, limit),
+        Table(_caption_of("Moved", len(diff.moves), limit), ("query", "query id", "part"), moves),
+        Table(_caption_of("Reworded", len(diff.reworded), limit), ("query id", "before", "after"), reworded),
     )
 
 
-def _only(caption: str, rows: Rows, limit: int) -> Table:
+def _one_sided_table(caption: str, rows: Rows, limit: int) -> Table:
     cells = tuple(
         (QueryName(row["text"], row["query_id"]), row["query_id"], row["part"], row["grades"], row["reason"])
         for row in rows[:limit]
     )
     columns = ("query", "query id", "part", "grades", "why")
-    return Table(_caption(caption, len(rows), limit), columns, cells)
+    return Table(_caption_of(caption, len(rows), limit), columns, cells)
 
 
-def _documents(diff: Diff, limit: int) -> tuple[Table, ...]:
+def _document_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
     parts = (
         ("Gone", diff.documents["gone"]),
         ("New", diff.documents["new"]),
         ("With another text", diff.documents["changed"]),
     )
     return tuple(
-        Table(_caption(caption, len(grades), limit), ("document", "grades"), tuple(grades.items())[:limit])
+        Table(_caption_of(caption, len(grades), limit), ("document", "grades"), tuple(grades.items())[:limit])
         for caption, grades in parts
     )
 
 
-def _agreement(diff: Diff) -> Table:
+def _agreement_table(diff: Diff) -> Table:
     columns = ("figure", f"{diff.old.name}", "95 %", "n", f"{diff.new.name}", "95 %", "n")
-    rows = ((name, *_figure(before), *_figure(after)) for name, (before, after) in diff.agreement.items())
+    rows = (
+        (name, *_figure_cells(before), *_figure_cells(after))
+        for name, (before, after) in diff.agreement.items()
+    )
     return Table("Agreement before and after", columns, tuple(rows))
 
 
-def _figure(figure: Estimate) -> tuple[object, ...]:
+def _figure_cells(figure: Estimate) -> tuple[object, ...]:
     interval = figure.interval() if figure.has_interval else figure.why or "–"
     return figure.value, interval, figure.n
 
 
-def _settings(diff: Diff, limit: int) -> Table:
-    rows = tuple((what, *map(_short, values)) for what, values in diff.settings.items())[: max(limit, LIMIT)]
+def _setting_table(diff: Diff, limit: int) -> Table:
+    rows = tuple((what, *map(_shorten, values)) for what, values in diff.settings.items())[
+        : max(limit, LIMIT)
+    ]
     return Table("What differs", ("what", "before", "after"), rows, words=True)
 
 
-def _caption(caption: str, count: int, limit: int) -> str:
+def _caption_of(caption: str, count: int, limit: int) -> str:
     return f"{caption}: {count:,}" + (f", the first {limit:,} shown" if count > limit else "")
 
 
-def _grade(grade: int | None) -> str:
+def _grade_text(grade: int | None) -> str:
     return "–" if grade is None else str(grade)
 
 
-def _short(text: str | None, most: int = 120) -> str:
+def _shorten(text: str | None, most: int = 120) -> str:
     if text is None:
         return "–"
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _arrow(before: int, after: int) -> str:
+def _arrow_text(before: int, after: int) -> str:
     return f"{before:,}" if before == after else f"{before:,} → {after:,}"

@@ -23,11 +23,11 @@ def _check_freeze(cursor: Cursor, request: FreezeRequest | None) -> None:
         )
 
 
-def _freeze(store: Store, request: FreezeRequest, progress: Progress, author: str) -> Frozen:
+def _freeze_release(store: Store, request: FreezeRequest, progress: Progress, author: str) -> Frozen:
     return freeze(store, request, author, progress)
 
 
-def _export(store: Store, request: ExportRequest, progress: Progress, author: str) -> Exported:
+def _export_release(store: Store, request: ExportRequest, progress: Progress, author: str) -> Exported:
     """Write the zip file into the request's folder."""
     return export_zip(store, request, author, progress)
 
@@ -35,7 +35,7 @@ def _export(store: Store, request: ExportRequest, progress: Progress, author: st
 OPERATIONS = {
     "freeze": Operation(
         FreezeRequest,
-        _freeze,
+        _freeze_release,
         doing="a release is being frozen",
         kept="Nothing was frozen: freeze the release again.",
         check=_check_freeze,
@@ -44,7 +44,7 @@ OPERATIONS = {
     ),
     "export": Operation(
         ExportRequest,
-        _export,
+        _export_release,
         doing="a release is being exported",
         kept="Nothing was exported: export the release again. A request for sealed grades is logged.",
         first="verifying the release",

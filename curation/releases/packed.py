@@ -110,10 +110,10 @@ class PackedRelease:
         self._refuse_packed_twice()
         manifest, problem = read_manifest(self._read_member(MANIFEST))
         if manifest is None or problem:
-            raise self._altered(f"its {MANIFEST} {problem}")
+            raise self._altered_error(f"its {MANIFEST} {problem}")
         self._sums: Mapping[str, Mapping[str, Any]] = manifest["files"]
         if missing := sorted({*self._sums, MANIFEST} ^ set(self._zip.namelist())):
-            raise self._altered(f"{missing[0]} is missing or was added")
+            raise self._altered_error(f"{missing[0]} is missing or was added")
         about = self._read_about()
         try:
             self.row = ReleaseRow(manifest["name"], manifest["release_id"], "{}", datetime.min, "")
@@ -122,9 +122,9 @@ class PackedRelease:
             self.here: dict[str, str] = {part: sums["here"] for part, sums in parts if "here" in sums}
             self.with_grades = tuple(about["with_grades"])
         except (KeyError, TypeError, AttributeError):
-            raise self._altered(f"its {MANIFEST} or {RELEASE} does not describe its content") from None
+            raise self._altered_error(f"its {MANIFEST} or {RELEASE} does not describe its content") from None
         if release_id_of({part: sums.sha256 for part, sums in self.parts.items()}) != self.row.release_id:
-            raise self._altered("the sums of its parts do not make the release id")
+            raise self._altered_error("the sums of its parts do not make the release id")
         self.texts: dict[str, PartText] = {
             part: PackedPart(
                 partial(self._walk_rows, part), self.here.get(part, sums.sha256), f"{path}: the part {part}"
@@ -135,13 +135,15 @@ class PackedRelease:
     def problems(self) -> list[str]:
         """List what was altered since the release was packed, a sentence for each file and part."""
         checks: list[Callable[[], object]] = [partial(self._checked_content, name) for name in self._sums]
-        return _refusals(checks) or _refusals(partial(deque, text, 0) for text in self.texts.values())
+        return _list_refusals(checks) or _list_refusals(
+            partial(deque, text, 0) for text in self.texts.values()
+        )
 
     def documents(self, ids: Iterable[str]) -> Iterator[tuple[str, Document | None]]:
         """Walk through documents, as `release_rows.pinned_documents`; ids are in the order of the file."""
         wanted = iter(ids)
         document_id = next(wanted, None)
-        for batch in self._batches("documents"):
+        for batch in self._read_batches("documents"):
             columns = (values_of(batch.column(name)) for name in Document._fields)
             for document in map(Document, *columns):
                 if document.document_id == document_id:
@@ -165,14 +167,14 @@ class PackedRelease:
         return about
 
     def _walk_rows(self, part: str) -> Iterator[dict[str, Any]]:
-        for batch in self._batches(part):
+        for batch in self._read_batches(part):
             try:
                 rows = batch_rows(batch)
             except (KeyError, TypeError, ValueError):
-                raise self._altered(f"the table of {part} was not written by goldgrade") from None
+                raise self._altered_error(f"the table of {part} was not written by goldgrade") from None
             yield from rows
 
-    def _batches(self, part: str) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, part: str) -> Iterator[pa.RecordBatch]:
         """Read the rows of a part's table; a part without a row has no batch."""
         name = f"{part}.parquet"
         if name not in self._sums:
@@ -190,19 +192,19 @@ class PackedRelease:
             )  # each text once in memory
             groups = range(table.metadata.num_row_groups)
             if sum(table.metadata.row_group(group).total_byte_size for group in groups) > left:
-                raise self._too_large(name)
+                raise self._too_large_error(name)
             for batch in table.iter_batches(BATCH):
                 left -= _bytes_of(batch)
                 if left < 0:
-                    raise self._too_large(name)
+                    raise self._too_large_error(name)
                 yield batch
         except (pa.ArrowException, OSError) as error:
-            raise self._altered(f"{name} cannot be read: {str(error).splitlines()[0]}") from error
+            raise self._altered_error(f"{name} cannot be read: {str(error).splitlines()[0]}") from error
 
     def _checked_content(self, name: str) -> bytes:
         content = self._read_member(name)
         if hashlib.sha256(content).hexdigest() != self._sums.get(name, {}).get("sha256"):
-            raise self._altered(f"{name} does not have the sum that the manifest names")
+            raise self._altered_error(f"{name} does not have the sum that the manifest names")
         return content
 
     def _read_member(self, name: str) -> bytes:
@@ -211,7 +213,7 @@ class PackedRelease:
         except KeyError:
             raise InputError(f"has no {name}; expected a packed release", path=self.path) from None
         except (BadZipFile, EOFError, OSError, RuntimeError) as error:
-            raise self._altered(f"{name} is damaged ({error})") from error
+            raise self._altered_error(f"{name} is damaged ({error})") from error
 
     def _refuse_packed_twice(self) -> None:
         for member in self._zip.infolist():
@@ -222,16 +224,16 @@ class PackedRelease:
                     path=self.path,
                 )
 
-    def _too_large(self, name: str) -> RefusedError:
-        return self._altered(f"the rows of {name} take hundreds of times its size")
+    def _too_large_error(self, name: str) -> RefusedError:
+        return self._altered_error(f"the rows of {name} take hundreds of times its size")
 
-    def _altered(self, problem: str) -> RefusedError:
+    def _altered_error(self, problem: str) -> RefusedError:
         return RefusedError(
             f"{self.path} was altered since it was packed: {problem}. Nothing was read from it."
         )
 
 
-def _refusals(checks: Iterable[Callable[[], object]]) -> list[str]:
+def _list_refusals(checks: Iterable[Callable[[], object]]) -> list[str]:
     """Make the checks, and list the sentences of those that refuse."""
     problems = []
     for check in checks:

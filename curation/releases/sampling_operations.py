@@ -11,7 +11,7 @@ from curation.releases.release_rows import released_queries
 from curation.store import Store
 
 
-def _draw(store: Store, request: DrawRequest, progress: Progress, author: str) -> SampleReport:
+def _draw_sample(store: Store, request: DrawRequest, progress: Progress, author: str) -> SampleReport:
     return draw_sample(store, request, progress, author, released_queries(store))
 
 
@@ -22,7 +22,7 @@ def _top_up(store: Store, request: TopUpRequest, progress: Progress, author: str
 OPERATIONS = {
     "sample": Operation(
         DrawRequest,
-        _draw,
+        _draw_sample,
         doing="a sample is being drawn",
         kept="Nothing was changed: draw the sample again.",
         check=check_draw,

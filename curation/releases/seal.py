@@ -94,8 +94,8 @@ def refuse_not_in_file(release: FrozenRelease, parts: Iterable[str]) -> None:
         raise RefusedError(
             f"{release.file.path} has no grades of {', '.join(missing)}: sealed grades stay in the project, "
             "unless somebody packs them and gives a reason. Leave the part out, or ask the project's lead.",
-            command=f"{_flags('--without-grades', missing)} of an export leaves the part out, and so does "
-            f"{_flags('--part', release.file.with_grades)}. `goldgrade export NAME --out FILE "
+            command=f"{_flags_of('--without-grades', missing)} of an export leaves the part out, and so does "
+            f"{_flags_of('--part', release.file.with_grades)}. `goldgrade export NAME --out FILE "
             "--reason WHY` packs its grades.",
         )
 
@@ -109,9 +109,9 @@ def _no_reason(release: FrozenRelease, sealed: Collection[str]) -> RefusedError:
         f"takes them gives a reason, which {logged}. An export without them can be given to anybody.",
         command=f'--reason "why" gives the reason.{log} `goldgrade export {name} --format leaderboard '
         "--out DIR` exports without sealed grades, and so does any other format with "
-        f"{_flags('--without-grades', sealed)}.",
+        f"{_flags_of('--without-grades', sealed)}.",
     )
 
 
-def _flags(flag: str, parts: Iterable[str]) -> str:
+def _flags_of(flag: str, parts: Iterable[str]) -> str:
     return " ".join(f"{flag} {part}" for part in parts)

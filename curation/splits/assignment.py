@@ -195,7 +195,7 @@ def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> In
     starts = [_assign_greedily(table, fractions, digest("assign", seed, start)) for start in range(number)]
     furthest = [float(np.abs(_find_gaps(table, start)[:, 0]).max()) for start in starts]
     limit = max(float(table.counts[:, 0].max()), *furthest)
-    tried = [_improve(table, start, limit) for start in starts]
+    tried = [_improve_cells(table, start, limit) for start in starts]
     return min(tried, key=lambda cells: float((np.abs(_find_gaps(table, cells)) @ table.weights).sum() / 2))
 
 
@@ -226,7 +226,7 @@ def _assign_greedily(table: _Table, fractions: Sequence[float], salt: str) -> In
     return cells
 
 
-def _improve(table: _Table, start: Ints, limit: float) -> Ints:
+def _improve_cells(table: _Table, start: Ints, limit: float) -> Ints:
     """Make the moves and swaps that help, the best step each time."""
     cells = start.copy()
     gaps = _find_gaps(table, cells)
@@ -278,16 +278,16 @@ def _best_step(
         return 0.0, (-1, -1, giver, taker)
     change = coming[None, :, :] - table.counts[gives][:, None, :]
     first, second = gaps[giver] + change, gaps[taker] - change
-    cost = _heights(first, table.weights) + _heights(second, table.weights)
+    cost = _gap_costs(first, table.weights) + _gap_costs(second, table.weights)
     cost[(np.abs(first[..., 0]) > limit + _ROUNDING) | (np.abs(second[..., 0]) > limit + _ROUNDING)] = np.inf
-    before = _heights(gaps[[giver, taker]], table.weights).sum()
+    before = _gap_costs(gaps[[giver, taker]], table.weights).sum()
     at = int(cost.argmin())
     given, taken = divmod(at, len(coming))
     kind = int(takes[taken - 1]) if taken else -1
     return float(cost.flat[at] - before), (int(gives[given]), kind, giver, taker)
 
 
-def _heights(gaps: Floats, weights: Floats) -> Floats:
+def _gap_costs(gaps: Floats, weights: Floats) -> Floats:
     """Compute the cost of gaps (columns last), with a little of their squares, which spreads the gaps."""
     heights: Floats = (np.abs(gaps) + _SPREAD * gaps**2) @ weights / 2
     return heights

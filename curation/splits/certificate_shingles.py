@@ -43,7 +43,7 @@ def character_shingles(text: str) -> frozenset[str]:
 
     A shorter text is its own shingle, and an empty text has no shingle.
     """
-    folded = " ".join(_fold(text).split())
+    folded = " ".join(_fold_text(text).split())
     if len(folded) < 3:
         return frozenset([folded]) if folded else frozenset()
     return frozenset(map("".join, zip(folded, folded[1:], folded[2:], strict=False)))
@@ -70,7 +70,7 @@ def numbers_and_signs(text: str) -> str:
     """Return the words of a text with a digit, and each + or # that ends a word, as in c++ and c#."""
     numbers = [word for word in _find_whole_words(text) if any(letter.isdigit() for letter in word)]
     signs = []
-    folded = _fold(text)
+    folded = _fold_text(text)
     for sign in re.finditer("[+#]+", folded):
         before, after = folded[: sign.start()][-1:], folded[sign.end() :][:1]
         if _is_letter(before) and not _is_letter(after):
@@ -78,7 +78,7 @@ def numbers_and_signs(text: str) -> str:
     return " ".join(sorted(numbers + signs))
 
 
-def _fold(text: str) -> str:
+def _fold_text(text: str) -> str:
     """Fold a text as queries are compared: without invisible characters, NFKC and casefolded."""
     if not text.isascii():
         visible = ("".join(filterfalse(_is_invisible, part)) for part in _FLAG.split(text))
@@ -123,7 +123,7 @@ def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
     run: list[str] = []
     is_pair_script = False
     for letter in f"{unicodedata.normalize('NFKC', text).casefold()} ":
-        kind = _kind(letter)
+        kind = _kind_of_letter(letter)
         if kind == "nothing" or (letter == "\u0307" and run and run[-1][-1:] == "i"):
             continue
         if kind == "mark" and run:
@@ -138,7 +138,7 @@ def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
 
 
 @cache
-def _kind(letter: str) -> str:
+def _kind_of_letter(letter: str) -> str:
     """Return 'word' for a letter of a script with spaces and 'pair' for other letters, 'mark', or 'other'.
 
     A character without meaning is 'nothing'.

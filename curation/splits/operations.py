@@ -38,21 +38,21 @@ def _check_model(cursor: Cursor, request: SplitRequest | None) -> None:
         refuse_without_model(cursor, request.rules.model)
 
 
-def _preview(store: Store, request: SplitRequest, progress: Progress, author: str) -> SplitPreview:
+def _write_preview(store: Store, request: SplitRequest, progress: Progress, author: str) -> SplitPreview:
     """Write the preview into the request's folder."""
     preview = preview_split(store, request, progress)
     (Path(request.folder) / PREVIEW).write_bytes(preview_json(preview))
     return preview
 
 
-def _split(store: Store, request: SplitRequest, progress: Progress, author: str) -> SplitReport:
+def _store_split(store: Store, request: SplitRequest, progress: Progress, author: str) -> SplitReport:
     return make_split(store, request, progress, author)
 
 
 OPERATIONS = {
     "split preview": Operation(
         SplitRequest,
-        _preview,
+        _write_preview,
         doing="a split is being previewed",
         kept="The current split is unchanged. Preview again; the embeddings are kept.",
         check=_check_model,
@@ -60,7 +60,7 @@ OPERATIONS = {
     ),
     "split": Operation(
         SplitRequest,
-        _split,
+        _store_split,
         doing="a split is being stored",
         kept="The current split is unchanged. Store the new split again.",
         check=_check_model,
@@ -175,7 +175,7 @@ def preview_split(store: Store, request: SplitRequest, progress: Progress = sile
         sizes=group_sizes(prepared.checked.groups),
         groups=tuple(replace(group, part=assigned[group.group_id]) for group in groups),
         moved=sum(now.get(name, part) != part for name, part in assigned.items()) if now else None,
-        refused=_refusal(prepared),
+        refused=_refusal_text(prepared),
     )
     return without_sealed(preview, prepared.graded.inputs.sealed)
 
@@ -205,7 +205,7 @@ def _preview_part(
     return PreviewedPart(name, asked, len(inside), sum(drawn) if traffic else None, grades, added)
 
 
-def _refusal(prepared_split: PreparedSplit) -> str:
+def _refusal_text(prepared_split: PreparedSplit) -> str:
     try:
         prepared_split.refuse_unfit()
     except RefusedError as error:

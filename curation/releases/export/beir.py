@@ -52,15 +52,15 @@ def write_beir(folder: Path, source: ExportSource) -> Written:
     (folder / "qrels").mkdir()
     files = {"corpus": {"corpus": "corpus.jsonl"}, "queries": {"queries": "queries.jsonl"}}
     for part, split in split_names(source.parts).items():
-        write_table(folder / "qrels" / f"{part}.tsv", QRELS, _grades(source, part), "\t")
+        write_table(folder / "qrels" / f"{part}.tsv", QRELS, _walk_grades(source, part), "\t")
         files.setdefault("default", {})[split] = f"qrels/{part}.jsonl"
-        objects = (dict(zip(QRELS, row, strict=True)) for row in _grades(source, part))
+        objects = (dict(zip(QRELS, row, strict=True)) for row in _walk_grades(source, part))
         write_lines(folder / "qrels" / f"{part}.jsonl", map(json_line, objects))
     files |= write_evidence(folder, source, of_query.__add__, of_document.__add__)
     return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
 
 
-def _grades(source: ExportSource, part: str) -> Iterator[tuple[str, str, int]]:
+def _walk_grades(source: ExportSource, part: str) -> Iterator[tuple[str, str, int]]:
     of_query, of_document = source.prefixes
     for row in source.judged(part):
         yield f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade

@@ -41,7 +41,7 @@ def export_zip(
     try:
         exported = export(store, request, whole, actor, progress)
         progress("packing", 0, 0)
-        _pack(whole, folder / zip_name(request.name, request.format), is_packed)
+        _write_zip(whole, folder / zip_name(request.name, request.format), is_packed)
     finally:
         shutil.rmtree(whole, ignore_errors=True)
     return exported
@@ -124,7 +124,7 @@ def _refuse_other_file(file: Path, release_id: str) -> None:
         )
 
 
-def _pack(whole: Path, target: Path, stored: bool) -> None:
+def _write_zip(whole: Path, target: Path, stored: bool) -> None:
     with (
         os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file,
         ZipFile(file, "w") as archive,

@@ -54,7 +54,7 @@ def front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
         "pretty_name": row.name,
         "task_categories": ["text-retrieval"],
         "tags": ["goldgrade", f"release-{row.release_id[:12]}"],
-        "size_categories": [_size(len(source.release.versions))],
+        "size_categories": [_size_category(len(source.release.versions))],
         "configs": [
             {
                 "config_name": config,
@@ -67,5 +67,5 @@ def front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
     }
 
 
-def _size(documents: int) -> str:
+def _size_category(documents: int) -> str:
     return next((name for limit, name in _SIZES if documents < limit), "n>10M")

@@ -48,7 +48,7 @@ def write_rank_eval(folder: Path, source: ExportSource) -> Written:
 
     def body(part: str) -> Iterator[str]:
         yield f'{{"templates": [{json_line(TEMPLATE)}], "metric": {json_line(METRIC)}, "requests":'
-        yield from json_array(_requests(source, part))
+        yield from json_array(_walk_requests(source, part))
         yield "}"
 
     return Written({"default": write_parts(folder, source, ".json", body)}, loading={"field": "requests"})
@@ -59,7 +59,7 @@ RANK_EVAL = ExportFormat(
 )
 
 
-def _requests(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
+def _walk_requests(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
     for (query_id, text), rows in groupby(source.judged(part), lambda row: row[:2]):
         ratings = [{"_index": INDEX, "_id": row.document_id, "rating": row.grade} for row in rows]
         yield {"id": query_id, "template_id": "search", "params": {"query": text}, "ratings": ratings}

@@ -120,20 +120,22 @@ def _usable_queries(
         usable = [row for row in rows if "version" not in row]
         left_out[CHANGED] += len(rows) - len(usable)
         relevant = [row["document_id"] for row in rows if row["grade"] >= source.relevant_grade]
-        positives = _positives([row for row in usable if row["document_id"] in relevant], documents, left_out)
+        positives = _find_positives(
+            [row for row in usable if row["document_id"] in relevant], documents, left_out
+        )
         others = [row["document_id"] for row in usable if row["document_id"] not in relevant]
         ranked = [(ranks[query_id, name], name) for name in others if (query_id, name) in ranks]
         left_out[UNRANKED] += len(others) - len(ranked)
         negatives = [document_id for _, document_id in sorted(ranked)]
         outdated = {row["document_id"] for row in usable if row["how"] == OUTDATED}
-        distinct = _distinct_negatives(negatives, relevant, outdated, documents, source, left_out)
+        distinct = _find_negatives(negatives, relevant, outdated, documents, source, left_out)
         if positives and distinct:
             yield query_id, positives, distinct
         else:
             left_out[NO_NEGATIVE if positives else NO_POSITIVE] += 1
 
 
-def _positives(
+def _find_positives(
     rows: Sequence[Mapping[str, Any]], documents: Mapping[str, Document], left_out: Counter[str]
 ) -> list[str]:
     """Return the relevant documents, best graded first, each text once."""
@@ -144,7 +146,7 @@ def _positives(
     return list(of_text.values())
 
 
-def _distinct_negatives(
+def _find_negatives(
     negatives: Sequence[str],
     relevant: Sequence[str],
     outdated: Collection[str],

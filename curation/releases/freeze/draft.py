@@ -280,7 +280,7 @@ class _PairSelection:
         self.grades[self._rows.split.parts[pair.query_id]] += 1
         self.changed += pair.changed
         self.kept += pair.how == "disputed"
-        self.opinions[pair.judgments, pair.judgments + self._lacking(pair)] += 1
+        self.opinions[pair.judgments, pair.judgments + self._count_lacking(pair)] += 1
         if pair[:2] in self._asked_again:
             self.relabeled.add(pair[:2])
         self._take_evidence(pair)
@@ -319,7 +319,7 @@ class _PairSelection:
             return RETIRED
         if pair.query_id not in self._queries:
             return NO_QUERY
-        if self._request.only_complete and self._lacking(pair):
+        if self._request.only_complete and self._count_lacking(pair):
             return INCOMPLETE
         has_grade = pair.grade is not None
         # a dispute about an older text needs no decision
@@ -329,6 +329,6 @@ class _PairSelection:
             return {"disputed": DISPUTED, "adjudicated": DECIDED}.get(pair.how, UNJUDGEABLE)
         return None if pair.query_id in self._rows.split.parts else NO_PART
 
-    def _lacking(self, pair: PairConsensus) -> int:
+    def _count_lacking(self, pair: PairConsensus) -> int:
         """Count the planned opinions that nobody gave; a reviewer's decision needs no further opinion."""
         return 0 if pair.how == "adjudicated" else self._rows.unanswered.get(pair[:2], 0)
