@@ -24,7 +24,7 @@ class FreezeRequest:
     only_complete: bool = option(
         False,
         "Only pairs with all their votes",
-        "Leave pairs out that lack the opinion of somebody who was asked about them in a round.",
+        "Leave out pairs that lack a planned opinion. Each person whom a round asked has a planned opinion.",
     )
     share: str | None = option(
         None,
@@ -37,7 +37,7 @@ class FreezeRequest:
     override: str | None = option(
         None,
         "Why you freeze against the gate",
-        "Reason to freeze labels without the agreement that the gate demands. The release keeps the reason.",
+        "Reason to freeze against the gate. The release keeps the reason.",
         unset="refuse",
     )
     seal: tuple[str, ...] = option(

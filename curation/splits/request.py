@@ -181,8 +181,8 @@ class Rules:
     keys: tuple[str, ...] = option(
         (),
         "Queries with the same … stay together",
-        "Tie queries with the same session, group of a relevant document, or field of the query. "
-        "Similarity does not tie two queries that both have a group. Repeatable.",
+        "Tie queries with the same session, group or field. A group belongs to a relevant document, a field "
+        "to the query. Similarity does not tie two queries that both have a group. Repeatable.",
         flag="--same",
         metavar="KEY",
     )
