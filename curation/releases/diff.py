@@ -2,8 +2,8 @@
 
 Queries are compared by their ids, pairs by query and document, documents by their content hashes. Grades are
 compared for the queries that both releases have. A query that is only in one release brings or takes all of
-its grades. Grades of a part that is sealed in either release are counted; their names need an opening of the
-seal (`seal`). Settings that differ between the releases are shown as text.
+its grades. Changed grades of a part that is sealed in either release are counted, and listed only after an
+opening of the seal (`seal`). Settings that differ between the releases are shown as text.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'que
 Table = list[dict[str, Any]]
 """The rows of a part."""
 PartRows = Table | PartText
-"""The rows of a part of a draft: a list where there are few rows."""
+"""The rows of a part of a draft, as a list or, where there are many rows, as text."""
 
 
 class ReleaseRow(NamedTuple):

@@ -131,7 +131,7 @@ def _check_section(certificate: Certificate) -> Section:
         "the grouping does not use.",
         (),
         (Table("Kinds of tie", columns, tuple(rows)),),
-        "Highest: the most similar pair that is not cut by name. A text counts once, with its closest leak.",
+        "Highest: the most similar pair that is not cut by name. Leaks: for each text its closest leak.",
     )
 
 

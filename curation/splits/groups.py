@@ -141,7 +141,7 @@ def _neighbors_of(edges: Iterable[Edge]) -> _Neighbors:
 def _reached_from(starts: Iterable[str], neighbors: _Neighbors) -> dict[str, str]:
     """Return query → the query before it on a shortest path from a start, the nearest queries first.
 
-    The query before a start is the start.
+    A start has itself as the query before it.
     """
     came_from = {start: start for start in starts}
     queue = deque(came_from)

@@ -141,7 +141,7 @@ class SplitPreview:
         """List the groups with their ties, the ties that were cut, and why the split cannot be stored."""
         alone = pluralize(self.sizes.get(1, 0), "query is", "queries are")
         lines = [
-            f"{alone} tied to no other.",
+            f"{alone} tied to no other query.",
             *cut_lines(self.report.cut, self.report.remaining_ties, self.certificate.texts),
         ]
         for group in self.groups:

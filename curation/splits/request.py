@@ -260,7 +260,7 @@ class SplitRequest:
         False,
         "By time: earlier queries in earlier parts",
         "Split by the time when queries were first asked. The parts are in the order given. Queries without "
-        "a time go to the first.",
+        "a time go to the first part.",
     )
     largest_group: float | None = option(
         None,

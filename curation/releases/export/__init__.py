@@ -1,1 +1,1 @@
-"""Exports: a release's files in the formats that others read, and their verification."""
+"""Exports: the files of a release in the formats of other tools."""

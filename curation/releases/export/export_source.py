@@ -102,7 +102,7 @@ class ExportSource:
 
     @cached_property
     def scale(self) -> dict[int, str]:
-        """The name of each grade in the guides of the judgments, ascending."""
+        """The names of the grades in the guides of the judgments, from the lowest grade on."""
         grades = (grade for guide in self.release.walk("guides") for grade in guide["scale"])
         return dict(sorted({grade["value"]: grade["name"] for grade in grades}.items()))
 

@@ -275,7 +275,7 @@ def _read_table(cursor: Cursor, sql: str, parameters: Sequence[Any] = ()) -> pa.
 def _read_by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
     """Read the rows of a query about the split, range by range, and store each text once in a range.
 
-    Ids and hashes are many times in such a table, and a number takes a tenth of the memory of a text.
+    Such a table repeats ids and hashes, and a number takes a tenth of the memory of a text.
     """
     return pa.concat_tables(list(map(_number_texts, tables_by_range(cursor, sql, SHOWINGS, split=split_id))))
 
