@@ -15,7 +15,7 @@ from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.guides.guide_text import read_values, split_source, with_values
 from curation.people.annotators import require_author
-from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.store import Cursor, Store, append_revision, fetch, record_event, utc_now
 
 MAX_SOURCE_LENGTH = 200_000
 """Characters of a guide's text."""
@@ -106,14 +106,8 @@ def open_drafts(cursor: Cursor) -> list[GuideDraft]:
 
 
 def _append(cursor: Cursor, author: str, source: str | None, started_from: str) -> None:
-    cursor.execute(
-        """
-        INSERT INTO guide_drafts
-        SELECT $author, coalesce(max(revision) + 1, 0), $source, $started, $now
-        FROM guide_drafts WHERE author = $author
-        """,
-        {"author": author, "source": source, "started": started_from, "now": utc_now()},
-    )
+    columns = {"source": source, "started_from": started_from, "saved_at": utc_now()}
+    append_revision(cursor, "guide_drafts", "author", author, **columns)
 
 
 @dataclass(frozen=True)

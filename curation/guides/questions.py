@@ -16,7 +16,7 @@ from curation.core.reports.page import QueryName, Table
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
-from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_revision, fetch, record_event, utc_now
 from curation.store.documents import title_last_shown
 
 _LATEST = """
@@ -121,13 +121,6 @@ def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str |
         return _insert(cursor, guide, query_id, document_id, words, annotator)
 
 
-_ANSWER = """
-INSERT INTO guide_answers
-SELECT $question, coalesce(max(revision) + 1, 0), $words, $everyone, $author, $now
-FROM guide_answers WHERE question_id = $question
-"""
-
-
 def answer_question(
     store: Store, question_id: str, words: str, author: str = COMMAND_LINE, everyone: bool = True
 ) -> GuideQuestion:
@@ -149,8 +142,8 @@ def answer_question(
         require_author(cursor, author, "lead")
         question = find_question(cursor, question_id)
         if (question.answer, question.everyone) != (words, everyone):
-            row = {"question": question.question_id, "words": words, "everyone": everyone, "author": author}
-            cursor.execute(_ANSWER, {**row, "now": utc_now()})
+            answer = {"words": words, "everyone": everyone, "author": author, "answered_at": utc_now()}
+            append_revision(cursor, "guide_answers", "question_id", question.question_id, **answer)
             detail = {
                 "question": question.question_id,
                 "everyone": everyone,

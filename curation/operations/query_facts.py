@@ -16,7 +16,7 @@ from curation.ingest.importers.queries import personal_problems
 from curation.labeling.rounds.upcoming import withheld_pairs
 from curation.labeling.written_answers.proposals import NuggetProposals, read_proposals
 from curation.people.annotators import require_author, require_role
-from curation.store import Annotator, Cursor, Store, record_event, utc_now
+from curation.store import Annotator, Cursor, Store, append_revision, record_event, utc_now
 
 READERS = ("reviewer", "lead")
 """The roles that read the facts of a query; annotators would learn the grades of others for their own
@@ -37,10 +37,6 @@ LEFT JOIN retired_queries r ON r.query_id = $query
 WHERE q.query_id = $query
 """  # noqa: S608  a name from code
 _LOGGED = "SELECT sum(count)::BIGINT FROM traffic WHERE normalised = ?"
-_EDIT = """
-INSERT INTO query_notes
-SELECT ?, coalesce(max(revision) + 1, 0), ?, ?, ?, ? FROM query_notes WHERE query_id = ?
-"""
 _NEED = "UPDATE queries SET information_need = ? WHERE query_id = ?"
 
 
@@ -148,7 +144,8 @@ def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords,
                 f"{facts.noted_by or 'An import'} has changed the need or the notes since you opened this "
                 "page. Nothing was saved. Copy your words, load the page again, then add them."
             )
-        cursor.execute(_EDIT, [query_id, now.need or None, now.note, author, utc_now(), query_id])
+        words = {"information_need": now.need or None, "note": now.note, "author": author}
+        append_revision(cursor, "query_notes", "query_id", query_id, **words, written_at=utc_now())
         if now.need != before.need:
             cursor.execute(_NEED, [now.need or None, query_id])
         record_event(cursor, "edit query", {"query": query_id, **now._asdict()}, author)

@@ -161,6 +161,14 @@ def append_rows(
     return append(cursor, table, columns | dict(zip(fields, map(list, zip(*rows, strict=True)), strict=True)))
 
 
+def append_revision(cursor: Cursor, table: str, key: str, value: str, **columns: Any) -> int:
+    """Append a row as the next revision of what its key names, and return the revision; the first is 0."""
+    sql = f"SELECT coalesce(max(revision) + 1, 0) FROM {table} WHERE {key} = ?"  # noqa: S608  names from code
+    [(revision,)] = cursor.execute(sql, [value]).fetchall()
+    append_rows(cursor, table, [(value, revision)], (key, "revision"), **columns)
+    return int(revision)
+
+
 def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
     """The rows of a query as tuples of type `row`, whose fields are the query's columns in order."""
     return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]

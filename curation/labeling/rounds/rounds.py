@@ -18,7 +18,17 @@ from curation.core.errors import NotFoundError, RefusedError
 from curation.core.text import pluralize
 from curation.labeling.rounds.upcoming import AS_LISTS, ASKED_FROM, unshown
 from curation.people.annotators import JUDGING, require_author
-from curation.store import COMMAND_LINE, Annotator, Cursor, Round, Store, fetch, record_event, utc_now
+from curation.store import (
+    COMMAND_LINE,
+    Annotator,
+    Cursor,
+    Round,
+    Store,
+    append_revision,
+    fetch,
+    record_event,
+    utc_now,
+)
 
 _ROUNDS = "SELECT round_id, name, kind, guide_hash, parameters, opened_at FROM rounds"
 _EVENTS = """
@@ -305,20 +315,8 @@ def append_round_event(
     cursor: Cursor, round_id: str, kind: str, detail: Mapping[str, Any], author: str
 ) -> None:
     """Append an event of a round as its next revision."""
-    cursor.execute(
-        """
-        INSERT INTO round_events
-        SELECT $round, coalesce(max(revision) + 1, 0), $kind, $detail, $author, $now
-        FROM round_events WHERE round_id = $round
-        """,
-        {
-            "round": round_id,
-            "kind": kind,
-            "detail": canonical_json(detail),
-            "author": author,
-            "now": utc_now(),
-        },
-    )
+    columns = {"kind": kind, "detail": canonical_json(detail), "author": author, "happened_at": utc_now()}
+    append_revision(cursor, "round_events", "round_id", round_id, **columns)
 
 
 def refuse_closed(state: RoundState) -> None:

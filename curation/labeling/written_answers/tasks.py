@@ -38,12 +38,8 @@ from curation.labeling.answer_matching import (
 )
 from curation.people.annotators import require_author
 from curation.people.seal_access import LEAVES_OUT, SEALED, closed_access
-from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_revision, record_event, utc_now
 
-_INSERT_EVENT = """
-INSERT INTO answer_task_events
-SELECT ?, coalesce(max(revision) + 1, 0), ?, ?, ? FROM answer_task_events WHERE task_id = ?
-"""
 TAG = "unanswerable"
 _DECIDED = "SELECT query_id, answers FROM current_answer_decisions WHERE task_id = ?"
 _GIVEN = """
@@ -152,7 +148,8 @@ def set_answer_task(store: Store, name: str, closed: bool, author: str = COMMAND
         if task.closed == closed:
             raise RefusedError(f"The answer task {name!r} is {'closed' if closed else 'open'} already.")
         with update_references(cursor, task.task_id, author):
-            cursor.execute(_INSERT_EVENT, [task.task_id, kind, author, utc_now(), task.task_id])
+            event = {"kind": kind, "author": author, "happened_at": utc_now()}
+            append_revision(cursor, "answer_task_events", "task_id", task.task_id, **event)
         record_event(cursor, f"{kind} answer task", {"name": name}, author)
         return find_answer_task(cursor, name)
 
