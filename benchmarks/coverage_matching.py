@@ -32,7 +32,7 @@ from curation.operations.project import init_project
 from curation.queries.coverage.coverage_map import ALTERNATIVES, CoverageMap, EntityMatch, MatchingRule
 from curation.queries.coverage.measures import Clusters, measure_coverage
 from curation.queries.coverage.report import find_coverage
-from curation.queries.coverage.stored_map import map_in_force, match_asked, read_map
+from curation.queries.coverage.stored_map import current_map_id, match_asked, read_map
 from curation.queries.requests import CoverageRequest
 from curation.store import Store, open_store
 from tests.support import ROOT
@@ -119,7 +119,7 @@ def table(found: CoverageCollection) -> str:
     """The rules on one collection, by the map of the rule for γ."""
     find_coverage(found.store, CoverageRequest(seed=0))
     with found.store.reading() as cursor:
-        made = read_map(cursor, map_in_force(cursor))
+        made = read_map(cursor, current_map_id(cursor))
     asked = match_asked(found.store, made, DEFAULT_MODEL, silent)
     matches = {query.query_id: asked.matches[query.normalised] for query in asked.queries}
     return HEAD + "".join(_row(rule, found, made, matches) for rule in ALTERNATIVES)

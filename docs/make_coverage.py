@@ -29,9 +29,10 @@ from curation.ingest.importers.queries import active_queries
 from curation.pooling.systems import Systems
 from curation.queries.coverage.clusters import documents_of
 from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
-from curation.queries.coverage.measures import Clusters, QueryShape, query_shape
+from curation.queries.coverage.measures import Clusters, clusters_at
+from curation.queries.coverage.query_shapes import QueryShape, query_shape
 from curation.queries.coverage.report import CoverageReport, find_coverage
-from curation.queries.coverage.stored_map import clusters_at, map_in_force, match_asked, read_map
+from curation.queries.coverage.stored_map import current_map_id, match_asked, read_map
 from curation.queries.requests import CoverageRequest
 from curation.store.documents import current_corpus
 
@@ -68,7 +69,7 @@ def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
     """Name of a table → its lines."""
     report = find_coverage(found.store, CoverageRequest(seed=0))
     with found.store.reading() as cursor:
-        made = read_map(cursor, map_in_force(cursor))
+        made = read_map(cursor, current_map_id(cursor))
     asked = match_asked(found.store, made, DEFAULT_MODEL, silent)
     matches = {query.query_id: asked.matches[query.normalised] for query in asked.queries}
     relevant = found.relevant
@@ -129,7 +130,7 @@ def _place_queries(
     kept = frozenset(cluster_of if counted is None else counted)
     clusters, shapes = {}, []
     for query_id, match in sorted(matches.items()):
-        own = made.clusters_of_query(match, cluster_of) & kept
+        own = made.rule.clusters(match, cluster_of) & kept
         held = [
             clusters_at(made.of_documents[document_id], cluster_of) & kept
             for document_id in relevant.get(query_id, ())

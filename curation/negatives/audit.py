@@ -1,21 +1,21 @@
-"""The audit of assumed negatives: how many documents that count as not relevant, unjudged, are relevant.
+"""The audit of assumed negatives: a round over a random sample of the unjudged pairs that count as negatives.
 
-The population comes from the lists of the latest pool's systems, searched again, and the current
-corpus. A simple random sample without replacement is drawn from each stratum: a pair of stratum h is included
-with probability n_h / N_h. The strata get equal numbers as far as they have them, because each is asked for a
-rate of its own; `audit_rate` works it out from what was judged.
+The population comes from the current corpus and the lists of the latest pool's systems, which search again.
+A simple random sample without replacement is drawn from each stratum: a pair of stratum h is included with
+probability n_h / N_h. The strata get equal numbers of pairs as far as they have them, because `audit_rate`
+computes a rate for each stratum.
 
 The population has three strata:
 
-'top'     within the pool's depth in some system's list, and not judged: over the budget, not drawn into the
-          sample of the pool, of a system or a corpus that came later, or waiting for its round
-'below'   below the pool's depth in every list, and within a greater depth in at least one: what usual
-          practice mines as hard negatives
-'random'  drawn for a pool as an easy negative, and within that depth of no list
+'top'     pairs within the pool's depth in some system's list that nobody judged: over the budget, not drawn
+          into the sample of the pool, from a later system or corpus, or waiting for their round
+'below'   pairs below the pool's depth in every list, and within a greater depth in at least one list: such
+          pairs are often mined as hard negatives
+'random'  pairs drawn for a pool as easy negatives, and outside that greater depth in every list
 
-Excluded are pairs that are judged or planned in an open round, also under the id of an identical document;
-documents without text; and near-duplicates of a relevant document, which `hard_negatives` excludes as well.
-All of them are counted, and the near-duplicates are listed.
+The population leaves out pairs that are judged or planned in an open round, also under the id of an identical
+document; documents without text; and near-duplicates of a relevant document, as `hard_negatives` does. The
+audit counts all pairs that are left out, and lists the near-duplicates.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ReadDocuments = Callable[[Iterable[str]], Iterable[Document]]
 TOP, BELOW = "top", "below"
 STRATA = (TOP, BELOW, RANDOM)
 
-# What only a pilot or practice showed, or a round that was closed before anybody judged it, is assumed.
+# A pair stays in the population if only a pilot, practice or a closed round showed it and nobody judged it.
 _TAKEN = """
 SELECT query_id, document_id FROM live_presentations JOIN round_states USING (round_id)
 WHERE kind NOT IN ('pilot', 'practice') AND NOT closed
@@ -66,7 +66,7 @@ ORDER BY ALL
 
 
 class AlikePair(NamedTuple):
-    """An unjudged document that is nearly the text of a relevant one, and was kept out of the population."""
+    """An unjudged document that nearly repeats a relevant document, and is left out of the population."""
 
     query_id: str
     document_id: str
@@ -75,7 +75,7 @@ class AlikePair(NamedTuple):
 
 
 class Population(NamedTuple):
-    """The assumed negatives by stratum, ordered, and the pairs that were left out, with the reasons."""
+    """The assumed negatives by stratum, in order, and the numbers of pairs left out by reason."""
 
     strata: Mapping[str, list[Pair]]
     near_duplicates: list[AlikePair]
@@ -91,13 +91,14 @@ def assumed_negatives(
     relevance: Relevance,
     filters: Filters = NO_FILTERS,
 ) -> Population:
-    """The assumed negatives by stratum; a text with several ids counts once.
+    """Find the assumed negatives of each stratum; a text with several document ids counts once.
 
     Parameters
     ----------
-    lists: what each system finds for the queries, to the request's depth or deeper.
-    texts, documents: what is known of all texts of the corpus, and its documents by id.
-    filters: a pair outside the filter of its query is known to be not relevant, so it is left out.
+    lists: each system's list for each query, at least to the request's depth.
+    texts: identical and blank texts of the corpus.
+    documents: a function that reads documents of the corpus by id.
+    filters: pairs outside the filter of their query are known to be not relevant, and are left out.
     """
     identical = texts.identical
     done = {(query_id, identical.first(document_id)) for query_id, document_id in inputs.taken}
@@ -128,7 +129,7 @@ def assumed_negatives(
 def _near_duplicates(
     pairs: Iterable[Pair], documents: ReadDocuments, relevance: Relevance, threshold: float
 ) -> dict[Pair, AlikePair]:
-    """Pair → the relevant document of its query that it nearly repeats, of those that do."""
+    """Find for each near-duplicate pair the relevant document that the pair's document nearly repeats."""
     positives = defaultdict[str, list[str]](list)
     for pair in sorted(relevance.grades):
         if relevance.is_relevant(pair):
@@ -153,7 +154,7 @@ def _near_duplicates(
 def _best_ranks(
     lists: SystemLists, queries: Sequence[Query], random: Iterable[Pair], stand_ins: StandIns, depth: int
 ) -> dict[Pair, int | None]:
-    """Pair → the best rank that a system gives it within the depth; None for what chance alone drew."""
+    """Find each pair's best rank within the depth in any list; None for a pair drawn at random only."""
     ranks: dict[Pair, int | None] = {}
     asked = {query.query_id for query in queries}
     for hits_of_queries in lists.values():
@@ -168,7 +169,7 @@ def _best_ranks(
 
 
 class Drawn(NamedTuple):
-    """How many pairs a stratum has, and how many of them were drawn."""
+    """A stratum with the numbers of its pairs and of its drawn pairs."""
 
     name: str
     population: int
@@ -177,14 +178,14 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class AuditOpened:
-    """An audit as it was opened.
+    """A newly opened audit.
 
     Attributes
     ----------
-    systems: whose lists make the strata; each was searched to `depth`.
-    near_duplicates: what was kept out of the population for being nearly a relevant document; `sealed` more
-        are not named.
-    opened: the round; its `left_out` counts what is no assumed negative, written to be read after its number.
+    opened: the round; `left_out` of the round counts the pairs that are no assumed negatives, by reason.
+    systems: systems whose lists make the strata, each searched to `depth`.
+    near_duplicates: near-duplicates of relevant documents, which are left out of the population.
+    sealed: number of further near-duplicates, whose queries are sealed.
     """
 
     opened: RoundOpened
@@ -197,7 +198,7 @@ class AuditOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """The round, what is no assumed negative, and what is sealed."""
+        """Count the round's pairs, the pairs left out by reason, and the sealed pairs."""
         return [
             f"Opened {self.opened.round}: {pluralize(self.opened.candidates, 'pair')}, "
             f"{pluralize(self.opened.presentations, 'presentation')}.",
@@ -207,7 +208,7 @@ class AuditOpened:
 
     @property
     def tables(self) -> tuple[Table, Table]:
-        """The strata with how many pairs were drawn, and the near-duplicates that were left out."""
+        """Show the strata with their drawn pairs, and the near-duplicates that were left out."""
         strata = [
             (*stratum, stratum.drawn / stratum.population if stratum.population else None)
             for stratum in self.strata
@@ -221,12 +222,12 @@ class AuditOpened:
 
 
 class AuditInputs(NamedTuple):
-    """What decides an audit: the latest pool, the corpus, the queries, and what people said.
+    """All that an audit depends on: the latest pool, the corpus, the queries and the judgments.
 
     Attributes
     ----------
     systems: name → settings of the pool's systems.
-    taken: pairs that are judged, decided by the reviewer, or planned in a round that is open.
+    taken: pairs that are judged, decided by a reviewer, or planned in an open round.
     candidates: pairs that decide the id under which a text with several ids is judged.
     random: pairs that were drawn as easy negatives.
     """
@@ -245,43 +246,40 @@ class AuditInputs(NamedTuple):
 def open_audit(
     store: Store, request: AuditRequest, progress: Progress = silent, access: SealAccess | None = None
 ) -> AuditOpened:
-    """Open a round of kind 'audit' over a random part of the assumed negatives.
+    """Open a round of kind 'audit' over a random sample of the assumed negatives.
 
-    Annotators see it as any other; its judgments count like any other's. Where there are fewer pairs than
-    asked for, all are drawn. Without named systems it uses all of the latest pool's, which must still be as
-    they were.
+    Annotators see an audit as they see any round, and its judgments count. If there are fewer pairs than the
+    request asks for, all pairs are drawn. A request without systems uses all systems of the latest pool,
+    whose settings must be unchanged.
 
     Parameters
     ----------
-    access: without one, near-duplicates of relevant documents of sealed queries are only counted.
+    access: without access, near-duplicates of sealed queries are counted and not listed.
 
     Raises
     ------
-    InputError: numbers that cannot be, or unknown systems.
-    NotFoundError: annotators, the model or a run are not there.
-    RefusedError: there is no corpus, no pool or no assumed negative; a system is not as the pool had it; or
-        as `create_round.open_over`.
+    InputError: a number is out of its bounds, or a system is unknown.
+    NotFoundError: an annotator, the model or a run does not exist.
+    RefusedError: there is no corpus, no pool or no assumed negative; the settings of a system differ from the
+        pool's; or `create_round.open_over` refuses.
     """
     refuse_wrong(request)
     with store.reading() as cursor:
-        name, access = request.name or _free_name(cursor), access_or_closed(cursor, access)
+        name = request.name or _free_name(cursor)
+        access = access_or_closed(cursor, access)
     layout = RoundRequest(
         name, request.annotators, request.overlap, duplicates=0.0, seed=request.seed, kind="audit"
     ).checked()
     choices: list[tuple[Chosen, Population]] = []
 
     def choose(given: AuditInputs) -> Chosen:
-        population, names = _population(store, given, request, progress)
-        choices.append((_draw(given, population, names, request), population))
+        population, names = _read_population(store, given, request, progress)
+        choices.append((_draw_candidates(given, population, names, request), population))
         return choices[-1][0]
 
-    opened = open_over(store, layout, _read, choose)
+    opened = open_over(store, layout, _read_inputs, choose)
     chosen, population = choices[-1]
-    named = [
-        near_duplicate
-        for near_duplicate in population.near_duplicates
-        if access.shows(near_duplicate.query_id)
-    ]
+    named = [pair for pair in population.near_duplicates if access.shows(pair.query_id)]
     return AuditOpened(
         opened=opened,
         pool_id=chosen.parameters["pool"],
@@ -298,7 +296,7 @@ def _free_name(cursor: Cursor) -> str:
     return next(name for number in range(1, len(taken) + 2) if (name := f"audit-{number}") not in taken)
 
 
-def _read(cursor: Cursor) -> AuditInputs:
+def _read_inputs(cursor: Cursor) -> AuditInputs:
     rows = cursor.execute("SELECT pool_id, parameters FROM pools ORDER BY rowid DESC LIMIT 1").fetchall()
     if not rows:
         raise RefusedError(
@@ -321,7 +319,7 @@ def _read(cursor: Cursor) -> AuditInputs:
     )
 
 
-def _population(
+def _read_population(
     store: Store, given: AuditInputs, request: AuditRequest, progress: Progress
 ) -> tuple[Population, list[str]]:
     names = known_systems(list(given.systems) if request.systems is None else request.systems)
@@ -339,12 +337,10 @@ def _population(
         given.relevance(),
         read_filters(store),
     )
-    unheard = len(set(given.systems) - set(names))
-    reasons = {
-        "systems of the pool were not searched, so what they alone rank is not audited": unheard,
-        **population.left_out,
-    }
-    return population._replace(left_out={reason: n for reason, n in reasons.items() if n}), names
+    if not_searched := len(set(given.systems) - set(names)):
+        reason = "systems of the pool were not searched, so documents that only they rank are not audited"
+        population = population._replace(left_out={reason: not_searched, **population.left_out})
+    return population, names
 
 
 def _refuse_changed(inputs: AuditInputs, settings: Mapping[str, Any]) -> None:
@@ -352,14 +348,14 @@ def _refuse_changed(inputs: AuditInputs, settings: Mapping[str, Any]) -> None:
     changed = [name for name, settings_then in inputs.systems.items() if as_stored[name] != settings_then]
     if changed:
         raise RefusedError(
-            f"Not as the latest pool ({inputs.pool_id[:8]}) had it any more: {', '.join(changed)}. Name the "
-            "pool's model with --model, choose other systems with --systems, or build the pool again with "
-            "`goldgrade pool`."
+            f"{', '.join(changed)}: the settings have changed since the latest pool "
+            f"({inputs.pool_id[:8]}). Name the pool's model with --model, choose other systems with "
+            "--systems, or build the pool again with `goldgrade pool`."
         )
 
 
 def draw_pairs(strata: Mapping[str, Sequence[Pair]], size: int, seed: int) -> tuple[list[Drawn], list[Pair]]:
-    """`size` pairs, or all there are: from each stratum alike, without replacement, ordered by stratum."""
+    """Draw at most `size` pairs without replacement, equally many from each stratum, ordered by stratum."""
     populations = [len(strata[name]) for name in STRATA]
     numbers = allocate(min(size, sum(populations)), populations, [1] * len(STRATA))
     counts = [Drawn(*row) for row in zip(STRATA, populations, numbers, strict=True)]
@@ -369,12 +365,14 @@ def draw_pairs(strata: Mapping[str, Sequence[Pair]], size: int, seed: int) -> tu
     return counts, pairs
 
 
-def _draw(given: AuditInputs, population: Population, names: Sequence[str], request: AuditRequest) -> Chosen:
+def _draw_candidates(
+    given: AuditInputs, population: Population, names: Sequence[str], request: AuditRequest
+) -> Chosen:
     if not any(population.strata.values()):
         raise RefusedError(
             f"There is nothing to audit: to depth {request.depth:,}, and among the easy negatives, every "
-            "pair is judged, planned in a round, or nearly a relevant document. Look deeper with --depth, or "
-            "build a pool with --random-negatives."
+            "pair is judged, planned in a round, or a near-duplicate of a relevant document. Look deeper "
+            "with --depth, or build a pool with --random-negatives."
         )
     counts, pairs = draw_pairs(population.strata, request.size, request.seed)
     parameters = {
@@ -385,8 +383,10 @@ def _draw(given: AuditInputs, population: Population, names: Sequence[str], requ
         "size": request.size,
         "strata": [item._asdict() for item in counts],
     }
-    missing = {"pairs fewer than asked for: there are no more assumed negatives": request.size - len(pairs)}
-    left_out = {**population.left_out, **{reason: count for reason, count in missing.items() if count}}
+    left_out = dict(population.left_out)
+    if len(pairs) < request.size:
+        reason = "pairs fewer than asked for: there are no more assumed negatives"
+        left_out[reason] = request.size - len(pairs)
     drawn = given.corpus.part(document_id for _, document_id in pairs)
     hashes = dict(zip(drawn.ids, drawn.hashes.to_pylist(), strict=True))
     candidates = [Candidate(*pair, hashes[pair[1]]) for pair in sorted(pairs)]

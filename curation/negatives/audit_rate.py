@@ -1,4 +1,4 @@
-"""The false-negative rate that an audit has measured so far.
+"""The false-negative rate of an audit: the share of relevant pairs among the assumed negatives.
 
 W_h = N_h / N is the share of stratum h among the assumed negatives, and p_h the share of relevant pairs among
 the judged pairs of its sample. Then
@@ -7,14 +7,13 @@ the judged pairs of its sample. Then
     low  = p − √ Σ W_h² (p_h − low_h)²
     high = p + √ Σ W_h² (high_h − p_h)²            (Zou, Huang and Zhang 2009, CSDA 53: MOVER)
 
-where low_h and high_h are Wilson's 95 % limits: they stay honest where none or few are found, which the usual
-variance estimate does not (it would call such a rate certain). In simulations with 40 pairs a stratum 93 to
-100 % of the intervals hold the truth. Nothing is taken off for a sample that is a large part of its stratum,
-so intervals are then too wide. What drops out of the judged (cannot tell, disputed, waiting, judged
-since with another text) is counted and taken to be like the rest.
+where low_h and high_h are Wilson's 95 % limits. These limits hold when few or no relevant pairs are found;
+the usual variance estimate would call such a rate certain. In simulations with 40 pairs for each stratum,
+93 to 100 % of the intervals contain the true rate. There is no finite-population correction, so the intervals
+are too wide if the sample is a large part of its stratum. Drawn pairs without a grade (cannot tell, disputed,
+waiting, or judged since then with another text) are counted, and assumed to be like the judged pairs.
 
-The false-negative rate here is the share of assumed negatives that are relevant; the literature on
-classifiers calls this share the false omission rate.
+The literature on classifiers calls this rate the false omission rate.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from curation.pooling.systems import AUDIT
 from curation.store import Cursor, Round, Store
 
 MIN_JUDGED = 10
-"""With fewer judged pairs, and more in the stratum, a rate is no figure to show."""
+"""Fewest judged pairs of a stratum for which a rate is shown, unless all of its pairs are judged."""
 
 
 _OTHER_TEXT = """
@@ -50,15 +49,15 @@ WHERE p.round_id = ? AND v.content_hash <> p.content_hash
 
 
 class StratumRate(NamedTuple):
-    """What was measured in one stratum.
+    """The counts and the rate of one stratum.
 
     Attributes
     ----------
-    judged: drawn pairs with a grade; with cannot_tell, disputed, waiting and other_text all drawn ones.
-    cannot_tell: nobody could, or the reviewer decided that there is no grade.
-    other_text: drawn pairs that people have judged since with another text of the document than was drawn.
-    false_negatives: judged pairs that are relevant: graded above the scale's lowest.
-    rate: their share; without a value below `MIN_JUDGED`, unless all were judged.
+    judged: drawn pairs with a grade; judged, cannot_tell, disputed, waiting and other_text add up to `drawn`.
+    cannot_tell: drawn pairs that nobody could grade, or that the reviewer left without a grade.
+    other_text: drawn pairs that people have judged since with another text of the document.
+    false_negatives: judged pairs with a relevance grade above the scale's lowest.
+    rate: false negatives as a share of judged pairs; no value for fewer than `MIN_JUDGED` judged pairs.
     """
 
     name: str
@@ -74,7 +73,7 @@ class StratumRate(NamedTuple):
 
 
 class FalseNegative(NamedTuple):
-    """An assumed negative that people found relevant."""
+    """An assumed negative that people judged relevant."""
 
     query_id: str
     document_id: str
@@ -84,12 +83,13 @@ class FalseNegative(NamedTuple):
 
 @dataclass(frozen=True)
 class AuditReport:
-    """The false-negative rate that a round has measured so far.
+    """The false-negative rate of an audit, from the judgments so far.
 
     Attributes
     ----------
-    rate: over all strata, by the number of their pairs; without a value while a stratum has none.
-    found: the false negatives, by query and document; `sealed` more are not named.
+    rate: rate over all strata, weighted by their numbers of pairs; no value while a stratum has no rate.
+    found: false negatives, ordered by query and document.
+    sealed: number of further false negatives, whose queries are sealed.
     """
 
     round: str
@@ -108,16 +108,18 @@ class AuditReport:
 
     @property
     def sentences(self) -> list[str]:
-        """The rate, what is no part of it, and which pairs are relevant."""
+        """Give the rate, the pairs left out of the rate, and the relevant pairs."""
         rate = (
             f"False-negative rate over all {self.population:,} assumed negatives: "
             f"{self.rate.percent_text(1)}, from {self.judged:,} judged pairs."
         )
-        other_text = pluralize(sum(stratum.other_text for stratum in self.strata), "pair")
-        left_out = f"left out: {other_text} judged since with another text of their document"
+        other_text = sum(stratum.other_text for stratum in self.strata)
+        left_out = (
+            f"left out: {pluralize(other_text, 'pair')} judged since with another text of their document"
+        )
         return [
             (self.rate.why or "") if self.rate.value is None else rate,
-            *([] if other_text.startswith("0 ") else [left_out]),
+            *([left_out] if other_text else []),
             *(
                 f"relevant: {pair.query_id}, {pair.document_id} ({pair.stratum}): grade {pair.grade}"
                 for pair in self.found
@@ -127,47 +129,44 @@ class AuditReport:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What was measured in each stratum."""
+        """Show the counts and the rate of each stratum."""
         rows = (
             (
                 *(stratum.name, stratum.population, stratum.drawn, stratum.judged, stratum.waiting),
-                stratum.cannot_tell + stratum.disputed,
-                stratum.false_negatives,
+                *(stratum.cannot_tell + stratum.disputed, stratum.false_negatives),
                 *(percent(stratum.rate.value, 1), _percent_interval(stratum.rate)),
             )
             for stratum in self.strata
         )
-        columns = (
-            *("Stratum", "Pairs", "Drawn", "Judged", "Waiting", "No grade", "Relevant"),
-            *("Rate", "95 % interval"),
-        )
+        counts = ("Stratum", "Pairs", "Drawn", "Judged", "Waiting", "No grade", "Relevant")
+        columns = (*counts, "Rate", "95 % interval")
         title = f"{self.round}: assumed negatives of {', '.join(self.systems)} to depth {self.depth:,}"
         return (Table(title, columns, tuple(rows)),)
 
 
 def audit_report(store: Store, name: str | None = None, access: SealAccess | None = None) -> AuditReport:
-    """The rate that an audit has measured so far: the round of that name, or the one opened last.
+    """Compute the false-negative rate of the audit with a name, or of the audit that was opened last.
 
-    Without access, false negatives of queries that a release seals count and are not named.
+    Without access, false negatives of sealed queries are counted and not named.
 
     Raises
     ------
-    NotFoundError: there is no round of that name.
-    RefusedError: the round is no audit, or none was opened yet.
+    NotFoundError: no round has the name.
+    RefusedError: the round is no audit, or there is no audit.
     """
     with store.reading() as cursor:
-        audited, access = _find_audit(cursor, name), access_or_closed(cursor, access)
+        audited = _find_audit(cursor, name)
+        access = access_or_closed(cursor, access)
         rows = cursor.execute(
             "SELECT query_id, document_id, system FROM candidate_sources WHERE pool_id = ? ORDER BY ALL",
             [audited.round_id],
         ).fetchall()
-        votes, lowest = read_votes(cursor, audited.round_id), current_guide(cursor).values[0]
+        votes = read_votes(cursor, audited.round_id)
+        lowest = current_guide(cursor).values[0]
         other_text = set(cursor.execute(_OTHER_TEXT, [audited.round_id]).fetchall())
     pairs = {(pair.query_id, pair.document_id): pair for pair in compute_consensus(votes).pairs}
-    graded = {
-        (row[0], row[1]): None if row[:2] in other_text else pairs.get((row[0], row[1])) for row in rows
-    }
-    stratum_of = {(row[0], row[1]): str(row[2]).removeprefix(AUDIT) for row in rows}
+    stratum_of = {(query_id, document_id): name.removeprefix(AUDIT) for query_id, document_id, name in rows}
+    graded = {pair: None if pair in other_text else pairs.get(pair) for pair in stratum_of}
     false = [
         FalseNegative(*pair, stratum_of[pair], judged.grade)
         for pair, judged in graded.items()
@@ -175,7 +174,7 @@ def audit_report(store: Store, name: str | None = None, access: SealAccess | Non
     ]
     parameters = json.loads(audited.parameters)
     strata = [
-        _measured(
+        _measure_stratum(
             row,
             [graded[pair] for pair, name in stratum_of.items() if name == row["name"]],
             lowest,
@@ -202,7 +201,7 @@ def audit_report(store: Store, name: str | None = None, access: SealAccess | Non
 
 
 def rate_over(strata: Sequence[StratumRate]) -> Estimate:
-    """The rate over all strata with its 95 % limits; none while one that holds pairs has no rate."""
+    """Compute the rate over all strata, with its limits; no value while a stratum with pairs has no rate."""
     filled = [stratum for stratum in strata if stratum.population]
     lacking = ", ".join(
         f"{stratum.name} ({stratum.judged} of {stratum.drawn} drawn)"
@@ -215,9 +214,8 @@ def rate_over(strata: Sequence[StratumRate]) -> Estimate:
             f"Too few pairs are judged for a rate (at least {MIN_JUDGED} each): {lacking}." if lacking else ""
         )
         return Estimate(n=judged, why=why)
-    weights = np.array([stratum.population for stratum in filled]) / sum(
-        stratum.population for stratum in filled
-    )
+    populations = np.array([stratum.population for stratum in filled])
+    weights = populations / populations.sum()
     rates, lows, highs = np.array([stratum.rate[:3] for stratum in filled], dtype=np.float64).T
     rate = float((weights * rates).sum())
     below, above = (float(np.sqrt(((weights * part) ** 2).sum())) for part in (rates - lows, highs - rates))
@@ -240,7 +238,7 @@ def measured_rate(
     disputed: int = 0,
     other_text: int = 0,
 ) -> StratumRate:
-    """What so many judged pairs and false negatives say of a stratum."""
+    """Make the record of a stratum from its counts."""
     waiting = drawn - judged - cannot_tell - disputed - other_text
     rate = share_estimate(false_negatives, judged, min(MIN_JUDGED, population))
     counts = (name, population, drawn, judged, cannot_tell, disputed, waiting, false_negatives)
@@ -252,7 +250,7 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
         round_ = find_round(cursor, name)
         if round_.kind != "audit":
             raise RefusedError(
-                f"The round {name!r} is no audit but of kind {round_.kind}: it has no random part."
+                f"The round {name!r} is of kind {round_.kind}, so it has no audit's random sample."
             )
         return round_
     audits = [round_ for round_ in list_rounds(cursor) if round_.kind == "audit"]
@@ -264,10 +262,10 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
     return audits[-1]
 
 
-def _measured(
+def _measure_stratum(
     drawn: Mapping[str, Any], pairs: Sequence[PairConsensus | None], lowest: int, other_text: int
 ) -> StratumRate:
-    """What was measured in a stratum; `drawn` has its name, its population and how many were drawn."""
+    """Count a stratum's pairs; `drawn` has the stratum's name, population and number of drawn pairs."""
     grades = [pair.grade for pair in pairs if pair is not None and pair.grade is not None]
     without = [pair.how for pair in pairs if pair is not None and pair.grade is None]
     disputed = without.count("disputed")

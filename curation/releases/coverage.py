@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.queries.coverage.measures import Tertiles
+from curation.queries.coverage.query_shapes import Tertiles
 from curation.releases.verify import FrozenRelease
 
 

@@ -123,4 +123,4 @@ def test_a_writer_cannot_act_for_another(project: Store) -> None:
     page = run(ADA)
     page.session_state["desk write"].open((assignment(project, "ben", MADE),))
     page.run()
-    assert "not among those that you were asked" in " ".join(str(one.value) for one in page.exception)
+    assert "You were not asked to answer" in " ".join(str(one.value) for one in page.exception)

@@ -79,7 +79,7 @@ def test_what_a_model_proposed_is_shown_to_be_changed_and_saved_with_who_did(pro
         cursor.execute("INSERT INTO nugget_proposals VALUES (?, 'call', 'model-1', ?, ?, ?)", row)
     page = opened(DISPUTE[0], ROSA)
     assert [one.value for one in page.text_area] == ["It <b>boils</b> water.", "It is red."]
-    assert "proposed for 1 query wait for people" in html(page)
+    assert "have not reviewed the nuggets that" in html(page)
     assert "None is a nugget yet" in html(page)
     page.text_area[0].set_value("It boils water.")
     page.text_area[1].set_value("")

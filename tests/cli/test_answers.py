@@ -32,7 +32,7 @@ def test_a_task_is_opened_followed_decided_and_closed_by_command(project: Store,
     assert "Decided: 1912 (decision 1 on this query)." in decided
     status = json.loads(goldgrade("answers", "status", "faq", "--json"))
     assert (status["counts"]["agreed"], status["counts"]["decided"]) == (1, 1)
-    assert "In 1 of 2 queries with two answers all writers agree." in goldgrade("answers", "status", "faq")
+    assert "All writers agree on 1 of 2 queries with two answers." in goldgrade("answers", "status", "faq")
     assert "faq is closed." in goldgrade("answers", "close", "faq")
     assert "closed" in goldgrade("answers", "status")
     assert "faq is open again." in goldgrade("answers", "open", "faq", "--reopen")

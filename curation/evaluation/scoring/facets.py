@@ -157,7 +157,7 @@ def all_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]
 
 def cell_name(dispersion: int | None, alignment: int | None) -> str:
     """Name a cell of the grid by its thirds, which are numbered from 0."""
-    from curation.queries.coverage.measures import third_name
+    from curation.queries.coverage.query_shapes import third_name
 
     thirds = {"Δ": dispersion, "J": alignment}
     return ", ".join(f"{name} {third_name(third)}" for name, third in thirds.items() if third is not None)
@@ -179,7 +179,7 @@ def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -
 
 
 def _grid_facet(rows: Sequence[Row]) -> Facet:
-    from curation.queries.coverage.measures import possible_cells
+    from curation.queries.coverage.query_shapes import possible_cells
 
     cells = [None if row["cell"] is None else tuple(row["cell"]) for row in rows]
     possible = possible_cells([cell for cell in cells if cell is not None])

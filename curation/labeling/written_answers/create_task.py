@@ -1,8 +1,8 @@
-"""Opening an answer task: which queries it asks for, who writes, and which documents they see.
+"""Open an answer task: choose its queries, its writers, and the documents that writers see.
 
-Each query goes to exactly `overlap` writers, as in rounds; all is fixed before anybody writes. A writer who
-sees what is relevant learns what others said. So with `relevant` a query waits until it is in nobody's queue
-any more. On screen every writer has an order of their own that says nothing.
+Each query goes to exactly `overlap` writers, as in rounds; the assignment is fixed before anybody writes. A
+writer who sees the relevant documents learns what annotators said. So with `show="relevant"` a query waits
+until no annotator has to judge it any more. Each writer sees the documents in a random order.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ LEFT JOIN presentation_states s USING (presentation_id)
 WHERE NOT r.closed AND NOT coalesce(s.answered, false)
 """
 
-BUSY = "Others kept changing the project while the answer task was planned. Try again."
+BUSY = "Other people kept changing the project while the answer task was planned. Try again."
 KNOWN = "it has reference answers"
 IN_TASK = "it is in another answer task"
 OPEN_TASK = "it is in an answer task that is open"
 IN_QUEUE = "somebody is still to judge documents of it, and would learn what others found relevant"
 NO_DOCUMENT = "it has no document to show: build a pool"
-NOT_IN_FORCE = "it is retired, or not in the current sample"
+NOT_CURRENT = "it is retired, or not in the current sample"
 OTHERS = "it is not among those drawn"
 UNTAGGED = "it does not have the tag"
 _IN_TASKS = """
@@ -70,19 +70,19 @@ SELECT query_id, bool_and(closed) FROM answer_task_queries JOIN answer_task_stat
 GROUP BY query_id
 """
 Asked = dict[str, str]
-"""Query that was asked for → why it is not in the task, '' where nothing is known against it."""
+"""Query id → the reason to leave the query out of the task, or '' if there is no reason."""
 ShownDocuments = tuple[dict[str, list[Candidate]], frozenset[str], frozenset[str]]
-"""Query id → documents, best first; the queries that are shown with relevant ones; and those that are shown
-with the pool's documents, as which of them are relevant is sealed."""
+"""Query id → documents, best first; the queries whose documents are judged relevant; and the queries that are
+shown with the pool's documents because a release seals their grades."""
 
 
 class EvidenceInputs(NamedTuple):
-    """What evidence is chosen from.
+    """Facts from which the documents of each query are chosen.
 
     Attributes
     ----------
     ranks: (query id, document id) → the best rank that a system gave.
-    in_queues: queries that somebody is still to judge.
+    in_queues: queries that an annotator still has to judge.
     """
 
     candidates: list[CandidateRow]
@@ -94,6 +94,7 @@ class EvidenceInputs(NamedTuple):
 
 
 def read_evidence_inputs(cursor: Cursor, access: SealAccess) -> EvidenceInputs:
+    """Read the facts from which `choose_evidence` chooses documents."""
     candidates, active = read_candidates(cursor)
     ranks = {(row[0], row[1]): row[2] for row in cursor.execute(_RANKS).fetchall()}
     in_queues = frozenset(row[0] for row in cursor.execute(_OPEN_PAIRS).fetchall())
@@ -101,42 +102,34 @@ def read_evidence_inputs(cursor: Cursor, access: SealAccess) -> EvidenceInputs:
 
 
 def choose_evidence(inputs: EvidenceInputs, show: str, most: int) -> ShownDocuments:
-    """The documents of every query that has candidates. Call it outside a lease."""
+    """Choose at most `most` documents for every query that has candidates. Call it outside a lease."""
     relevance = inputs.relevance()
+
+    def best_rank(candidate: Candidate) -> tuple[bool, int, str]:
+        rank = inputs.ranks.get(candidate[:2])
+        return rank is None, rank or 0, digest("evidence", *candidate[:2])
+
     by_query: dict[str, list[Candidate]] = {}
-    for candidate in choose_candidates(inputs.candidates, inputs.active, again=True).candidates:
+    chosen = choose_candidates(inputs.candidates, inputs.active, again=True).candidates
+    for candidate in sorted(chosen, key=best_rank):
         by_query.setdefault(candidate.query_id, []).append(candidate)
+    if show != RELEVANT:
+        return {query_id: ranked[:most] for query_id, ranked in by_query.items()}, frozenset(), frozenset()
+    sealed = inputs.access.closed.intersection(by_query)
     documents, judged = {}, set()
-    sealed = inputs.access.closed.intersection(by_query) if show == RELEVANT else frozenset()
-    for query_id, candidates in by_query.items():
-        as_judged = show == RELEVANT and query_id not in sealed
-        relevant = (
-            [candidate for candidate in candidates if relevance.is_relevant(candidate[:2])]
-            if as_judged
-            else []
-        )
-        if relevant:
+    for query_id, ranked in by_query.items():
+        relevant = [candidate for candidate in ranked if relevance.is_relevant(candidate[:2])]
+        if relevant and query_id not in sealed:
             judged.add(query_id)
-        ordered = sorted(
-            relevant or candidates,
-            key=lambda candidate_row: _rank_of(candidate_row, relevance, inputs, as_judged),
-        )
-        documents[query_id] = ordered[:most]
+            ranked = sorted(relevant, key=lambda candidate: -relevance.grades[candidate[:2]])
+        documents[query_id] = ranked[:most]
     return documents, frozenset(judged), sealed
-
-
-def _rank_of(
-    candidate: Candidate, relevance: Relevance, inputs: EvidenceInputs, as_judged: bool
-) -> tuple[int, bool, int, str]:
-    grade = relevance.grades.get(candidate[:2], relevance.lowest) if as_judged else 0
-    rank = inputs.ranks.get(candidate[:2])
-    return -grade, rank is None, rank or 0, digest("evidence", *candidate[:2])
 
 
 def read_shown(
     cursor: Cursor, task_id: str, query_id: str
 ) -> tuple[str, str | None, dict[str, ReadDocument]]:
-    """The text and the need of a query of a task, and the documents that are shown with it, by id."""
+    """Read the text and information need of a task's query, and the documents shown with the query, by id."""
     sql = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
     query, need = cursor.execute(sql, [query_id]).fetchall()[0]
     rows = cursor.execute(_SHOWN, [task_id, query_id]).fetchall()
@@ -145,13 +138,14 @@ def read_shown(
 
 @dataclass(frozen=True)
 class AnswerTaskOpened:
-    """What a new task holds.
+    """A new answer task, counted.
 
     Attributes
     ----------
-    per_writer: name → queries.
-    judged: queries that are shown with documents that people judged relevant; the others have the pool's.
-        `sealed` of them, because a release seals what is relevant to them.
+    per_writer: name → number of queries.
+    judged: number of queries shown with documents that people judged relevant; the other queries are shown
+        with the pool's documents.
+    sealed: number of these other queries whose relevant documents a release seals.
     left_out: reason → number of queries.
     """
 
@@ -166,7 +160,7 @@ class AnswerTaskOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """What was opened, what is sealed, and what was left out."""
+        """Say how much work was opened, how many queries are sealed, and which queries were left out."""
         judged = pluralize(self.judged, "query is", "queries are")
         opened = (
             f"Opened the answer task {self.task}: {pluralize(self.queries, 'query', 'queries')}, "
@@ -178,7 +172,7 @@ class AnswerTaskOpened:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """How many queries each writer has."""
+        """List the writers with their numbers of queries."""
         return (Table("Queries by writer", ("Writer", "Queries"), tuple(self.per_writer.items())),)
 
 
@@ -189,13 +183,14 @@ def open_answer_task(
 
     Parameters
     ----------
-    reason: why writers see which documents of sealed queries are relevant; without one they see the pool's.
+    reason: the reason to show writers the relevant documents of sealed queries; without a reason writers see
+        the pool's documents.
 
     Raises
     ------
     InputError: the request's parts do not fit together, or a text names several queries.
-    NotFoundError: writers that the project does not know.
-    RefusedError: the name is taken, somebody cannot sign in, nothing is left to write, the project kept
+    NotFoundError: the project does not know a writer.
+    RefusedError: the name is taken, a writer cannot sign in, no query is left to write for, the project kept
         changing, or the author is no lead.
     """
     request = request.checked()
@@ -207,31 +202,33 @@ def open_answer_task(
         refuse_who_cannot_judge(require_annotators(cursor, request.writers))
         if cursor.execute("SELECT 1 FROM answer_tasks WHERE name = ?", [request.name]).fetchone():
             raise RefusedError(f"An answer task {request.name!r} exists already. Choose another name.")
-        return _read(cursor, request, access)
+        return _read_inputs(cursor, request, access)
 
     opened, *_ = write_if_unchanged(
         store,
         fingerprint=_fingerprint,
         read=read,
-        plan=lambda inputs: _plan(request, *inputs),
-        write=lambda cursor, planned: _write(cursor, request, planned, author),
+        plan=lambda inputs: _plan_task(request, *inputs),
+        write=lambda cursor, planned: _write_task(cursor, request, planned, author),
         busy=BUSY,
     )
     return opened
 
 
 _Planned = tuple[AnswerTaskOpened, Mapping[str, Sequence[Candidate]], Mapping[str, Sequence[str]]]
-"""What was opened, the documents of each query, and the queries of each writer in their order."""
+"""The opened task, the documents of each query, and the queries of each writer in their order."""
 
 
-def _read(cursor: Cursor, request: AnswerTaskRequest, access: SealAccess) -> tuple[EvidenceInputs, Asked]:
+def _read_inputs(
+    cursor: Cursor, request: AnswerTaskRequest, access: SealAccess
+) -> tuple[EvidenceInputs, Asked]:
     evidence = read_evidence_inputs(cursor, access)
     asked = named_queries(KnownQueries.read(cursor), request.queries) if request.queries else evidence.active
     tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [request.tag]).fetchall()
     referenced = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
     tasks = dict(cursor.execute(_IN_TASKS).fetchall())
     reasons = {
-        NOT_IN_FORCE: set(asked) - evidence.active,
+        NOT_CURRENT: set(asked) - evidence.active,
         UNTAGGED: set() if request.tag is None else set(asked) - {row[0] for row in tagged},
         OPEN_TASK: {query_id for query_id, closed in tasks.items() if not closed},
         KNOWN: set() if request.again else {row[0] for row in referenced},
@@ -241,11 +238,11 @@ def _read(cursor: Cursor, request: AnswerTaskRequest, access: SealAccess) -> tup
 
 
 def first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str]]) -> Asked:
-    """Query id → the first of the reasons that holds for it, or ''.
+    """Find for each query id the first reason that holds for the query, or ''.
 
     Parameters
     ----------
-    reasons: reason → the queries for which it holds.
+    reasons: reason → ids of the queries for which the reason holds.
     """
     return {
         query_id: next((reason for reason, holds_for in reasons.items() if query_id in holds_for), "")
@@ -254,6 +251,7 @@ def first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str
 
 
 def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
+    """Find the ids of queries that are named by id or text, and refuse all unknown names at once."""
     query_ids: dict[str, None] = {}
     problems: list[str] = []
     for name in names:
@@ -270,15 +268,12 @@ def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
     return list(query_ids)
 
 
-def _plan(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Asked) -> _Planned:
+def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Asked) -> _Planned:
     documents, judged, sealed = choose_evidence(evidence, request.show, request.documents)
-    queries, left_out = _choose(request, evidence, asked, documents)
+    queries, left_out = _choose_queries(request, evidence, asked, documents)
     if not queries:
-        why = (
-            "; ".join(f"{count:,}: {reason}" for reason, count in left_out.items())
-            or "no query was asked for"
-        )
-        raise RefusedError(f"No query is left to write answers to ({why}).")
+        reasons = "; ".join(f"{count:,}: {reason}" for reason, count in left_out.items())
+        raise RefusedError(f"No query is left to write answers to ({reasons or 'no query was asked for'}).")
     given = assign(
         [Candidate(query_id, "", "") for query_id in queries], request.writers, request.overlap, request.seed
     )
@@ -300,33 +295,34 @@ def _plan(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Asked) ->
 
 
 def _parameters(request: AnswerTaskRequest) -> dict[str, Any]:
-    """What is stored of a request, and what a task's id is made of."""
+    """Give the stored form of a request; the task's id is a hash of this form."""
     return vars(request) | {"queries": sorted(request.queries)}
 
 
-def _choose(
+def _choose_queries(
     request: AnswerTaskRequest,
     evidence: EvidenceInputs,
     asked: Asked,
     documents: Mapping[str, Sequence[Candidate]],
 ) -> tuple[list[str], dict[str, int]]:
-    """The queries by id, and the others by reason."""
+    """Choose the queries, ordered by id, and count the queries that are left out by reason."""
     more = {
         NO_DOCUMENT: asked.keys() - documents.keys(),
         IN_QUEUE: evidence.in_queues if request.show == RELEVANT else (),
     }
     reasons = {query_id: asked[query_id] or why for query_id, why in first_reasons(asked, more).items()}
     left_out = Counter(filter(None, reasons.values()))
-    chosen = [query_id for query_id, why_not in reasons.items() if not why_not]
+    chosen = [query_id for query_id, reason in reasons.items() if not reason]
     if request.most is not None and request.most < len(chosen):
         left_out[OTHERS] = len(chosen) - request.most
         chosen = sorted(seeded(chosen, request.seed, str)[: request.most])
     return chosen, dict(left_out)
 
 
-def _write(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, author: str) -> None:
+def _write_task(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, author: str) -> None:
     opened, documents, work = planned
-    task_id, parameters = opened.task_id, _parameters(request)
+    task_id = opened.task_id
+    parameters = _parameters(request)
     cursor.execute(
         "INSERT INTO answer_tasks SELECT ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM answer_tasks",
         [task_id, opened.task, canonical_json(parameters), utc_now()],
@@ -351,7 +347,7 @@ def _write(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, author
 
 
 def _fingerprint(cursor: Cursor) -> object:
-    """What a planned task rests on: counts of rows that are only appended, and the corpus in force."""
+    """Read all that a planned task depends on: counts of rows that are only appended, and the settings."""
     counts = cursor.execute(
         """
         SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM judgment_events),

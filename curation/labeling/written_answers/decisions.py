@@ -1,9 +1,9 @@
-"""Disputed answers as a reviewer reads them, and decisions: which are references, what is merged, and why.
+"""Disputed answers as a reviewer reads them, and the reviewer's decisions on the reference answers.
 
-A reviewer reads what was said how often, by nobody's name, on what documents. A decision is appended with the
-next revision; the latest one counts, whatever is written later. A screen names the revision that its reviewer
-saw: of two reviewers, the second learns what the first decided. A reviewer who wrote one of a query's answers
-does not decide it: another one does, or the command line.
+A reviewer sees each answer with the number of its writers and the documents that they ticked, and no writer's
+name. A decision is appended with the next revision; the latest decision counts, even if writers answer later.
+A screen sends the revision that it shows: if two reviewers decide, the second is refused and sees the
+decision of the first. A reviewer who was asked to answer a query cannot decide it.
 """
 
 from __future__ import annotations
@@ -35,25 +35,14 @@ from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc
 
 REVIEWERS = ("reviewer", "lead")
 _INSERT = "INSERT INTO answer_decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_WRITTEN = """
-SELECT s.answer FROM answer_assignments a JOIN answer_states s USING (assignment_id)
-WHERE a.task_id = ? AND a.query_id = ? AND s.kind = 'answer'
-"""
 _ASKED = "SELECT query_id FROM answer_assignments WHERE task_id = ? AND writer = ?"
 _READY = """
 SELECT count(*), count(*) FILTER (s.answered), any_value(t.closed)
 FROM answer_assignments a JOIN answer_task_states t USING (task_id)
 LEFT JOIN answer_states s USING (assignment_id) WHERE a.task_id = ? AND a.query_id = ? HAVING count(*) > 0
 """
-
-_ABOUT = """
-SELECT (SELECT text FROM queries WHERE query_id = $3), (
-    SELECT count(*) FROM answer_assignments JOIN answer_states USING (assignment_id)
-    WHERE task_id = $1 AND query_id = $2 AND answered)
-"""
-
-
-_SAID = """
+_TEXT = "SELECT text FROM queries WHERE query_id = ?"
+_ANSWERS = """
 SELECT s.answer, s.documents FROM answer_assignments a JOIN answer_states s USING (assignment_id)
 WHERE a.task_id = ? AND a.query_id = ? AND s.answered
 ORDER BY s.answer, s.documents
@@ -61,13 +50,13 @@ ORDER BY s.answer, s.documents
 
 
 class AnswerRuling(NamedTuple):
-    """What is to be decided of a query.
+    """A reviewer's choice of reference answers for a query.
 
     Attributes
     ----------
-    picked: written answers that become references.
-    merged: one more that the reviewer wrote; '' without any.
-    unanswerable: the corpus does not answer the query; then there are no answers.
+    picked: writers' answers that become reference answers.
+    merged: a further reference answer that the reviewer wrote, or ''.
+    unanswerable: the corpus does not answer the query; then there are no reference answers.
     """
 
     picked: Sequence[str] = ()
@@ -77,7 +66,7 @@ class AnswerRuling(NamedTuple):
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The references, each once."""
+        """The reference answers, without repetitions."""
         forms: dict[str, str] = {}
         for text in (*self.picked, *([" ".join(self.merged.split())] if self.merged.strip() else [])):
             forms.setdefault(normalised_answer(text), text)
@@ -85,7 +74,7 @@ class AnswerRuling(NamedTuple):
 
 
 class AnswerDecision(NamedTuple):
-    """A reviewer's decision; no answers: the corpus does not answer the query."""
+    """A stored decision of a reviewer; without answers it says that the corpus does not answer the query."""
 
     query_id: str
     revision: int
@@ -96,7 +85,7 @@ class AnswerDecision(NamedTuple):
     decided_at: datetime
 
     def repeats(self, ruling: AnswerRuling, reviewer: str) -> bool:
-        """Whether the same reviewer has decided the same already."""
+        """Tell whether the same reviewer has made the same decision already."""
         before = (self.answers, self.reason, self.reviewer)
         return before == (ruling.answers, ruling.reason.strip(), reviewer)
 
@@ -105,7 +94,7 @@ _COLUMNS = ", ".join(AnswerDecision._fields)
 
 
 _RECENT = f"""
-SELECT {", ".join(f"c.{name}" for name in AnswerDecision._fields)}, t.name, q.text
+SELECT {_COLUMNS}, t.name, q.text
 FROM current_answer_decisions c JOIN answer_tasks t USING (task_id) JOIN queries q USING (query_id)
 WHERE c.reviewer = ? ORDER BY c.written DESC LIMIT ?
 """  # noqa: S608
@@ -119,26 +108,27 @@ def decide_answers(
     reviewer: str = COMMAND_LINE,
     seen: int | None = None,
 ) -> AnswerDecision:
-    """Decide which answers of a query are references; the same decision once more changes nothing.
+    """Decide which answers of a query are references; repeating a decision changes nothing.
 
     Parameters
     ----------
-    seen: how many decisions the query had when the reviewer saw it; None skips that check.
+    seen: number of decisions that the query had on the reviewer's screen; None skips that check.
 
     Raises
     ------
-    InputError: nothing or too much is chosen, an answer that nobody wrote, or no reason; all at once.
-    NotFoundError: there is no such task or reviewer, or nobody has answered the query in it.
-    RefusedError: it is not the reviewer's to decide, they wrote one of the answers, writers are still at it,
-        or it was decided since they saw it.
+    InputError: no answer is chosen, the choices contradict each other, nobody wrote a chosen answer, or there
+        is no reason; the error lists all problems.
+    NotFoundError: the task or the reviewer does not exist, or nobody has answered the query in the task.
+    RefusedError: the person is no reviewer, was asked to answer the query, writers are not done, or another
+        reviewer has decided meanwhile.
     """
     with store.transaction(appends=True) as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         task = find_answer_task(cursor, task_name)
         _refuse_not_ready(cursor, task.task_id, task_name, query_id)
         wrote(cursor, task.task_id, reviewer, refuse=query_id)
-        written = {row[0] for row in cursor.execute(_WRITTEN, [task.task_id, query_id]).fetchall()}
-        refuse_problems(_problems(ruling, written))
+        answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
+        refuse_problems(_ruling_problems(ruling, [text for text, _ in answers if text is not None]))
         before = current_answer_decision(cursor, task.task_id, query_id)
         if before is not None and before.repeats(ruling, reviewer):
             return before
@@ -161,7 +151,7 @@ def decide_answers(
 
 
 def current_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> AnswerDecision | None:
-    """The decision in force on a query of a task, or None."""
+    """Read the latest decision on a query of a task, or None."""
     sql = f"SELECT {_COLUMNS} FROM current_answer_decisions WHERE task_id = ? AND query_id = ?"  # noqa: S608
     decisions = fetch(cursor, AnswerDecision, sql, [task_id, query_id])
     return decisions[0]._replace(answers=tuple(decisions[0].answers)) if decisions else None
@@ -170,33 +160,33 @@ def current_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> Answ
 def recent_answer_decisions(
     store: Store, reviewer: str, limit: int = 10
 ) -> list[tuple[AnswerDecision, str, str]]:
-    """The reviewer's own current decisions, newest first, each with its task and the query's text."""
+    """List the reviewer's own current decisions, newest first, each with its task and the query's text."""
     with store.reading() as cursor:
         rows = cursor.execute(_RECENT, [reviewer, limit]).fetchall()
     return [(AnswerDecision(*row[:-2])._replace(answers=tuple(row[2])), *row[-2:]) for row in rows]
 
 
 def answers_overtaken(decision: AnswerDecision) -> str:
-    """The sentence for a reviewer who had a query on screen when somebody else decided it."""
-    what = " / ".join(map(isolated, decision.answers)) or "that the corpus does not answer it"
+    """Tell a reviewer that another reviewer decided the query on the screen."""
+    references = " / ".join(map(isolated, decision.answers)) or "that the corpus does not answer it"
     return (
-        f"{decision.reviewer} decided this query while you had it open: {what}, because "
+        f"{decision.reviewer} decided this query while you had it open: {references}, because "
         f"“{isolated(decision.reason)}”. Your decision was not saved. Look at it again, and decide once more "
         "if you disagree."
     )
 
 
-def unanswered(query_id: str, task_name: str) -> NotFoundError:
-    """The error for a query that nobody has answered."""
+def unanswered_error(query_id: str, task_name: str) -> NotFoundError:
+    """Make the error for a query that nobody has answered."""
     return NotFoundError(f"Nobody has answered the query {query_id!r} in the answer task {task_name!r}.")
 
 
 def wrote(cursor: Cursor, task_id: str, reviewer: str, refuse: str | None = None) -> set[str]:
-    """The queries of a task that a reviewer was asked to write for.
+    """Find the queries of a task that a reviewer was asked to answer.
 
     Raises
     ------
-    RefusedError: `refuse` is one of them.
+    RefusedError: the query `refuse` is among them.
     """
     query_ids = {row[0] for row in cursor.execute(_ASKED, [task_id, reviewer]).fetchall()}
     if refuse in query_ids:
@@ -209,7 +199,7 @@ def wrote(cursor: Cursor, task_id: str, reviewer: str, refuse: str | None = None
 def _refuse_not_ready(cursor: Cursor, task_id: str, task_name: str, query_id: str) -> None:
     rows = cursor.execute(_READY, [task_id, query_id]).fetchall()
     if not rows or not rows[0][1]:
-        raise unanswered(query_id, task_name)
+        raise unanswered_error(query_id, task_name)
     asked, written, closed = rows[0]
     if written < asked and not closed:
         raise RefusedError(
@@ -217,7 +207,7 @@ def _refuse_not_ready(cursor: Cursor, task_id: str, task_name: str, query_id: st
         )
 
 
-def _problems(ruling: AnswerRuling, written: set[str]) -> list[str]:
+def _ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[str]:
     problems = []
     if ruling.unanswerable and ruling.answers:
         problems.append("Choose answers, or say that the corpus does not answer the query; not both.")
@@ -232,13 +222,13 @@ def _problems(ruling: AnswerRuling, written: set[str]) -> list[str]:
         problems.append("A decision needs a reason.")
     if len(ruling.reason) > MAX_NOTE_LENGTH:
         problems.append(
-            f"A reason has at most {MAX_NOTE_LENGTH:,} characters, this one {len(ruling.reason):,}."
+            f"A reason has at most {MAX_NOTE_LENGTH:,} characters, this one has {len(ruling.reason):,}."
         )
     return problems
 
 
 class DisputedAnswers(NamedTuple):
-    """A query whose answers differ, and in which way."""
+    """A query whose answers differ, with the reason why they do not agree."""
 
     task: str
     query_id: str
@@ -249,31 +239,33 @@ class DisputedAnswers(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerDisputes:
-    """Queries that wait for a reviewer, by task and query id; `own` wait for another one than who asks."""
+    """Queries that wait for a decision, by task and query id; `own` counts the queries that the reviewer was
+    asked to answer, so that another reviewer decides them.
+    """
 
     waiting: tuple[DisputedAnswers, ...]
     own: int
 
     @property
     def sentences(self) -> list[str]:
-        """How many wait, and how many of them for another reviewer."""
+        """Count the queries that wait, and the queries that wait for another reviewer."""
         waiting = f"{pluralize(len(self.waiting), 'query waits', 'queries wait')} for a decision."
-        others = f"{self.own:,} more wait for another reviewer, who was not asked to write there."
+        others = f"{self.own:,} more wait for another reviewer: you were asked to answer them."
         return [waiting, *([others] if self.own else [])]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The queries that wait."""
+        """List the queries that wait."""
         rows = ((row.task, row.query, row.query_id, row.answers, row.why) for row in self.waiting)
         return (Table("Disputed answers", ("Task", "Query", "Query id", "Answers", "Why"), tuple(rows)),)
 
 
 class AnswerVoice(NamedTuple):
-    """An answer as its writers gave it; answers that are the same once normalised are one.
+    """A distinct answer with its support; answers with the same normalised text are counted together.
 
-    text: None for "the corpus does not answer it".
-    times: how many writers gave it.
-    documents: places in `AnswerCase.documents` of those that they ticked.
+    text: None for "the corpus does not answer the query".
+    times: number of writers who gave the answer.
+    documents: places in `AnswerCase.documents` of the documents that these writers ticked.
     """
 
     text: str | None
@@ -287,9 +279,10 @@ class AnswerCase:
 
     Attributes
     ----------
-    voices: the commonest first; what says that there is no answer comes last.
-    documents, cited: what writers were shown, and how many of them ticked each.
-    references: those in force, and where they come from.
+    voices: distinct answers, the commonest first; "the corpus does not answer the query" comes last.
+    documents: documents that the writers were shown.
+    cited: number of writers who ticked each document.
+    references: the current reference answers with their source.
     """
 
     task: str
@@ -305,12 +298,12 @@ class AnswerCase:
 
     @property
     def revision(self) -> int:
-        """How many decisions there were: what `decide_answers` takes as `seen`."""
+        """Number of decisions on the query so far; `decide_answers` takes this number as `seen`."""
         return self.decision.revision + 1 if self.decision else 0
 
     @property
     def sentences(self) -> list[str]:
-        """What became of the query, and its reference answers."""
+        """Give the state of the query and its reference answers."""
         state = f"State: {self.outcome.how}{f', {self.outcome.why}' if self.outcome.why else ''}."
         if not self.references.answers:
             return [state]
@@ -319,7 +312,7 @@ class AnswerCase:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The answers with how many gave each, and the documents that these ticked."""
+        """List the answers, each with the number of its writers and the documents that they ticked."""
         rows = (
             (
                 voice.text or "the corpus does not answer it",
@@ -332,14 +325,15 @@ class AnswerCase:
 
 
 def answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDisputes:
-    """The queries whose answers differ and that nobody has decided.
+    """List the queries whose answers differ and that nobody has decided.
 
     Raises
     ------
-    NotFoundError: the reviewer is unknown.
-    RefusedError: it is not theirs to decide.
+    NotFoundError: the project does not know the reviewer.
+    RefusedError: the person is no reviewer.
     """
-    waiting, own_queries = [], 0
+    waiting = []
+    own_queries = 0
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         for task in list_answer_tasks(cursor):
@@ -350,8 +344,9 @@ def answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDispute
                 if query_id in mine:
                     own_queries += 1
                     continue
-                text, answers = cursor.execute(_ABOUT, [task.task_id, query_id, query_id]).fetchall()[0]
-                waiting.append(DisputedAnswers(task.name, query_id, text, answers, outcome.why))
+                [(text,)] = cursor.execute(_TEXT, [query_id]).fetchall()
+                answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
+                waiting.append(DisputedAnswers(task.name, query_id, text, len(answers), outcome.why))
     return AnswerDisputes(tuple(waiting), own_queries)
 
 
@@ -362,22 +357,21 @@ def answer_case(
     reviewer: str = COMMAND_LINE,
     access: SealAccess | None = None,
 ) -> AnswerCase:
-    """What was written for a query, whatever became of it.
+    """Read the answers to a query, in whatever state the query is.
 
     Raises
     ------
-    NotFoundError: there is no such task, the query is not in it, or nobody has answered it yet.
-    RefusedError: the reviewer wrote one of the answers, it is not theirs to decide, or the query is
-        sealed.
+    NotFoundError: the task does not exist, the query is not in the task, or nobody has answered the query.
+    RefusedError: the person is no reviewer, or was asked to answer the query, or the query is sealed.
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         access_or_closed(cursor, access).need(query_id)
         task = find_answer_task(cursor, task_name)
         outcome = outcomes(cursor, task.task_id, [query_id]).get(query_id)
-        answers = cursor.execute(_SAID, [task.task_id, query_id]).fetchall()
+        answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
         if outcome is None or not answers:
-            raise unanswered(query_id, task_name)
+            raise unanswered_error(query_id, task_name)
         wrote(cursor, task.task_id, reviewer, refuse=query_id)
         query, need, documents = read_shown(cursor, task.task_id, query_id)
         references = references_of(cursor, query_id)
@@ -391,7 +385,7 @@ def answer_case(
         query,
         need,
         outcome,
-        _voices(answers, places),
+        _count_voices(answers, places),
         tuple(documents[name] for name in shown),
         tuple(cited[name] for name in shown),
         references,
@@ -399,7 +393,7 @@ def answer_case(
     )
 
 
-def _voices(
+def _count_voices(
     answers: Sequence[tuple[str | None, list[str]]], places: dict[str, int]
 ) -> tuple[AnswerVoice, ...]:
     texts = [text for text, _ in answers if text is not None]
@@ -413,4 +407,6 @@ def _voices(
         shown = {places[document] for documents in same for document in documents}
         voices.append(AnswerVoice(form, len(same), tuple(sorted(shown))))
     silent = len(answers) - len(texts)
-    return (*voices, *([AnswerVoice(None, silent, ())] if silent else []))
+    if silent:
+        voices.append(AnswerVoice(None, silent, ()))
+    return tuple(voices)

@@ -1,9 +1,9 @@
-"""Nuggets that a language model proposes: what it is sent, what it may answer, and what people made of it.
+"""Nuggets that a language model proposes: the calls, the reading of answers, and what people kept.
 
-A call has a query with the documents that people judged relevant, the highest grades first, and what they
-marked there as evidence. No proposal is a nugget: people see it on the query's page, change or drop it, and
-save what they keep. A query that a release seals is not sent. One that somebody is still to judge waits, for
-its nuggets would tell them what others found relevant.
+A call has a query with the documents that people judged relevant, the highest grades first, and the evidence
+that they marked. A proposal is not a nugget yet: people see the proposal on the query's page, change or drop
+it, and save the nuggets that they keep. A query that a release seals is not sent. A query that an annotator
+still has to judge waits, because its nuggets would tell the annotator which documents are relevant.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from curation.labeling.requests import DOCUMENTS, RELEVANT
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.written_answers.create_task import (
     IN_QUEUE,
-    NOT_IN_FORCE,
+    NOT_CURRENT,
     choose_evidence,
     first_reasons,
     named_queries,
@@ -42,16 +42,16 @@ from curation.store.documents import documents_by_hash
 PROMPT = "nuggets"
 
 MAX_NUGGETS = 20
-"""Nuggets that the prompt asks for at most."""
+"""Largest number of nuggets that the prompt asks for."""
 
 MIN_F1_OF_CHANGE = 0.5
-"""Token F1 from which a nugget is a proposal that somebody changed."""
+"""Token F1 from which a saved nugget counts as a changed proposal."""
 
-HAS_NUGGETS = "it has nuggets, or proposals that wait for somebody"
-REVIEWED = "people have reviewed what a model proposed for it"
-NONE_RELEVANT = "nobody found a document relevant"
+HAS_NUGGETS = "it has nuggets, or proposals that people have not reviewed"
+REVIEWED = "people have reviewed a model's proposals for it"
+NONE_RELEVANT = "nobody judged a document of it relevant"
 TAKEN = ("unchanged", "changed", "dropped", "added")
-_HELD = "SELECT query_id, call_id FROM nugget_proposals"
+_STORED = "SELECT query_id, call_id FROM nugget_proposals"
 
 _WORDS = """
 SELECT query_id, text, coalesce(information_need, '') FROM queries
@@ -72,12 +72,12 @@ WHERE query_id = $query OR $query IS NULL ORDER BY query_id
 
 
 class NuggetProposals(NamedTuple):
-    """What a model proposed for a query.
+    """The nuggets that a model proposed for a query, and the nuggets that people saved.
 
     Attributes
     ----------
-    written: what people made of it, None if nobody has yet.
-    before: texts of nuggets that the query had already.
+    written: the nuggets that people saved after reading the proposals; None before that.
+    before: texts of the nuggets that the query had before.
     """
 
     query_id: str
@@ -89,14 +89,13 @@ class NuggetProposals(NamedTuple):
 
     @property
     def taken(self) -> dict[str, int]:
-        """What people made of it: proposals kept unchanged, changed or dropped, and nuggets that are new."""
-        written = () if self.written is None else self.written
-        unchanged = set(self.proposed).intersection(written)
-        rest = [nugget for nugget in written if nugget not in unchanged and nugget.text not in self.before]
+        """Count the proposals that people kept unchanged, changed or dropped, and the nuggets they added."""
+        if self.written is None:
+            return dict.fromkeys(TAKEN, 0)
+        unchanged = set(self.proposed).intersection(self.written)
+        rest = [item for item in self.written if item not in unchanged and item.text not in self.before]
+        others = [nugget for nugget in self.proposed if nugget not in unchanged]
         changed = 0
-        others = (
-            [] if self.written is None else [nugget for nugget in self.proposed if nugget not in unchanged]
-        )
         for nugget in others:
             scores = [(token_f1(nugget.text, [other.text]), other) for other in rest]
             score, alike = max(scores, default=(0, None))
@@ -107,7 +106,7 @@ class NuggetProposals(NamedTuple):
 
 
 def share_sentences(proposals: Sequence[NuggetProposals]) -> list[str]:
-    """What each model proposed, and people's share in what came of it."""
+    """Say for each model how many of the proposed nuggets people kept, changed or dropped."""
     sentences = []
     for model in sorted({proposal.model for proposal in proposals}):
         mine = [proposal for proposal in proposals if proposal.model == model]
@@ -122,22 +121,23 @@ def share_sentences(proposals: Sequence[NuggetProposals]) -> list[str]:
             )
         if waiting := sum(proposal.written is None for proposal in mine):
             queries = pluralize(waiting, "query", "queries")
-            sentences.append(f"Nuggets that {model} proposed for {queries} wait for people.")
+            sentences.append(f"People have not reviewed the nuggets that {model} proposed for {queries}.")
     return sentences
 
 
 def proposal_calls(
     store: Store, model: str, names: Sequence[str] = (), author: str = COMMAND_LINE
 ) -> tuple[dict[str, ModelCall], int, dict[str, int]]:
-    """The calls that ask for nuggets, of queries by id or text, or of all in force without any.
+    """Make the calls that ask for nuggets: for named queries, or for all current queries without nuggets.
 
     Returns
     -------
-    The calls by query, how many characters of documents they leave out, and reason → queries left out.
+    The calls by query id, the number of characters of documents that the calls leave out, and reason → number
+    of queries left out.
 
     Raises
     ------
-    InputError: a name that no query has, or that several have.
+    InputError: no query has a name, or several queries have it.
     RefusedError: the author is neither reviewer nor lead.
     """
     with store.reading() as cursor:
@@ -149,7 +149,7 @@ def proposal_calls(
         marks = read_marks(cursor)
     documents, judged, _ = choose_evidence(inputs, RELEVANT, DOCUMENTS)
     reasons = {
-        NOT_IN_FORCE: set(named) - inputs.active,
+        NOT_CURRENT: set(named) - inputs.active,
         LEAVES_OUT: inputs.access.closed,
         REVIEWED: {query_id for query_id, by_people in reviewed.items() if by_people},
         HAS_NUGGETS: set() if names else has_some,
@@ -159,14 +159,14 @@ def proposal_calls(
     why = first_reasons(named, reasons)
     chosen = {name: documents[name] for name, reason in why.items() if not reason}
     with store.reading() as cursor:
-        calls, cut = _calls(cursor, model, chosen, marks)
+        calls, cut = _make_calls(cursor, model, chosen, marks)
     return calls, cut, dict(Counter(filter(None, why.values())))
 
 
-def _calls(
+def _make_calls(
     cursor: Cursor, model: str, chosen: Mapping[str, Sequence[Candidate]], marks: ProjectMarks
 ) -> tuple[dict[str, ModelCall], int]:
-    """The calls by query, and how many characters of documents they leave out."""
+    """Make the calls by query id, and count the characters of documents that the calls leave out."""
     texts = documents_by_hash(
         cursor, [candidate_sent.content_hash for sent in chosen.values() for candidate_sent in sent]
     )
@@ -184,11 +184,11 @@ def _calls(
 
 
 def read_proposed(answer: str) -> list[Nugget]:
-    """The nuggets in an answer.
+    """Read the nuggets of a model's answer.
 
     Raises
     ------
-    MalformedAnswerError: it is not of the form that the prompt asks for.
+    MalformedAnswerError: the answer does not have the form that the prompt asks for.
     """
     nuggets = []
     for item in read_list(answer, "nuggets", dict):
@@ -202,16 +202,18 @@ def read_proposed(answer: str) -> list[Nugget]:
             )
         nuggets.append(Nugget(text, importance == VITAL))
     if len(nuggets) > MAX_NUGGETS or len({nugget.text for nugget in nuggets}) < len(nuggets):
-        raise MalformedAnswerError(f"an answer with a nugget twice, or more than {MAX_NUGGETS}")
+        raise MalformedAnswerError(
+            f"an answer with a repeated nugget, or with more than {MAX_NUGGETS} nuggets"
+        )
     return nuggets
 
 
 def store_proposals(store: Store, calls: Mapping[str, ModelCall], author: str) -> dict[str, int]:
-    """Store what the model has answered; returns query id → number of its proposals."""
+    """Store the proposals of the model's answers, and return query id → number of proposals."""
     rows = []
     with store.transaction(appends=True) as cursor:
         known = read_answers(cursor, [*calls.values()])
-        stored = set(cursor.execute(_HELD).fetchall())
+        stored = set(cursor.execute(_STORED).fetchall())
         answers = {name: known.answer(call) for name, call in calls.items()}
         proposed = {name: read_proposed(answer) for name, answer in answers.items() if answer is not None}
         for name, new in proposed.items():
@@ -226,7 +228,7 @@ def store_proposals(store: Store, calls: Mapping[str, ModelCall], author: str) -
 
 
 def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetProposals]:
-    """The newest proposals of a query, or of all that have some."""
+    """Read the newest proposals of a query, or of all queries with proposals."""
     rows = cursor.execute(_PROPOSALS, {"query": query_id}).fetchall()
     return [
         NuggetProposals(

@@ -1,14 +1,14 @@
-"""Answer tasks: found by name, closed and reopened; what becomes of each query, and how far writers are.
+"""Answer tasks: found by name, closed and reopened; the outcome of each query, and the writers' progress.
 
-A closed task is in nobody's queue. An answer that was on screen then is kept and marked late; nothing is
-changed or taken back there. What nobody wrote by then does not come, so a query without all its answers gets
-an outcome or goes to a reviewer when its task closes.
+A closed task is in no writer's queue. An answer that a writer sends from a screen opened earlier is kept and
+marked late, and no answer can be changed or taken back. So when a task closes, a query that lacks answers
+gets its outcome from the answers that exist, or goes to a reviewer.
 
-The outcome of a query follows from the answers in force, the reviewer's decision and whether the task is
-closed. A function that changes one of these compares the outcome before and after, in one transaction: a new
-one is appended to the reference answers with the source 'people', and the tag `unanswerable` follows it. An
-outcome that was taken back brings back the references that were in force when the task opened. Where a file
-was imported since, its references stay until there is another outcome.
+The outcome of a query follows from the current answers, the reviewer's decision and whether the task is
+closed. A function that changes one of these compares the outcome before and after, in one transaction. A new
+outcome is appended to the reference answers with the source 'people', and the tag `unanswerable` follows it.
+An outcome that was taken back brings back the references from before the task opened. If a file was imported
+since then, the references of the file stay until there is a new outcome.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FROM answer_task_queries q
 JOIN answer_task_states t USING (task_id)
 LEFT JOIN answer_assignments a ON a.task_id = q.task_id AND a.query_id = q.query_id
 LEFT JOIN answer_states s USING (assignment_id)
-WHERE q.task_id = $task AND ($all OR list_contains($queries::TEXT[], q.query_id))
+WHERE q.task_id = $task AND ($queries::TEXT[] IS NULL OR list_contains($queries::TEXT[], q.query_id))
 GROUP BY q.query_id ORDER BY q.query_id
 """
 _NEWEST_TASK = """
@@ -61,7 +61,7 @@ WHERE q.task_id = ? AND t.sequence = (
 _TAGGED = "SELECT 1 FROM current_query_tags WHERE query_id = ? AND tag = ?"
 _EARLIER = "SELECT earlier_reference FROM answer_task_queries WHERE task_id = ? AND query_id = ?"
 MIN_QUERIES = 10
-"""Queries below which there is no share of agreement."""
+"""Fewest queries for which a share of agreement is shown."""
 _TEXTS = "SELECT query_id, text FROM answer_task_queries JOIN queries USING (query_id) WHERE task_id = ?"
 _WRITERS = """
 SELECT a.writer, count(*), count(*) FILTER (s.answered), count(*) FILTER (s.kind = 'unanswerable'),
@@ -69,7 +69,7 @@ SELECT a.writer, count(*), count(*) FILTER (s.answered), count(*) FILTER (s.kind
 FROM answer_assignments a LEFT JOIN answer_states s USING (assignment_id)
 WHERE a.task_id = ? GROUP BY a.writer ORDER BY a.writer
 """
-_SAID = """
+_COMPARED = """
 SELECT a.query_id, list(s.answer ORDER BY a.writer)
 FROM answer_assignments a JOIN answer_states s USING (assignment_id)
 WHERE a.task_id = ? AND s.answered GROUP BY a.query_id HAVING count(*) > 1 ORDER BY a.query_id
@@ -84,11 +84,11 @@ STATES = {
     DECIDED: "Decided",
     SEALED: "Done, and sealed",
 }
-"""What became of a query, as people read it."""
+"""State of a query → the words that people read."""
 
 
 class AnswerTask(NamedTuple):
-    """A task as it is now; `parameters` are those that it was opened with."""
+    """An answer task; `parameters` are the values that the task was opened with."""
 
     task_id: str
     name: str
@@ -98,7 +98,7 @@ class AnswerTask(NamedTuple):
 
 
 def list_answer_tasks(cursor: Cursor) -> list[AnswerTask]:
-    """All tasks, oldest first."""
+    """List all answer tasks, oldest first."""
     rows = cursor.execute(
         "SELECT task_id, name, parameters, opened_at, closed FROM answer_task_states ORDER BY sequence"
     ).fetchall()
@@ -106,7 +106,7 @@ def list_answer_tasks(cursor: Cursor) -> list[AnswerTask]:
 
 
 def task_table(tasks: Sequence[AnswerTask]) -> Table:
-    """The answer tasks with their state."""
+    """Show the answer tasks with their states in a table."""
     columns = ("Name", "Opened (UTC)", "Writers", "Writers of a query", "State")
     rows = (
         (
@@ -122,11 +122,11 @@ def task_table(tasks: Sequence[AnswerTask]) -> Table:
 
 
 def find_answer_task(cursor: Cursor, name: str) -> AnswerTask:
-    """The task of that name.
+    """Find the task with a name.
 
     Raises
     ------
-    NotFoundError: it does not exist; names those there are.
+    NotFoundError: no task has the name; the error lists the names of all tasks.
     """
     return find_named(list_answer_tasks(cursor), name, "answer task")
 
@@ -134,12 +134,12 @@ def find_answer_task(cursor: Cursor, name: str) -> AnswerTask:
 def set_answer_task(store: Store, name: str, closed: bool, author: str = COMMAND_LINE) -> AnswerTask:
     """Close a task, or open it again.
 
-    Nobody is shown more of a closed task, and queries with answers missing go to a reviewer.
+    Writers see no more queries of a closed task, and queries that lack answers go to a reviewer.
 
     Raises
     ------
-    NotFoundError: there is no such task or author.
-    RefusedError: it is closed, or open, already; or the author is no lead.
+    NotFoundError: the task or the author does not exist.
+    RefusedError: the task is closed, or open, already; or the author is no lead.
     """
     kind = "close" if closed else "reopen"
     with store.transaction(appends=True) as cursor:
@@ -157,39 +157,39 @@ def set_answer_task(store: Store, name: str, closed: bool, author: str = COMMAND
 def outcomes(
     cursor: Cursor, task_id: str, query_ids: Sequence[str] | None = None
 ) -> dict[str, AnswerOutcome]:
-    """Query id → outcome, of a task's queries or of some of them, by query id."""
+    """Compute the outcome of each of a task's queries, or of some of them, in the order of query ids."""
     decided = dict(cursor.execute(_DECIDED, [task_id]).fetchall())
-    outcome_of_query = {}
-    for query_id, asked, closed, bound, given in cursor.execute(
-        _GIVEN, {"task": task_id, "all": query_ids is None, "queries": list(query_ids or ())}
-    ).fetchall():
-        if query_id in decided:
-            outcome_of_query[query_id] = AnswerOutcome(DECIDED, tuple(decided[query_id]))
-        else:
-            outcome_of_query[query_id] = outcome_of(given, asked, closed, bound)
-    return outcome_of_query
+    asked_queries = {"task": task_id, "queries": None if query_ids is None else list(query_ids)}
+    return {
+        query_id: AnswerOutcome(DECIDED, tuple(decided[query_id]))
+        if query_id in decided
+        else outcome_of(given, writers, closed, bound)
+        for query_id, writers, closed, bound, given in cursor.execute(_GIVEN, asked_queries).fetchall()
+    }
 
 
 @contextmanager
 def update_references(
     cursor: Cursor, task_id: str, author: str, query_ids: Sequence[str] | None = None
 ) -> Iterator[None]:
-    """Carry what is changed within over to the references of these queries, or of all of the task."""
+    """Update the reference answers of a task's queries, or of some of them, after the block has changed the
+    queries' outcomes.
+    """
     before = outcomes(cursor, task_id, query_ids)
     yield
     after = outcomes(cursor, task_id, query_ids)
     newest = {row[0] for row in cursor.execute(_NEWEST_TASK, [task_id]).fetchall()}
     for query_id, outcome in after.items():
-        if query_id in newest and _stored(outcome) != _stored(before[query_id]):
-            _carry_over(cursor, task_id, query_id, before[query_id], outcome, author)
+        if query_id in newest and _settled_answers(outcome) != _settled_answers(before[query_id]):
+            _write_references(cursor, task_id, query_id, before[query_id], outcome, author)
 
 
-def _stored(outcome: AnswerOutcome) -> tuple[str, ...] | None:
-    """What the project keeps of an outcome: the references, or None while there is no outcome."""
+def _settled_answers(outcome: AnswerOutcome) -> tuple[str, ...] | None:
+    """Give the reference answers of a settled outcome, or None while the outcome is open."""
     return outcome.answers if outcome.is_settled else None
 
 
-def _carry_over(
+def _write_references(
     cursor: Cursor, task_id: str, query_id: str, before: AnswerOutcome, after: AnswerOutcome, author: str
 ) -> None:
     current = references_of(cursor, query_id)
@@ -208,7 +208,7 @@ def _carry_over(
 
 
 class WriterProgress(NamedTuple):
-    """One writer: queries given, answered, of those said not to be answered by the corpus, and late."""
+    """A writer's progress: numbers of queries assigned, answered, called unanswerable and answered late."""
 
     writer: str
     queries: int
@@ -219,7 +219,7 @@ class WriterProgress(NamedTuple):
 
 
 class TaskQuery(NamedTuple):
-    """A query of a task, what became of it, and its references; of a sealed one that is done, 'sealed'."""
+    """A query of a task with its outcome and reference answers; a sealed query shows 'sealed'."""
 
     query_id: str
     query: str
@@ -230,14 +230,15 @@ class TaskQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerTaskStatus:
-    """How far a task is.
+    """The progress of an answer task.
 
     Attributes
     ----------
-    counts: waiting, unwritten, agreed, single, unanswerable, disputed, decided → number of queries.
-    agreement: the share of queries with two answers or more on which all writers agree, by the rule, before
-        any decision; from ten such queries on.
-    agreeing: how many of these queries those are.
+    counts: state → number of queries; the states are waiting, unwritten, agreed, single, unanswerable,
+        disputed and decided.
+    agreement: share of the queries with two or more answers on which all writers agree by the rule, before
+        any decision; there is no share for fewer than ten such queries.
+    agreeing: number of queries on which all writers agree.
     """
 
     task: str
@@ -252,50 +253,43 @@ class AnswerTaskStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """What the task is, and how far writers agree."""
+        """Describe the task, and how often its writers agree."""
         queries = f"{pluralize(self.agreement.n, 'query', 'queries')} with two answers"
         if self.agreement.value is None:
-            agreement = f"In {self.agreeing:,} of {queries} all writers agree. {self.agreement.why}"
+            agreement = f"All writers agree on {self.agreeing:,} of {queries}. {self.agreement.why}"
         else:
-            agreement = (
-                f"In {queries} the share on which all writers agree is {self.agreement.percent_text()}."
-            )
+            agreement = f"All writers agree on {self.agreement.percent_text()} of {queries}."
         return [
             f"{self.task} is {'closed' if self.closed else 'open'}; opened {self.opened_at:%d %b %Y %H:%M} "
-            "UTC, "
-            f"{pluralize(self.parameters['overlap'], 'writer')} for each query. Answers agree from a token "
-            "F1 of "
-            f"{self.parameters['bound']:g}.",
+            f"UTC, {pluralize(self.parameters['overlap'], 'writer')} for each query. Two answers agree from "
+            f"a token F1 of {self.parameters['bound']:g}.",
             agreement,
         ]
 
     @property
     def tables(self) -> tuple[Table, Table]:
-        """How far each writer is, and what became of the queries."""
+        """Show the progress of each writer, and the number of queries in each state."""
         columns = ("Writer", "Done", "Queries", "Answered", "Without an answer", "Late")
         writers = tuple(
             (writer.writer, BarCell(writer.answered, writer.queries), *writer[1:5]) for writer in self.writers
         )
         counts = tuple((STATES[how], count) for how, count in self.counts.items() if count)
-        return (
-            Table("Writers", columns, writers),
-            Table("What became of the queries", ("State", "Queries"), counts),
-        )
+        return (Table("Writers", columns, writers), Table("Queries by state", ("State", "Queries"), counts))
 
 
 def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
-    """The status of the task of that name.
+    """Compute the progress of the task with a name.
 
     Raises
     ------
-    NotFoundError: it does not exist; names those there are.
+    NotFoundError: no task has the name; the error lists the names of all tasks.
     """
     with store.reading() as cursor:
         task = find_answer_task(cursor, name)
         outcome_of_query = outcomes(cursor, task.task_id)
         texts = dict(cursor.execute(_TEXTS, [task.task_id]).fetchall())
         writers = [WriterProgress(*row) for row in cursor.execute(_WRITERS, [task.task_id]).fetchall()]
-        compared = cursor.execute(_SAID, [task.task_id]).fetchall()
+        compared = cursor.execute(_COMPARED, [task.task_id]).fetchall()
         access = closed_access(cursor)
     times = Counter(outcome.how for outcome in outcome_of_query.values())
     bound = task.parameters["bound"]
@@ -310,15 +304,19 @@ def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
         task.parameters,
         {how: times[how] for how in HOWS},
         tuple(writers),
-        share_estimate(agreeing, len(compared), MIN_QUERIES, f"There is a share from {MIN_QUERIES} queries."),
+        share_estimate(
+            agreeing, len(compared), MIN_QUERIES, f"A share needs at least {MIN_QUERIES} queries."
+        ),
         agreeing,
         tuple(
-            TaskQuery(query_id, texts[query_id], *_shown(outcome, access.shows(query_id)))
+            TaskQuery(
+                query_id, texts[query_id], *(outcome if access.shows(query_id) else _behind_seal(outcome))
+            )
             for query_id, outcome in outcome_of_query.items()
         ),
     )
 
 
-def _shown(outcome: AnswerOutcome, shown: bool) -> AnswerOutcome:
-    """What became of a query; how a sealed one was decided stays where it is."""
-    return outcome if shown or not outcome.is_settled else AnswerOutcome(SEALED, (), LEAVES_OUT)
+def _behind_seal(outcome: AnswerOutcome) -> AnswerOutcome:
+    """Hide the settled outcome of a sealed query."""
+    return AnswerOutcome(SEALED, (), LEAVES_OUT) if outcome.is_settled else outcome

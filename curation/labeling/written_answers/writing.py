@@ -1,11 +1,12 @@
-"""Writing: what a writer's screen gets, and what they send.
+"""Writing answers: a writer's queue, the item on the writer's screen, and the answers that the writer sends.
 
-A screen knows the query, documents in an order of the writer's own, and the writer's own words. It has no
-grade, rank or id, and nobody else's answer: what others wrote is shown once the task is closed, when nothing
-can be changed any more. Documents are known by their place in that order.
+The screen shows the query, documents in a random order for each writer, and the writer's own answer. The
+screen has no grade, rank or document id, and no answer of another writer. Writers see the reference answers
+after the task is closed, when no answer can be changed any more. The screen names a document by its place.
 
-An assignment's events have revisions as judgments have. A screen names the revision that it saw, so of two
-tabs one writes and the other learns what it missed. The same answer once more changes nothing.
+The events of an assignment have revisions, as judgments have. A screen sends the revision that it shows. So
+if two tabs answer, the first is stored and the second is refused. Sending the same answer again changes
+nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 
 MAX_ANSWER_LENGTH = 1_000
-"""Characters of an answer: a reference is short, as the answers that are compared with it."""
+"""Characters of an answer: reference answers are short, because systems' answers are short."""
 
 ANSWER, UNANSWERABLE, RETRACT = "answer", "unanswerable", "retract"
 
@@ -53,12 +54,12 @@ _DRAFT = """
 SELECT documents FROM answer_drafts WHERE assignment_id = ? AND revision = ? ORDER BY number DESC LIMIT 1
 """
 
-_KEEP = """
+_KEEP_TICKS = """
 INSERT INTO answer_drafts
 SELECT ?, ?, coalesce(max(number) + 1, 0), ? FROM answer_drafts WHERE assignment_id = ? AND revision = ?
 """
 
-_MINE = """
+_OWN_ANSWERS = """
 SELECT a.assignment_id, s.revision + 1, q.text, s.answer, t.closed, r.answers
 FROM answer_assignments a JOIN answer_states s USING (assignment_id)
 JOIN answer_task_states t USING (task_id) JOIN queries q USING (query_id)
@@ -68,14 +69,14 @@ WHERE a.writer = ? AND s.answered ORDER BY s.written DESC LIMIT ?
 
 
 class WritingItem(NamedTuple):
-    """All that a writer's screen may read of an assignment.
+    """An assignment as the writer's screen shows it.
 
     Attributes
     ----------
-    revision: how many events it has had: what sending takes as `seen`.
-    answer: the writer's own words so far, '' before the first.
+    revision: number of the assignment's events; a sent answer passes this number as `seen`.
+    answer: the writer's last answer, or ''.
     ticked: places of the documents that the writer has ticked.
-    written: it is answered, and is on screen to be changed.
+    written: the writer has answered already, and may change the answer.
     """
 
     assignment_id: str
@@ -89,10 +90,10 @@ class WritingItem(NamedTuple):
 
 
 class OwnAnswer(NamedTuple):
-    """What somebody wrote, newest first; `answer` is None for "the corpus does not answer it".
+    """A writer's own answer; `answer` is None for "the corpus does not answer the query".
 
-    can_change: its task is open.
-    references: what became of it, once the task is closed; None before, or where nothing is decided.
+    can_change: the task is open.
+    references: the query's reference answers, after the task is closed; None before, or without a decision.
     """
 
     assignment_id: str
@@ -118,20 +119,20 @@ class _Assignment(NamedTuple):
         return self.kind in (ANSWER, UNANSWERABLE)
 
     def repeats(self, kind: str, text: str | None, documents: Sequence[str]) -> bool:
-        """Whether this is what was said last."""
+        """Tell whether the last event said the same."""
         return kind == self.kind and (
             kind != ANSWER or (text, list(documents)) == (self.answer, self.documents)
         )
 
 
 def has_answer_tasks(cursor: Cursor, writer: str | None) -> bool:
-    """Whether somebody was ever asked for an answer; None: anybody."""
+    """Tell whether a writer was ever asked for an answer; with None, whether any writer was."""
     sql = "SELECT 1 FROM answer_assignments WHERE ? IS NULL OR writer = ? LIMIT 1"
     return bool(cursor.execute(sql, [writer, writer]).fetchall())
 
 
 def writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
-    """The writer's open assignments in order, and how many of all in open tasks are answered."""
+    """List the writer's open assignments in order, and count the answered assignments of open tasks."""
     with store.reading() as cursor:
         rows = cursor.execute(_QUEUE, [writer]).fetchall()
     waiting = [assignment_id for assignment_id, written in rows if not written]
@@ -141,15 +142,15 @@ def writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
 def writing_item(
     store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> WritingItem:
-    """One of the writer's assignments, as the screen shows it.
+    """Read one of the writer's assignments, as the screen shows it.
 
     Raises
     ------
-    NotFoundError: it is not among the writer's.
+    NotFoundError: the writer has no such assignment.
     """
     with store.reading() as cursor:
-        assignment = _own(cursor, writer, assignment_id)
-        query, need, shown = _shown(cursor, assignment)
+        assignment = _own_assignment(cursor, writer, assignment_id)
+        query, need, shown = _shown_documents(cursor, assignment)
         draft = cursor.execute(_DRAFT, [assignment_id, assignment.revision]).fetchone()
         template = current_guide(cursor).presentation
     ticked = set(draft[0] if draft else assignment.documents)
@@ -169,33 +170,33 @@ def writing_item(
 def whole_evidence(
     store: Store, writer: str, assignment_id: str, index: int, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
-    """The whole body of a document on the writer's screen, the query's words marked.
+    """Draw the whole body of a document on the writer's screen, with the query's words marked.
 
     Raises
     ------
-    NotFoundError: it is not among the writer's.
+    NotFoundError: the writer has no such assignment.
     """
     with store.reading() as cursor:
-        assignment = _own(cursor, writer, assignment_id)
+        assignment = _own_assignment(cursor, writer, assignment_id)
         template = current_guide(cursor).presentation
-        query, _, shown = _shown(cursor, assignment)
+        query, _, shown = _shown_documents(cursor, assignment)
     document = shown[index][1]
     return draw(document, query, template, longest=None, image_hosts=image_hosts).passage
 
 
 def keep_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[int]) -> None:
-    """Keep which documents are ticked for an answer that is not sent yet.
+    """Keep the ticks of documents for an answer that is not sent yet.
 
     Raises
     ------
-    NotFoundError: it is not among the writer's.
+    NotFoundError: the writer has no such assignment.
     """
-    with store.transaction(new_data_version=False) as cursor:  # nobody else sees it
-        assignment = _own(cursor, writer, assignment_id)
-        *_, shown = _shown(cursor, assignment)
+    with store.transaction(new_data_version=False) as cursor:  # no other screen shows the ticks
+        assignment = _own_assignment(cursor, writer, assignment_id)
+        *_, shown = _shown_documents(cursor, assignment)
         chosen = [shown[index][0] for index in sorted(set(places))]
         cursor.execute(
-            _KEEP, [assignment_id, assignment.revision, chosen, assignment_id, assignment.revision]
+            _KEEP_TICKS, [assignment_id, assignment.revision, chosen, assignment_id, assignment.revision]
         )
 
 
@@ -210,9 +211,9 @@ def write_answer(
 
     Raises
     ------
-    InputError: the answer is empty, too long or holds personal data, or no document supports it.
-    NotFoundError: it is not among the writer's.
-    RefusedError: it was answered elsewhere meanwhile, or the task is closed and it is answered already.
+    InputError: the answer is empty, too long or holds personal data, or no document supports the answer.
+    NotFoundError: the writer has no such assignment.
+    RefusedError: another tab answered meanwhile, or the task is closed and the query is answered already.
     """
     answer = " ".join(text.split())
     problems = answer_problems(answer)
@@ -221,7 +222,7 @@ def write_answer(
             "Tick the documents that support the answer. If none does, the corpus does not answer the query."
         )
     refuse_problems(problems)
-    _append(store, writer, assignment_id, ANSWER, answer, places, seen)
+    _append_event(store, writer, assignment_id, ANSWER, answer, places, seen)
 
 
 def say_unanswerable(store: Store, writer: str, assignment_id: str, text: str, seen: int) -> None:
@@ -229,31 +230,31 @@ def say_unanswerable(store: Store, writer: str, assignment_id: str, text: str, s
 
     Parameters
     ----------
-    text: what is written in the field: nothing, as one of the two would be a mistake.
+    text: the text in the answer field, which must be empty.
     """
     if text.strip():
         raise InputError(
             "There is an answer in the field. Send it, or empty the field to say that the corpus does not "
             "answer it."
         )
-    _append(store, writer, assignment_id, UNANSWERABLE, None, (), seen)
+    _append_event(store, writer, assignment_id, UNANSWERABLE, None, (), seen)
 
 
 def retract_answer(store: Store, writer: str, assignment_id: str, seen: int) -> None:
-    """Take an answer back: the query is open again for its writer.
+    """Take an answer back: the query is open again for the writer.
 
     Raises
     ------
-    NotFoundError: it is not among the writer's.
-    RefusedError: the task is closed, nothing is written, or it was answered elsewhere meanwhile.
+    NotFoundError: the writer has no such assignment.
+    RefusedError: the task is closed, there is no answer, or another tab answered meanwhile.
     """
-    _append(store, writer, assignment_id, RETRACT, None, (), seen)
+    _append_event(store, writer, assignment_id, RETRACT, None, (), seen)
 
 
 def own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnswer]:
-    """What the writer wrote last, newest first."""
+    """List the writer's last answers, newest first."""
     with store.reading() as cursor:
-        rows = cursor.execute(_MINE, [writer, limit]).fetchall()
+        rows = cursor.execute(_OWN_ANSWERS, [writer, limit]).fetchall()
     return [
         OwnAnswer(name, revision, query, answer, not closed, tuple(kept) if closed and kept else None)
         for name, revision, query, answer, closed, kept in rows
@@ -261,7 +262,7 @@ def own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnswer]:
 
 
 def answer_problems(answer: str) -> list[str]:
-    """What is wrong with the text of an answer, a sentence each."""
+    """List the problems of an answer's text, one sentence each."""
     problems = [] if answer_tokens(answer) else ["The answer is empty: write it in a few words."]
     if len(answer) > MAX_ANSWER_LENGTH:
         problems.append(
@@ -275,7 +276,7 @@ def answer_problems(answer: str) -> list[str]:
     return problems
 
 
-def _append(
+def _append_event(
     store: Store,
     writer: str,
     assignment_id: str,
@@ -285,14 +286,14 @@ def _append(
     seen: int,
 ) -> None:
     with store.transaction(appends=True) as cursor:
-        assignment = _own(cursor, writer, assignment_id)
-        *_, shown = _shown(cursor, assignment)
+        assignment = _own_assignment(cursor, writer, assignment_id)
+        *_, shown = _shown_documents(cursor, assignment)
         documents = (
             sorted(shown[index][0] for index in set(places)) if kind != RETRACT else assignment.documents
         )
         if assignment.repeats(kind, text, documents):
             return
-        _refuse(assignment, kind, seen)
+        _refuse_late_event(assignment, kind, seen)
         with update_references(cursor, assignment.task_id, writer, [assignment.query_id]):
             cursor.execute(
                 "INSERT INTO answer_events VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -300,29 +301,29 @@ def _append(
             )
 
 
-def _refuse(assignment: _Assignment, kind: str, seen: int) -> None:
+def _refuse_late_event(assignment: _Assignment, kind: str, seen: int) -> None:
     if assignment.revision != seen:
         raise RefusedError(
-            "This query was answered in another tab or window meanwhile. Nothing was changed; the answer "
-            "that counts is among your last answers."
+            "You answered this query in another tab or window meanwhile. Nothing was changed; your last "
+            "answers have the answer that counts."
         )
     if assignment.closed and (assignment.written or kind == RETRACT):
-        raise RefusedError(
-            "The lead has closed this task: what was written there cannot be changed any more."
-        )
+        raise RefusedError("The lead has closed this task, so its answers cannot be changed any more.")
     if kind == RETRACT and not assignment.written:
         raise RefusedError("There is nothing to take back.")
 
 
-def _own(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
+def _own_assignment(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
     require_author(cursor, writer, *JUDGING)
     row = cursor.execute(_OWN, [assignment_id, writer]).fetchone()
     if row is None:
-        raise NotFoundError("This query is not among those that you were asked to answer.")
+        raise NotFoundError("You were not asked to answer this query.")
     return _Assignment(*row)
 
 
-def _shown(cursor: Cursor, assignment: _Assignment) -> tuple[str, str | None, list[tuple[str, ReadDocument]]]:
-    """The query, its need, and the documents with their ids in the order of this assignment."""
+def _shown_documents(
+    cursor: Cursor, assignment: _Assignment
+) -> tuple[str, str | None, list[tuple[str, ReadDocument]]]:
+    """Read the query, its information need, and the documents with their ids in the assignment's order."""
     query, need, documents = read_shown(cursor, assignment.task_id, assignment.query_id)
     return query, need, sorted(documents.items(), key=lambda row: digest(assignment.assignment_id, row[0]))

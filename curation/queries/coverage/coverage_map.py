@@ -36,7 +36,7 @@ from curation.queries.coverage.entities import (
     singular_name,
 )
 from curation.queries.coverage.entity_graph import MIN_COSINE, NEIGHBOURS, join_neighbours, nearest
-from curation.queries.coverage.measures import Clusters
+from curation.queries.coverage.measures import Clusters, clusters_at
 from curation.queries.coverage.partitions import (
     DRAWN,
     DRAWS,
@@ -80,11 +80,11 @@ class MatchingRule(NamedTuple):
     def clusters(self, match: EntityMatch, cluster_of: Sequence[int]) -> Clusters:
         """C(q), where `cluster_of` has the cluster of each entity."""
         if self.by_model and match.kept is not None:
-            return frozenset(cluster_of[entity] for entity in match.kept)
+            return clusters_at(match.kept, cluster_of)
         places = {*match.by_phrase, *match.by_meaning[: self.nearest]}
         counts = Counter(cluster_of[entity] for entity in places)
         enough = frozenset(number for number, entities in counts.items() if entities >= self.least)
-        return enough or frozenset(cluster_of[entity] for entity in match.by_phrase)
+        return enough or clusters_at(match.by_phrase, cluster_of)
 
 
 TWO = MatchingRule("two matched entities or more, else of the named ones", MAX_BY_MEANING, 2)
@@ -102,13 +102,6 @@ ALTERNATIVES = (
     MatchingRule("named entities and the 10 nearest", 10),
     EVERY,
 )
-
-
-def rule_of(parameters: Mapping[str, Any]) -> MatchingRule:
-    """The rule of a map with these parameters."""
-    if "model" in parameters["matching"]:
-        return MODEL
-    return TWO if MIN_IN_CLUSTER in parameters["matching"] else EVERY
 
 
 class EntityMatch(NamedTuple):
@@ -213,11 +206,18 @@ class CoverageMap:
 
     def clusters_of(self, places: Sequence[int]) -> Clusters:
         """The clusters of entities: C(d) of a document's."""
-        return frozenset(self.cluster_of[entity] for entity in places)
+        return clusters_at(places, self.cluster_of)
 
-    def clusters_of_query(self, match: EntityMatch, cluster_of: Sequence[int] | None = None) -> Clusters:
-        """C(q) by the rule of the map, in this partition or in another one."""
-        return rule_of(self.parameters).clusters(match, cluster_of or self.cluster_of)
+    @property
+    def rule(self) -> MatchingRule:
+        """The rule that decides which clusters a query is about."""
+        if "model" in self.parameters["matching"]:
+            return MODEL
+        return TWO if MIN_IN_CLUSTER in self.parameters["matching"] else EVERY
+
+    def clusters_of_query(self, match: EntityMatch) -> Clusters:
+        """Find the clusters that a query is about, C(q), by the rule of the map."""
+        return self.rule.clusters(match, self.cluster_of)
 
 
 def map_parameters(request: CoverageRequest) -> dict[str, Any]:

@@ -58,7 +58,9 @@ def join_neighbours(
 ) -> EntityGraph:
     """The graph of unit vectors, shape (entities, dimension), computed in blocks of exact cosines."""
     count = len(vectors)
-    firsts, seconds, weights = [], [], []
+    firsts = [np.zeros(0, np.int64)]
+    seconds = [np.zeros(0, np.int64)]
+    weights = [np.zeros(0)]
     block = max(1, _CELLS // max(1, count))
     for start in range(0, count, block):
         cosines = np.round((vectors[start : start + block] @ vectors.T).astype(np.float64), 6)
@@ -68,7 +70,7 @@ def join_neighbours(
             seconds.append(near)
             weights.append(values[near])
         progress("coverage: graph", min(start + block, count), count)
-    return _undirected(count, _joined(firsts), _joined(seconds), np.concatenate([np.zeros(0), *weights]))
+    return _undirected(count, np.concatenate(firsts), np.concatenate(seconds), np.concatenate(weights))
 
 
 def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, without: int | None = None) -> Ints:
@@ -77,10 +79,6 @@ def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, withou
     if without is not None:
         near = near[near != without]
     return near[np.lexsort((near, -cosines[near]))][:most]
-
-
-def _joined(parts: list[Ints]) -> Ints:
-    return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
 def _undirected(nodes: int, ones: Ints, others: Ints, weights: NDArray[np.float64]) -> EntityGraph:

@@ -202,10 +202,11 @@ def recovered_shares(
     partitions: of the graph of each draw.
     """
     shares = np.bincount(labels, masses, len(is_region)) * is_region / masses.sum()
-    shares_of_draws = []
-    for (kept, _), again in zip(draws, partitions, strict=True):
-        shares_of_draws.append(round(float(shares @ _best_overlaps(labels[kept], again, len(is_region))), 6))
-    return shares_of_draws
+    overlaps = (
+        _best_overlaps(labels[kept], again, len(is_region))
+        for (kept, _), again in zip(draws, partitions, strict=True)
+    )
+    return [round(float(shares @ overlap), 6) for overlap in overlaps]
 
 
 def _partition_all(graphs: Sequence[EntityGraph], resolution: float, seeds: Sequence[int]) -> list[Ints]:

@@ -22,10 +22,11 @@ from curation.core.progress import Progress, silent
 from curation.core.reports.page import Section, Table
 from curation.core.text import left_out_sentences, percent, pluralize
 from curation.queries.coverage.clusters import documents_of
-from curation.queries.coverage.coverage_map import ALTERNATIVES, CoverageMap, MatchingRule, rule_of
+from curation.queries.coverage.coverage_map import ALTERNATIVES, CoverageMap, MatchingRule
 from curation.queries.coverage.measures import (
     MIN_FOR_SCC,
     CoverageMeasures,
+    clusters_at,
     count_in_clusters,
     measure_coverage,
     spread,
@@ -34,9 +35,8 @@ from curation.queries.coverage.partitions import Partitions
 from curation.queries.coverage.stored_map import (
     MAX_ASKED,
     AskedOfCorpus,
-    clusters_at,
+    current_map_id,
     find_map,
-    map_in_force,
     match_asked,
     read_asked,
     read_map,
@@ -236,11 +236,9 @@ def find_coverage(store: Store, request: CoverageRequest, progress: Progress = s
     NotFoundError, RefusedError: see `find_map`.
     """
     coverage_map = find_map(store, request, progress)
-    return _report(coverage_map, match_asked(store, coverage_map, request.model, progress))
-
-
-def _report(coverage_map: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
-    rule, regions = rule_of(coverage_map.parameters), measured(coverage_map, asked, coverage_map.regions)
+    asked = match_asked(store, coverage_map, request.model, progress)
+    rule = coverage_map.rule
+    regions = measured(coverage_map, asked, coverage_map.regions)
     others = asked._replace(queries=[query for query in asked.queries if query.source != "synthetic"])
     synthetic = len(asked.queries) - len(others.queries)
     counted = sum(times for _, times in asked.traffic)
@@ -248,21 +246,12 @@ def _report(coverage_map: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
     nowhere = sum(not match.entities for match in matches)
     unread = sum(match.kept is None for match in matches) - nowhere if rule.by_model else 0
     scattered = sum(not clusters for clusters in asked.of_queries(rule, coverage_map.cluster_of)) - nowhere
-    rest = UNASKED_PART.format(MAX_ASKED)
-    reasons = {
-        **coverage_map.left_out,
-        NO_CLUSTER: nowhere,
-        SCATTERED: scattered,
-        BY_RULE: unread,
-        rest: asked.searches - counted,
-    }
+    reasons = {NO_CLUSTER: nowhere, SCATTERED: scattered, BY_RULE: unread}
+    reasons |= {UNASKED_PART.format(MAX_ASKED): asked.searches - counted}
+    chosen = ("seed", "resolution", "chosen", "model", "least_documents")
     return CoverageReport(
         map_id=coverage_map.map_id,
-        seed=coverage_map.parameters["seed"],
-        resolution=coverage_map.parameters["resolution"],
-        chosen=coverage_map.parameters["chosen"],
-        model=coverage_map.parameters["model"],
-        least_documents=coverage_map.parameters["least_documents"],
+        **{name: coverage_map.parameters[name] for name in chosen},
         documents=len(coverage_map.of_documents),
         entities=len(coverage_map.entities),
         isolated=sum(not neighbours for neighbours in coverage_map.neighbours),
@@ -280,18 +269,15 @@ def _report(coverage_map: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
         traffic_counted=counted / asked.searches if asked.searches else None,
         clusters=of_clusters(coverage_map, asked),
         curve=[_curve_step(coverage_map, asked, tried) for tried in coverage_map.partitions],
-        left_out={reason: number for reason, number in reasons.items() if number},
+        left_out=coverage_map.left_out | {reason: number for reason, number in reasons.items() if number},
     )
 
 
 def figures_by_rule(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[RuleFigures]:
     """The figures of regions at the resolution of the map, by each rule over the seeds, and over all."""
-    [tried] = [
-        tried
-        for tried in coverage_map.partitions
-        if tried.resolution == coverage_map.parameters["resolution"]
-    ]
-    rules = dict.fromkeys([*ALTERNATIVES, rule_of(coverage_map.parameters)])
+    resolution = coverage_map.parameters["resolution"]
+    [tried] = [tried for tried in coverage_map.partitions if tried.resolution == resolution]
+    rules = dict.fromkeys([*ALTERNATIVES, coverage_map.rule])
     by_rule = {rule.name: _over_seeds(coverage_map, asked, tried, rule) for rule in rules}
     every = [measures for seeds in by_rule.values() for measures in seeds]
     return [RuleFigures(name, *_spans(seeds)) for name, seeds in {**by_rule, ANY_RULE: every}.items()]
@@ -337,13 +323,13 @@ def measured(
 ) -> CoverageMeasures:
     """The measures over clusters by number."""
     of_documents = [coverage_map.clusters_of(places) for places in coverage_map.of_documents.values()]
-    by = (rule_of(coverage_map.parameters), coverage_map.cluster_of)
+    by = (coverage_map.rule, coverage_map.cluster_of)
     return measure_coverage(counted, of_documents, asked.of_queries(*by), asked.of_traffic(*by))
 
 
 def of_clusters(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[ClusterCoverage]:
     """The map's clusters by number, and what asks for each."""
-    by = (rule_of(coverage_map.parameters), coverage_map.cluster_of)
+    by = (coverage_map.rule, coverage_map.cluster_of)
     queries = count_in_clusters(asked.of_queries(*by))
     searches = spread(asked.of_traffic(*by))
     return [
@@ -362,7 +348,7 @@ def of_clusters(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[Cluster
 
 def _curve_step(coverage_map: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> CurveStep:
     """The measures over the regions of each partition of one resolution."""
-    seeds = _over_seeds(coverage_map, asked, tried, rule_of(coverage_map.parameters))
+    seeds = _over_seeds(coverage_map, asked, tried, coverage_map.rule)
     counts = (
         span([len(np.unique(labels)) for labels in tried.labels]),
         span([measures.clusters for measures in seeds]),
@@ -421,7 +407,7 @@ def read_state(cursor: Cursor) -> CoverageState:
     ------
     RefusedError: there is no map of the corpus in force.
     """
-    coverage_map = read_map(cursor, map_in_force(cursor), all_partitions=False)
+    coverage_map = read_map(cursor, current_map_id(cursor), all_partitions=False)
     everything = read_asked(cursor, coverage_map.map_id)
     asked = everything.matched()
     queries: dict[int, list[Query]] = {}
@@ -442,9 +428,7 @@ def read_state(cursor: Cursor) -> CoverageState:
         nowhere=nowhere,
         unmatched=everything.unmatched,
         reach=reach_section(
-            rule_of(coverage_map.parameters).name,
-            figures_by_rule(coverage_map, asked),
-            documents_outside(coverage_map),
+            coverage_map.rule.name, figures_by_rule(coverage_map, asked), documents_outside(coverage_map)
         ),
     )
 
@@ -475,7 +459,7 @@ def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = sil
     RefusedError: there is no map of the corpus in force, it is of another model, or that cannot be loaded.
     """
     with store.reading() as cursor:
-        coverage_map = read_map(cursor, map_in_force(cursor))
+        coverage_map = read_map(cursor, current_map_id(cursor))
     asked = match_asked(store, coverage_map, model, progress)
     return gaps_of(coverage_map, of_clusters(coverage_map, asked))
 

@@ -53,12 +53,17 @@ from curation.store import (
 )
 from curation.store.documents import current_snapshot, refuse_held
 
-IN_FORCE = "coverage"
+CURRENT_MAP = "coverage"
 """The setting that has the id of the map in force."""
 MAX_NAME_LENGTH = 80
 """Characters of a name that a lead gives."""
 
 MAX_ASKED = 5_000
+"""Texts of the traffic that are matched: the texts that were asked most."""
+_MOST_ASKED = """
+    SELECT normalised, sum(count)::BIGINT AS times, (sum(sum(count)) OVER ())::BIGINT
+    FROM traffic WHERE normalised <> '' GROUP BY normalised ORDER BY times DESC, normalised LIMIT ?
+"""
 
 
 class ClusterName(NamedTuple):
@@ -101,8 +106,8 @@ def write_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
     """
     if current_snapshot(cursor) != coverage_map.snapshot_id:
         raise RefusedError("The corpus changed while its map was made. Make the map again.")
-    if get_setting(cursor, IN_FORCE) != coverage_map.map_id:
-        put_setting(cursor, IN_FORCE, coverage_map.map_id)
+    if get_setting(cursor, CURRENT_MAP) != coverage_map.map_id:
+        put_setting(cursor, CURRENT_MAP, coverage_map.map_id)
         clusters = {"clusters": len(coverage_map.clusters), "regions": len(coverage_map.regions)}
         record_event(
             cursor,
@@ -118,7 +123,7 @@ def has_map(cursor: Cursor, map_id: str) -> bool:
     return bool(cursor.execute("SELECT 1 FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall())
 
 
-def map_in_force(cursor: Cursor) -> str:
+def current_map_id(cursor: Cursor) -> str:
     """The id of the map in force.
 
     Raises
@@ -126,7 +131,7 @@ def map_in_force(cursor: Cursor) -> str:
     RefusedError: there is no map, or it is of an older corpus.
     """
     snapshot = current_snapshot(cursor)
-    map_id = get_setting(cursor, IN_FORCE)
+    map_id = get_setting(cursor, CURRENT_MAP)
     if map_id is None:
         raise RefusedError(
             "The project has no coverage map yet. Make one first.", command="`goldgrade coverage` does."
@@ -197,7 +202,7 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
     name = " ".join(name.split())
     with store.transaction(appends=True) as cursor:
         require_author(cursor, author, "lead")
-        map_id = map_in_force(cursor)
+        map_id = current_map_id(cursor)
         names = _names_in_force(cursor, map_id)
         if number not in names:
             raise NotFoundError(f"The coverage map has no cluster {number}; expected 0 to {len(names) - 1}.")
@@ -275,10 +280,8 @@ def _append_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
             utc_now(),
         ],
     )
-    entities = zip(
-        range(len(coverage_map.entities)), coverage_map.entities, coverage_map.neighbours, strict=True
-    )
-    rows = [(index, entity.name, entity.description, joined) for index, entity, joined in entities]
+    entities = zip(coverage_map.entities, coverage_map.neighbours, strict=True)
+    rows = [(place, *entity, neighbours) for place, (entity, neighbours) in enumerate(entities)]
     append_rows(cursor, "coverage_entities", rows, ("place", "name", "description", "neighbours"), map_id=key)
     documents = [(name, list(places)) for name, places in coverage_map.of_documents.items()]
     append_rows(cursor, "coverage_documents", documents, ("document_id", "entities"), map_id=key)
@@ -297,23 +300,20 @@ def _append_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
 def _read_clusters(
     cursor: Cursor, map_id: str, of_documents: Mapping[str, Sequence[int]], least_documents: int
 ) -> list[Cluster]:
-    documents_of: dict[int, list[str]] = {}
-    for document_id, places in of_documents.items():
-        for entity in places:
-            documents_of.setdefault(entity, []).append(document_id)
+    rows = _rows(cursor, "number, name, entities", "coverage_clusters", "number", map_id)
+    cluster_of = {entity: number for number, _, entities in rows for entity in entities}
+    documents: dict[int, list[str]] = {number: [] for number, *_ in rows}
+    for document_id, places in sorted(of_documents.items()):
+        for number in {cluster_of[entity] for entity in places}:
+            documents[number].append(document_id)
     given = {row.number: row.name for row in cluster_names(cursor, map_id)}
-    clusters = []
-    for number, name, entities in _rows(
-        cursor, "number, name, entities", "coverage_clusters", "number", map_id
-    ):
-        documents = sorted(
-            {document_id for entity in entities for document_id in documents_of.get(entity, [])}
+    return [
+        Cluster(
+            *(number, given.get(number, name), tuple(entities), tuple(documents[number])),
+            is_region=len(documents[number]) >= least_documents,
         )
-        is_region = len(documents) >= least_documents
-        clusters.append(
-            Cluster(number, given.get(number, name), tuple(entities), tuple(documents), is_region)
-        )
-    return clusters
+        for number, name, entities in rows
+    ]
 
 
 def _read_partitions(
@@ -379,8 +379,10 @@ class AskedOfCorpus(NamedTuple):
 
 
 def read_asked(cursor: Cursor, map_id: str) -> AskedOfCorpus:
-    """What is asked now, with the matches that are stored."""
-    traffic, searches = _most_asked(cursor)
+    """Read the current queries and the traffic, with the matches that are stored."""
+    rows = cursor.execute(_MOST_ASKED, [MAX_ASKED]).fetchall()
+    traffic = [(text, times) for text, times, _ in rows]
+    searches = rows[0][2] if rows else 0
     return AskedOfCorpus(active_queries(cursor), traffic, searches, read_texts(cursor, map_id))
 
 
@@ -422,21 +424,3 @@ def matches_of(
             write_texts(cursor, coverage_map.map_id, new)
         matches |= new
     return matches
-
-
-def clusters_at(places: Sequence[int], cluster_of: Sequence[int]) -> Clusters:
-    """The clusters of entities by their places; `cluster_of` has the cluster of each entity."""
-    return frozenset(cluster_of[entity] for entity in places)
-
-
-def _most_asked(cursor: Cursor) -> tuple[list[tuple[str, int]], int]:
-    """The texts asked most with their searches, and the searches of all texts."""
-    rows = cursor.execute(
-        "SELECT normalised, sum(count)::BIGINT AS times FROM traffic WHERE normalised <> '' "
-        "GROUP BY normalised ORDER BY times DESC, normalised LIMIT ?",
-        [MAX_ASKED],
-    ).fetchall()
-    [(searches,)] = cursor.execute(
-        "SELECT coalesce(sum(count), 0)::BIGINT FROM traffic WHERE normalised <> ''"
-    ).fetchall()
-    return rows, int(searches)

@@ -34,7 +34,7 @@ from curation.queries.coverage.cluster_names import MAX_IN_A_NAME
 from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
 from curation.queries.coverage.measures import Clusters
-from curation.queries.coverage.stored_map import map_in_force, matches_of, read_map
+from curation.queries.coverage.stored_map import current_map_id, matches_of, read_map
 from curation.queries.requests import DrawRequest, check_limits
 from curation.queries.sampling.designs import (
     BANDS,
@@ -310,7 +310,7 @@ def cluster_strata(
     RefusedError: there is no map of the corpus in force, or its model is needed and cannot be loaded.
     """
     with store.reading() as cursor:
-        coverage_map = read_map(cursor, map_id or map_in_force(cursor), all_partitions=False)
+        coverage_map = read_map(cursor, map_id or current_map_id(cursor), all_partitions=False)
     of_map = coverage_map.parameters["model"]
     known = model if find_model(model).name == of_map else of_map
     matches = matches_of(store, coverage_map, texts, known, progress)

@@ -9,16 +9,9 @@ from curation.core.errors import NotFoundError, RefusedError
 from curation.core.progress import Progress
 from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.measures import (
-    Clusters,
-    Cuts,
-    QueryShape,
-    Tertiles,
-    cell_of,
-    cuts_of,
-    query_shape,
-)
-from curation.queries.coverage.stored_map import IN_FORCE, map_in_force, matches_of, read_map
+from curation.queries.coverage.measures import Clusters
+from curation.queries.coverage.query_shapes import Cuts, QueryShape, Tertiles, cell_of, cuts_of, query_shape
+from curation.queries.coverage.stored_map import CURRENT_MAP, current_map_id, matches_of, read_map
 from curation.releases.release_id import rounded
 from curation.releases.release_rows import PartRows
 from curation.store import Cursor, Store, get_setting
@@ -26,10 +19,10 @@ from curation.store import Cursor, Store, get_setting
 
 def read_current_map(cursor: Cursor) -> CoverageMap | str | None:
     """Read the map of the current corpus, or why it cannot be used; None if there never was a map."""
-    if get_setting(cursor, IN_FORCE) is None:
+    if get_setting(cursor, CURRENT_MAP) is None:
         return None
     try:
-        return read_map(cursor, map_in_force(cursor), all_partitions=False)
+        return read_map(cursor, current_map_id(cursor), all_partitions=False)
     except RefusedError as error:
         return str(error)
 

@@ -182,7 +182,7 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     assert sentences == [
         f"{MODEL} proposed 8 nuggets. People took 1 unchanged (12\u00a0%), changed 2 and dropped 5. "
         "They added 1 nugget of their own.",
-        f"Nuggets that {MODEL} proposed for 1 query wait for people.",
+        f"People have not reviewed the nuggets that {MODEL} proposed for 1 query.",
     ]
     shown = invoke(["--project", str(project.path), "answers", "nuggets", "--proposed"]).stdout
     assert "q-router" in shown

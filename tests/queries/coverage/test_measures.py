@@ -17,15 +17,14 @@ from curation.queries.coverage.coverage_map import (
     rule_of,
 )
 from curation.queries.coverage.entities import singular_name
-from curation.queries.coverage.measures import (
+from curation.queries.coverage.measures import Clusters, measure_coverage
+from curation.queries.coverage.query_shapes import (
     Cell,
-    Clusters,
     QueryShape,
     alignment,
     cell_of,
     cuts_of,
     dispersion,
-    measure_coverage,
     possible_cells,
     query_shape,
 )

@@ -12,7 +12,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
 from curation.queries.coverage.coverage_map import ALTERNATIVES
 from curation.queries.coverage.report import NO_CLUSTER, find_coverage, find_gaps
-from curation.queries.coverage.stored_map import map_in_force, read_map
+from curation.queries.coverage.stored_map import current_map_id, read_map
 from curation.queries.requests import CoverageRequest
 from curation.store import Store
 from tests.support.coverage_project import COARSE, TEXTS, TOPICS, fill, put_vectors
@@ -58,7 +58,7 @@ def test_the_stored_map_is_the_one_that_was_made_and_made_once(
 ) -> None:
     first = find_coverage(project, COARSE)
     with project.reading() as cursor:
-        stored = read_map(cursor, map_in_force(cursor))
+        stored = read_map(cursor, current_map_id(cursor))
     assert stored.map_id == first.map_id
     monkeypatch.setattr("curation.queries.coverage.stored_map.make_map", None)  # a second map would fail
     assert find_coverage(project, COARSE) == first

@@ -63,7 +63,7 @@ from curation.queries.coverage.language_model.writing_plan import (
     check_request,
     read_inputs,
 )
-from curation.queries.coverage.measures import Tertiles, alignment
+from curation.queries.coverage.query_shapes import Tertiles, alignment
 from curation.queries.coverage.report import CoverageGap
 from curation.queries.coverage.stored_map import write_texts
 from curation.queries.coverage.writing.checks import ALIKE, why_refused

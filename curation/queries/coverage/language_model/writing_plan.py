@@ -28,7 +28,7 @@ from curation.queries.coverage.language_model.writing_calls import (
     verification_call,
 )
 from curation.queries.coverage.report import CoverageGap, gaps_of, of_clusters
-from curation.queries.coverage.stored_map import map_in_force, match_asked, read_map
+from curation.queries.coverage.stored_map import current_map_id, match_asked, read_map
 from curation.queries.coverage.writing.checks import STYLES, QueryStyle
 from curation.queries.coverage.writing.coverage_queries import check_share, coverage_queries
 from curation.store import Query, Store, fetch
@@ -164,7 +164,7 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
     RefusedError: there is no map of the corpus in force, or it is of another model than the request's.
     """
     with store.reading() as cursor:
-        coverage_map = read_map(cursor, map_in_force(cursor))
+        coverage_map = read_map(cursor, current_map_id(cursor))
     asked = match_asked(store, coverage_map, request.embedding, progress)
     with store.reading() as cursor:
         written = [row for row in coverage_queries(cursor) if row.map_id == coverage_map.map_id]

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from curation.core.characters import isolated, normalise_query
@@ -146,13 +147,9 @@ def _runs(words_in_order: Sequence[str], size: int) -> set[tuple[str, ...]]:
 
 def _joined(text: str, words: Sequence[LocatedWord], copied: Sequence[bool]) -> list[str]:
     """The text of each run of words that are copied."""
-    phrases: list[tuple[int, int]] = []
-    for index, word in enumerate(words):
-        if copied[index] and index and copied[index - 1] and phrases:
-            phrases[-1] = (phrases[-1][0], word.end)
-        elif copied[index]:
-            phrases.append((word.start, word.end))
-    return [text[start:end] for start, end in phrases]
+    runs = groupby(zip(words, copied, strict=True), key=itemgetter(1))
+    phrases = [[word for word, _ in run] for is_copied, run in runs if is_copied]
+    return [text[phrase[0].start : phrase[-1].end] for phrase in phrases]
 
 
 class QueryStyle(NamedTuple):

@@ -24,7 +24,7 @@ from curation.people.annotators import JUDGING, require_annotators, require_auth
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.measures import MIN_FOR_SCC
 from curation.queries.coverage.report import CoverageState, gaps_of, read_state
-from curation.queries.coverage.stored_map import map_in_force
+from curation.queries.coverage.stored_map import current_map_id
 from curation.queries.coverage.writing.checks import draw_styles
 from curation.queries.coverage.writing.coverage_queries import GAP, PURPOSES
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
@@ -204,7 +204,7 @@ def _fingerprint(cursor: Cursor) -> object:
     """What a plan rests on: the map, the queries matched against it, and all tasks."""
     tables = ("writing_batches", "writing_tasks", "writing_endings", "queries", "coverage_texts")
     counts = [cursor.execute(f"SELECT count(*) FROM {table}").fetchall() for table in tables]  # noqa: S608
-    return map_in_force(cursor), counts
+    return current_map_id(cursor), counts
 
 
 def _read(cursor: Cursor, kind: str, fill: bool) -> _BatchInputs:
