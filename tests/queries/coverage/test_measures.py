@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,11 +12,11 @@ from hypothesis import strategies as st
 from curation.queries.coverage.coverage_map import (
     ALTERNATIVES,
     TWO,
+    CoverageMap,
     EntityMatch,
     map_parameters,
     match_queries,
     named_entities,
-    rule_of,
 )
 from curation.queries.coverage.entities import singular_name
 from curation.queries.coverage.measures import Clusters, measure_coverage
@@ -156,10 +158,9 @@ def test_a_query_is_about_clusters_with_two_of_its_entities_else_about_those_it_
 
 
 def test_a_map_of_before_counts_every_matched_entity() -> None:
-    assert rule_of({"matching": {"most_by_meaning": 50}}).clusters(EntityMatch((), (0, 1)), [0, 1]) == of(
-        0, 1
-    )
-    assert rule_of(map_parameters(CoverageRequest(seed=0))) is TWO
+    of_before = CoverageMap("", "", {"matching": {"most_by_meaning": 50}}, [], [], {}, [], [], {})
+    assert of_before.rule.clusters(EntityMatch((), (0, 1)), [0, 1]) == of(0, 1)
+    assert replace(of_before, parameters=map_parameters(CoverageRequest(seed=0))).rule is TWO
 
 
 def test_traffic_without_a_counted_cluster_weighs_nothing() -> None:
