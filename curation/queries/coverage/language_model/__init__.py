@@ -1,5 +1,5 @@
-"""A language model for coverage, optional: it finds entities, and writes queries for the gaps.
+"""An optional language model for coverage: calls, stored answers, and queries that the model writes for gaps.
 
-Any endpoint that speaks OpenAI's chat completions will do. Nothing is sent unless somebody asks for it: what
-plans and what reads stored answers never opens a connection.
+Any endpoint with OpenAI's chat completions works. Nothing is sent unless a person asks for it: planning and
+reading stored answers never open a connection.
 """

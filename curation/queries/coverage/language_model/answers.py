@@ -1,9 +1,9 @@
-"""Stored answers: what a model answered once is kept in the project, and is never paid again.
+"""Calls of a language model, and their stored answers.
 
-A call is known by the hash of the model's name, the prompt and the text that it was asked about. Refusals and
-malformed answers are kept, too, because they may have been paid: a refusal is final, and of one call
-`MAX_MALFORMED` answers may be malformed, over all runs. So many rejections, one a run, are final as well.
-What was never answered is asked again by the next run.
+The project keeps each answer, so that no call is paid twice. A call is identified by the hash of the model's
+name, the prompt and the material. Refusals and malformed answers are stored too, because they may have been
+paid. A refusal is final. A call is also final after `MAX_MALFORMED` malformed answers or rejections, counted
+over all runs. A call without any reply is sent again by the next run.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from curation.queries.coverage.language_model.chat import (
 from curation.store import Cursor, Document, Store, append_rows, utc_now
 
 MAX_MALFORMED = 3
-"""Answers of one call that may be malformed, or rejections of it."""
+"""Malformed answers or rejections after which a call is not sent again."""
 MAX_FAILURES_IN_A_ROW = 5
-"""Calls without an answer, one after the other, that end the work."""
+"""Calls in a row without an answer after which a run ends."""
 PARALLEL = 4
-"""Calls that are under way at once."""
+"""Calls that run at the same time."""
 MAX_TEXT_LENGTH = 12_000
-"""Characters of a document that are sent."""
+"""Characters of a document that are sent to the model."""
 CHARACTERS = 4
-"""Characters of a token, roughly: to say before what a call will read."""
+"""Characters of a token, roughly, to estimate the tokens of a call before it is sent."""
 REFUSED = "the language model refused"
 MALFORMED = "the language model gave no answer of the form asked for"
 NOT_ASKED = "not asked yet"
@@ -49,13 +49,13 @@ _COLUMNS = (
     *("kind", "text", "tokens_read", "tokens_written"),
 )
 Check = Callable[[str], object]
-"""Reads an answer; raises a `MalformedAnswerError` where it is not of the form asked for."""
+"""A function that reads an answer, and raises a `MalformedAnswerError` if the answer has another form."""
 _Replies = dict[str, list[ModelReply]]
 _Coming = Future[list[ModelReply]]
 
 
 class ModelCall(NamedTuple):
-    """One call: the words of a prompt (`chat.load_prompt`), and the material that it is about, as JSON."""
+    """A call: the model's name, the prompt (`chat.load_prompt`), and the material of the prompt as JSON."""
 
     model: str
     prompt: str
@@ -67,7 +67,7 @@ class ModelCall(NamedTuple):
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The chat that asks. The material is sent as JSON, so it cannot pass for instructions."""
+        """The messages of the chat. The material is sent as JSON, so that it cannot pass for instructions."""
         return [
             {"role": "system", "content": self.prompt},
             {"role": "user", "content": canonical_json(self.material)},
@@ -75,19 +75,19 @@ class ModelCall(NamedTuple):
 
     @property
     def characters(self) -> int:
-        """What the model reads."""
+        """Number of characters that the model reads."""
         return sum(len(message["content"]) for message in self.messages)
 
 
 class ModelWork(NamedTuple):
-    """What calls would send, before anything is sent.
+    """An estimate of what calls will send, before anything is sent.
 
     Attributes
     ----------
-    calls: still to be made.
-    stored: whose answer the project has, or that the model has refused for good.
-    tokens: that the calls will read, estimated from their characters.
-    price: of what they read; None without prices. What the model writes comes on top.
+    calls: number of calls still to be made.
+    stored: number of calls with a stored answer or a final refusal.
+    tokens: tokens that the calls will read, estimated from their characters.
+    price: price of the tokens read, without the tokens that the model writes; None without prices.
     """
 
     calls: int
@@ -98,16 +98,17 @@ class ModelWork(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelSpending:
-    """What was sent, and what came of it.
+    """The requests of a run, their tokens and price, and the calls that have an answer.
 
     Attributes
     ----------
-    calls: asked for in all; `answered` of them have an answer now, of this run or stored before.
-    stored: that needed no request, because the project has what came of them.
-    requests: sent, each attempt counted.
-    tokens_read, tokens_written: of this run, as the endpoint counted them.
-    uncounted: replies for which it counted none.
-    price: of those tokens; None without prices.
+    calls: number of all calls.
+    answered: number of calls that have an answer now, from this run or an earlier one.
+    stored: number of calls that needed no request, because their answer or refusal was stored.
+    requests: number of requests sent, including repeated attempts.
+    tokens_read, tokens_written: tokens of this run, as the endpoint counted them.
+    uncounted: number of replies for which the endpoint gave no token count.
+    price: price of these tokens; None without prices.
     left_out: reason → number of calls without an answer.
     """
 
@@ -123,18 +124,18 @@ class ModelSpending:
 
 
 class KnownAnswers:
-    """What the project has of some calls: the answers, and why some calls will never have one."""
+    """The stored replies to some calls: their answers, and the reasons of calls that get no answer."""
 
     def __init__(self, replies: _Replies) -> None:
         self._replies = replies
 
     def answer(self, call: ModelCall) -> str | None:
-        """The call's answer, if the project has one of the form asked for."""
+        """Give the call's stored answer, or None."""
         last = self._last(call)
         return last.text if last and last.kind == "answer" else None
 
     def why_not(self, call: ModelCall) -> str | None:
-        """Why the call will have no answer; None while it has one or may get one."""
+        """Give the reason why the call gets no answer; None if it has an answer or may still get one."""
         last = self._last(call)
         if last is None or last.kind == "answer":
             return None
@@ -145,7 +146,7 @@ class KnownAnswers:
         return f"{MALFORMED}: {last.text}" if last.kind == "malformed" else last.text
 
     def is_open(self, call: ModelCall) -> bool:
-        """Whether the call is still to be made."""
+        """Tell whether the call still has to be made."""
         return self.answer(call) is None and self.why_not(call) is None
 
     def attempts(self, call: ModelCall) -> int:
@@ -157,7 +158,7 @@ class KnownAnswers:
 
 
 def read_answers(cursor: Cursor, calls: Sequence[ModelCall]) -> KnownAnswers:
-    """What the project has of these calls."""
+    """Read the stored replies to some calls."""
     rows = cursor.execute(
         "SELECT call_id, kind, text, tokens_read, tokens_written FROM model_answers "
         "WHERE call_id IN (SELECT unnest(?::TEXT[])) ORDER BY call_id, attempt",
@@ -170,7 +171,7 @@ def read_answers(cursor: Cursor, calls: Sequence[ModelCall]) -> KnownAnswers:
 
 
 def plan_calls(store: Store, calls: Sequence[ModelCall], prices: TokenPrices | None = None) -> ModelWork:
-    """What asking would send. Nothing is sent."""
+    """Estimate what `ask` would send. Nothing is sent."""
     with store.reading() as cursor:
         known = read_answers(cursor, calls)
     different = {call.call_id: call for call in calls}.values()
@@ -180,11 +181,11 @@ def plan_calls(store: Store, calls: Sequence[ModelCall], prices: TokenPrices | N
 
 
 class Asking(NamedTuple):
-    """How calls are made.
+    """The endpoint and the limits of a run of calls.
 
     Attributes
     ----------
-    most_calls: requests to be sent in this run, those asked again included; None: as many as it takes.
+    most_calls: largest number of requests in this run, including repeated attempts; None for no limit.
     """
 
     endpoint: ModelEndpoint
@@ -196,25 +197,26 @@ class Asking(NamedTuple):
 def ask(
     store: Store, calls: Sequence[ModelCall], check: Check, asking: Asking, progress: Progress = silent
 ) -> ModelSpending:
-    """Send the calls that the project has no answer to. Each answer is stored as it comes.
+    """Send the calls that have no stored answer. Each answer is stored as soon as it comes.
 
     Raises
     ------
-    RefusedError: the endpoint takes no such call; what was answered before is kept.
+    RefusedError: the endpoint refuses all calls; answers that came before are kept.
     """
     with store.reading() as cursor:
         known = read_answers(cursor, calls)
     different = {call.call_id: call for call in calls}
     missing = [call for call in different.values() if known.is_open(call)]
     due = missing[: asking.most_calls]
-    replies = _ask_all(store, due, known, check, asking, progress) if due else {}
+    replies = _send_calls(store, due, known, check, asking, progress) if due else {}
     with store.reading() as cursor:
         known = read_answers(cursor, calls)
-    return _spent(different, known, replies, len(different) - len(missing), asking.endpoint.prices)
+    stored = len(different) - len(missing)
+    return _count_spending(different, known, replies, stored, asking.endpoint.prices)
 
 
 def add_spending(model_spending: ModelSpending, other: ModelSpending) -> ModelSpending:
-    """Both together."""
+    """Add the spending of two runs."""
     priced = [spent.price for spent in (model_spending, other) if spent.price is not None]
     names = ("calls", "answered", "stored", "requests", "tokens_read", "tokens_written", "uncounted")
     return ModelSpending(
@@ -224,7 +226,7 @@ def add_spending(model_spending: ModelSpending, other: ModelSpending) -> ModelSp
     )
 
 
-def _ask_all(
+def _send_calls(
     store: Store,
     due: Sequence[ModelCall],
     known: KnownAnswers,
@@ -232,10 +234,10 @@ def _ask_all(
     asking: Asking,
     progress: Progress,
 ) -> _Replies:
-    """Call → its replies; calls that the work ended before have none.
+    """Send calls and return their replies by call id; a call has no replies if the run ended before it.
 
-    A call is sent only when what came of all but `parallel` earlier ones is stored. So a process that is
-    killed loses the answers to so many calls at most.
+    A call is sent only after the replies to all but `parallel` earlier calls are stored. So a killed process
+    loses the replies to at most `parallel` calls.
     """
     replies_of: _Replies = {}
     stop = Event()
@@ -247,10 +249,8 @@ def _ask_all(
             while not stop.is_set() or waiting:
                 room = 0 if stop.is_set() else asking.parallel - len(waiting)
                 for call in islice(left, room):
-                    coming = pool.submit(
-                        _until_of_form, call, known.attempts(call), check, asking, stop, allowed
-                    )
-                    waiting[coming] = call
+                    asked = (call, known.attempts(call), check, asking, stop, allowed)
+                    waiting[pool.submit(_ask_until_well_formed, *asked)] = call
                 if not waiting:
                     break
                 came = _store_finished(store, waiting, known)
@@ -269,26 +269,26 @@ def _ask_all(
 
 
 def _store_finished(store: Store, waiting: dict[_Coming, ModelCall], known: KnownAnswers) -> _Replies:
-    """Wait for a call, store what came of all that are finished, and take them from those waiting.
+    """Wait until a call is finished, and store the replies of all finished calls.
 
     Raises
     ------
-    RefusedError: a call says that no call can succeed; what the others said is stored.
+    RefusedError: a reply says that no call can succeed; the replies to the other calls are stored.
     """
     finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
     ended = [(waiting.pop(future), future) for future in list(waiting) if future in finished]
     came = [(call, future.result()) for call, future in ended if future.exception() is None]
-    _store(store, came, known)
+    _store_replies(store, came, known)
     for _, future in ended:
         if (error := future.exception()) is not None:
             raise error
     return {call.call_id: replies for call, replies in came}
 
 
-def _until_of_form(
+def _ask_until_well_formed(
     call: ModelCall, before: int, check: Check, asking: Asking, stop: Event, allowed: Semaphore | None
 ) -> list[ModelReply]:
-    """The replies to one call: until one has the form asked for, is a refusal, or none comes."""
+    """Send a call until an answer has the right form, the model refuses, or no reply comes."""
     replies: list[ModelReply] = []
     for _ in range(before, MAX_MALFORMED):
         reply = chat(asking.endpoint, call.messages, asking.patience, stop, allowed)
@@ -303,8 +303,10 @@ def _until_of_form(
     return replies
 
 
-def _store(store: Store, came: Sequence[tuple[ModelCall, Sequence[ModelReply]]], known: KnownAnswers) -> None:
-    """Store the replies that may have been paid, unless another process has asked the same meanwhile."""
+def _store_replies(
+    store: Store, came: Sequence[tuple[ModelCall, Sequence[ModelReply]]], known: KnownAnswers
+) -> None:
+    """Store the replies that may have been paid, unless another process has stored some meanwhile."""
     paid = [(call, [reply for reply in replies if reply.kind != "none"]) for call, replies in came]
     if not any(replies for _, replies in paid):
         return
@@ -319,7 +321,7 @@ def _store(store: Store, came: Sequence[tuple[ModelCall, Sequence[ModelReply]]],
         append_rows(cursor, "model_answers", rows, _COLUMNS, answered_at=utc_now())
 
 
-def _spent(
+def _count_spending(
     calls: Mapping[str, ModelCall],
     known: KnownAnswers,
     replies: _Replies,
@@ -350,5 +352,5 @@ def _spent(
 
 
 def shown_document(document: Document) -> dict[str, str]:
-    """What a model gets of a document."""
+    """Give the part of a document that is sent to the model."""
     return {"title": document.title, "text": document.body[:MAX_TEXT_LENGTH]}

@@ -1,19 +1,19 @@
-"""One chat with a language model: its endpoint from the environment, a prompt, and what comes back.
+"""A chat with a language model: the endpoint from the environment, the prompts, and the model's replies.
 
-    GOLDGRADE_LLM_URL     such as https://host/v1; /chat/completions is added where it is missing
+    GOLDGRADE_LLM_URL     the address, such as https://host/v1; /chat/completions is added if it is missing
     GOLDGRADE_LLM_MODEL   the model's name, as the endpoint knows it
-    GOLDGRADE_LLM_KEY     sent as a bearer token; without it none is sent
+    GOLDGRADE_LLM_KEY     the key, which is sent as a bearer token
     GOLDGRADE_LLM_PRICES  prices of a million tokens read and written, such as 0.15,0.60
 
-A project stores the model's name with what the model answered, and neither address nor key. Prompts are
-files, and known by the hash of their words.
+A project stores the model's name with each answer, and neither the address nor the key. Prompts are files; a
+prompt is identified by the hash of its words.
 
-    no answer yet                         asked again, as `curation.core.web` says
-    no call can succeed                   refused at once
-    any other status                      this call is rejected: asking again cannot help
-    a malformed answer, or a refusal      returned as such: it may have been paid
+    the endpoint is busy or gives no answer    the request is sent again, as `curation.core.web` says
+    the endpoint refuses the key or address    a RefusedError
+    any other status                           the call is rejected, because repeating it cannot help
+    a malformed answer, or a refusal           returned as a reply, because it may have been paid
 
-Nothing that the endpoint says is passed on before the key is taken out of it.
+The key is taken out of every text of the endpoint before goldgrade shows or stores the text.
 """
 
 from __future__ import annotations
@@ -35,39 +35,37 @@ from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.web import UNTRUSTED, Fault, Patience, address_problems, keep_asking, key_problems, send
 
 MAX_ANSWER_BYTES = 4_000_000
-"""Bytes of an answer."""
+"""Largest size of an answer."""
 RATE_LIMIT = "the endpoint's rate limit"
 FAILED = "the endpoint failed (HTTP {})"
 REJECTED = "the endpoint rejected the request (HTTP {})"
 SPENT = "the limit of requests was reached"
 ReplyKind = Literal["answer", "refusal", "malformed", "rejected", "none"]
-URL, MODEL, KEY, PRICES = (
-    "GOLDGRADE_LLM_URL",
-    "GOLDGRADE_LLM_MODEL",
-    "GOLDGRADE_LLM_KEY",
-    "GOLDGRADE_LLM_PRICES",
-)
+URL = "GOLDGRADE_LLM_URL"
+MODEL = "GOLDGRADE_LLM_MODEL"
+KEY = "GOLDGRADE_LLM_KEY"
+PRICES = "GOLDGRADE_LLM_PRICES"
 ROUTE = "/chat/completions"
 TokenPrices = tuple[float, float]
-"""Prices of a million tokens read and of a million written, in the currency of the person who set them."""
+"""Prices of a million tokens read and of a million tokens written, in any currency."""
 WAY_OUT = f"{URL} is an address such as https://host/v1, {MODEL} the model's name there."
 
 
 def is_rejection(reason: str) -> bool:
-    """Whether a call has no answer because the endpoint rejected it: others may have one."""
+    """Tell whether a reason says that the endpoint rejected a call; other calls may still succeed."""
     return reason.startswith(REJECTED.partition("(")[0])
 
 
 class ModelReply(NamedTuple):
-    """What came of a call.
+    """The reply to a call.
 
     Attributes
     ----------
-    kind: 'none': nothing came that could have been paid.
-    text: of the answer or the refusal; of the others the reason.
-    read, written: tokens, as the endpoint counts them; None if it does not say.
-    requests: sent for it.
-    ends_work: of 'none': whether further calls would meet the same.
+    kind: 'none' if nothing came that could have been paid.
+    text: text of the answer or the refusal; for other kinds the reason why there is no answer.
+    read, written: tokens as the endpoint counts them; None if the endpoint gives no count.
+    requests: number of requests that were sent for the call.
+    ends_work: for the kind 'none', whether further calls would fail for the same reason.
     """
 
     kind: ReplyKind
@@ -85,17 +83,22 @@ def chat(
     stop: Event,
     allowed: Semaphore | None = None,
 ) -> ModelReply:
-    """Ask the model; waits end when `stop` is set. Each request takes one of those allowed.
+    """Ask the model, and send a request again if the endpoint is busy.
+
+    Parameters
+    ----------
+    stop: an event that ends the waiting.
+    allowed: a counter of the requests that may still be sent.
 
     Raises
     ------
-    RefusedError: the endpoint takes no such call: key, address or model are wrong.
+    RefusedError: the key, the address or the model is wrong.
     """
 
     def once() -> ModelReply | Fault:
         if allowed is not None and not allowed.acquire(blocking=False):
             return ModelReply("none", SPENT, requests=0, ends_work=True)
-        return _ask(endpoint, messages, patience.seconds)
+        return _send_request(endpoint, messages, patience.seconds)
 
     reply, sent = keep_asking(once, patience, stop)
     if isinstance(reply, Fault):
@@ -103,10 +106,10 @@ def chat(
     return reply._replace(requests=sent - (reply.requests == 0))
 
 
-def _ask(
+def _send_request(
     endpoint: ModelEndpoint, messages: Sequence[Mapping[str, str]], seconds: float
 ) -> ModelReply | Fault:
-    """One request: the reply, or the fault."""
+    """Send one request, and return the reply or the fault."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "goldgrade"}
     if key := endpoint.key.get_secret_value():
         headers["Authorization"] = f"Bearer {key}"
@@ -120,8 +123,8 @@ def _ask(
         return _read_reply(endpoint, answer.body if len(answer.body) <= MAX_ANSWER_BYTES else b"")
     if answer.is_refused:
         raise RefusedError(
-            f"The language model's endpoint answered HTTP {answer.status}{_said(endpoint, answer.body)}. "
-            f"Check {URL}, the model's name and {KEY}."
+            f"The language model's endpoint answered HTTP {answer.status}"
+            f"{_error_message(endpoint, answer.body)}. Check {URL}, the model's name and {KEY}."
         )
     if answer.is_busy:
         reason = RATE_LIMIT if answer.status == 429 else FAILED.format(answer.status)
@@ -129,8 +132,8 @@ def _ask(
     return ModelReply("rejected", REJECTED.format(answer.status))
 
 
-def _said(endpoint: ModelEndpoint, body: bytes) -> str:
-    """The endpoint's own words, if it has any."""
+def _error_message(endpoint: ModelEndpoint, body: bytes) -> str:
+    """Give the endpoint's own error message in parentheses, or ''."""
     try:
         message = json.loads(body)["error"]["message"]
     except (ValueError, TypeError, LookupError):
@@ -140,7 +143,7 @@ def _said(endpoint: ModelEndpoint, body: bytes) -> str:
 
 
 def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
-    """The reply in an answer's body; what has no message in it is malformed."""
+    """Read the reply from an answer's body; a body without a message is malformed."""
     try:
         parsed = json.loads(body)
         choice = parsed["choices"][0]
@@ -148,7 +151,7 @@ def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
         content, refusal = message.get("content"), message.get("refusal")
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return ModelReply("malformed", "an answer without a message")
-    tokens = (_tokens(parsed, "prompt_tokens"), _tokens(parsed, "completion_tokens"))
+    tokens = (_token_count(parsed, "prompt_tokens"), _token_count(parsed, "completion_tokens"))
     if refusal or choice.get("finish_reason") == "content_filter":
         return ModelReply("refusal", endpoint.without_key(str(refusal or "")), *tokens)
     if choice.get("finish_reason") == "length":
@@ -158,24 +161,24 @@ def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
     return ModelReply("answer", endpoint.without_key(content), *tokens)
 
 
-def _tokens(parsed: Mapping[str, Any], name: str) -> int | None:
+def _token_count(parsed: Mapping[str, Any], name: str) -> int | None:
     usage = parsed.get("usage")
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**62 else None
 
 
 def price_of(prices: TokenPrices | None, read: int, written: int = 0) -> float | None:
-    """The price of so many tokens; None without prices."""
+    """Compute the price of tokens; None without prices."""
     return None if prices is None else (read * prices[0] + written * prices[1]) / 1e6
 
 
 class ModelEndpoint(NamedTuple):
-    """Where a model is asked; the key shows in no text of this.
+    """The endpoint of a model; its text form does not show the key.
 
     Attributes
     ----------
-    url: of the route that takes a chat.
-    prices: None if nobody set them.
+    url: address of the route for chats.
+    prices: prices of tokens; None if the environment has no prices.
     """
 
     url: str
@@ -184,38 +187,40 @@ class ModelEndpoint(NamedTuple):
     prices: TokenPrices | None = None
 
     def without_key(self, text: str) -> str:
-        """The text with the key left out, which an endpoint may have repeated."""
+        """Replace the key in a text, because an endpoint may repeat the key."""
         key = self.key.get_secret_value()
         return text.replace(key, "[key]") if key else text
 
 
 def model_name(environment: Mapping[str, str] | None = None) -> str:
-    """The model that the environment names.
+    """Read the model's name from the environment.
 
     Raises
     ------
-    InputError: it names none.
+    InputError: the environment has no model's name.
     """
-    name = _value(environment, MODEL)
+    name = _setting(environment, MODEL)
     if not name:
         raise InputError(f"{MODEL} is not set; expected the name of a language model.", way_out=WAY_OUT)
     return name
 
 
 def model_at(environment: Mapping[str, str] | None = None) -> str:
-    """The model with its host, as people read it before anything is sent; without an address the model."""
-    named = find_endpoint(environment).url if _value(environment, URL) else ""
-    return f"{model_name(environment)}{f' at {urlsplit(named).hostname}' if named else ''}"
+    """Name the model, and its host if the environment has an address."""
+    if not _setting(environment, URL):
+        return model_name(environment)
+    endpoint = find_endpoint(environment)
+    return f"{endpoint.model} at {urlsplit(endpoint.url).hostname}"
 
 
 def prices_set(environment: Mapping[str, str] | None = None) -> TokenPrices | None:
-    """The prices that the environment names.
+    """Read the prices from the environment; None if the environment has no prices.
 
     Raises
     ------
-    InputError: they are not two numbers from 0 on.
+    InputError: the prices are not two numbers of at least 0.
     """
-    given = _value(environment, PRICES)
+    given = _setting(environment, PRICES)
     if not given:
         return None
     try:
@@ -230,14 +235,14 @@ def prices_set(environment: Mapping[str, str] | None = None) -> TokenPrices | No
 
 
 def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint:
-    """The endpoint that the environment names.
+    """Read the endpoint from the environment.
 
     Raises
     ------
-    InputError: the address or the model is missing, or one of the values cannot be used; the key is not
-        repeated.
+    InputError: the address or the model is missing, or a value cannot be used; no error shows the key.
     """
-    url, key = _value(environment, URL), _value(environment, KEY)
+    url = _setting(environment, URL)
+    key = _setting(environment, KEY)
     problems = [] if url else [f"{URL} is not set; expected the address of a language model."]
     if url:
         problems += address_problems(URL, url, KEY, "https://host/v1")
@@ -247,28 +252,28 @@ def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint
     return ModelEndpoint(route, model_name(environment), SecretStr(key), prices_set(environment))
 
 
-def _value(environment: Mapping[str, str] | None, name: str) -> str:
+def _setting(environment: Mapping[str, str] | None, name: str) -> str:
     return (os.environ if environment is None else environment).get(name, "").strip()
 
 
 class MalformedAnswerError(ValueError):
-    """An answer is not of the form that its prompt asks for; the message says what it lacks."""
+    """An answer does not have the form that its prompt asks for; the message names the defect."""
 
 
 @cache
 def load_prompt(name: str) -> str:
-    """The words of the prompt of that name, from its file."""
+    """Read a prompt from its file."""
     folder = files("curation.queries.coverage.language_model")
     return folder.joinpath("prompts", f"{name}.md").read_text("utf-8")
 
 
 def prompt_hash(words: str) -> str:
-    """What a prompt is known by."""
+    """Compute the hash that identifies a prompt."""
     return digest("prompt", words)
 
 
 def read_object(answer: str) -> dict[str, Any]:
-    """The one JSON object in an answer, which may have words or a fence around it.
+    """Read the one JSON object of an answer, which may have words or a code fence around it.
 
     Raises
     ------
@@ -285,7 +290,7 @@ def read_object(answer: str) -> dict[str, Any]:
 
 
 def read_list(answer: str, name: str, of: type) -> list[Any]:
-    """The list of that name in the one JSON object of an answer, all of one type.
+    """Read a named list of items of one type from the JSON object of an answer.
 
     Raises
     ------

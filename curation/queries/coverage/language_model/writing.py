@@ -1,18 +1,18 @@
-"""Queries by a language model, for the gaps of coverage (Klearman et al. 2026, Algorithm 1).
+"""Synthetic queries: a language model writes queries for the gaps of coverage.
 
-Step by step, until enough are written or no gap is left:
+The method is Algorithm 1 of Klearman et al. 2026. These steps repeat until enough queries are written or no gap is left:
 
-1. the first gap, by searches × documents, and B documents of it, drawn by seed, each with a style;
-2. a candidate for each document; those that the checks refuse are left out;
-3. the candidates in the order of what they add to coverage: those about the gap itself first, then by
-   the weight of all gaps that they are about, then by how few queries written before are in their third of
-   J, then by how few other clusters they are about. With one relevant document known Δ is undefined;
-4. a second and a third call for each in that order, until a quote from the document is found to answer one:
-   this is the best that holds, and it is stored.
+1. Take the first gap by searches × documents, and draw B of its documents by seed, each with a style.
+2. Ask the model for a candidate for each document, and leave out candidates that the checks refuse.
+3. Order the candidates by what they add to coverage: candidates about the gap itself first, then by the
+   weight of all gaps that the candidate is about, then by how few earlier queries have J in the same third,
+   then by how few other clusters the candidate is about. (Δ is undefined with one relevant document.)
+4. Verify the candidates in that order with a second and a third call, until a quote from the document answers
+   a candidate. Store this candidate.
 
-A gap for which `TRIES` times B documents gave nothing is left out. What is withheld counts as written here,
-so that the next run goes on with other gaps. To fill, gaps are the regions of 1 to 4 queries, until each has
-five.
+A gap is given up after `TRIES` times B documents without a query. Withheld queries count as written, so that
+the next run goes on with other gaps. With `fill`, the gaps are the regions with 1 to 4 queries, until each
+region has five.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ from curation.queries.coverage.writing.coverage_queries import (
 )
 from curation.store import COMMAND_LINE, Store
 
-THIRDS = Tertiles(1 / 3, 2 / 3)  # of J, which is between 0 and 1
+THIRDS = Tertiles(1 / 3, 2 / 3)
+"""The thirds of J, which is between 0 and 1."""
 ELSEWHERE = "candidates that are about no region to write for"
 UNANSWERED = "candidates that the document does not answer, by the second call"
 UNQUOTED = "candidates that the quoted passage by itself does not answer, by the third call"
@@ -94,16 +95,16 @@ ENDED_BY_LIMIT = "the limit of calls is reached"
 
 @dataclass
 class SyntheticQueries:
-    """What a model wrote for gaps.
+    """The queries that a model wrote in a run, and the candidates that were refused.
 
     Attributes
     ----------
-    gaps, gaps_left: regions to write for, before and after, withheld queries counted.
-    written: the new queries, in their order.
-    drawn: how many people judge of all synthetic queries.
-    refused: reason → candidates that were not taken, or documents that got none.
-    left_out: reason → regions that got no query.
-    ended: why it ended before all were written; None if all were, or no gap was left.
+    gaps, gaps_left: numbers of gaps before and after the run, where withheld queries count.
+    written: new queries in the order of writing.
+    drawn: numbers of synthetic queries, and of those that people judge.
+    refused: reason → number of refused candidates, or of documents without a candidate.
+    left_out: reason → number of gaps without a new query.
+    ended: reason why the run ended early; None if it wrote all queries or no gap was left.
     """
 
     model: str
@@ -119,14 +120,10 @@ class SyntheticQueries:
 
     @property
     def sentences(self) -> list[str]:
-        """What is left to write for, how many people judge, why it ended, and what was left out."""
-        gaps = (
-            f"Regions to write for: {self.gaps:,} before, {self.gaps_left:,} now, counting queries withheld."
-        )
-        ended = f"Ended before all were written: {self.ended}. The same command goes on."
-        following = (
-            "Next: goldgrade pool and goldgrade round open take those in force with all other queries."
-        )
+        """Count the gaps, the judged queries and the refused candidates, and say why the run ended."""
+        gaps = f"Regions without enough queries: {self.gaps:,} before, {self.gaps_left:,} now."
+        ended = f"The run ended early: {self.ended}. Run the same command again to go on."
+        following = "Next: build a pool with goldgrade pool, and open a round with goldgrade round open."
         return [
             gaps,
             *([*self.drawn.sentences, following] if self.written else []),
@@ -136,7 +133,7 @@ class SyntheticQueries:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The queries."""
+        """List the new queries."""
         rows = tuple(
             (row.query_id, row.text, row.cluster, row.document_id, row.style) for row in self.written
         )
@@ -145,7 +142,7 @@ class SyntheticQueries:
 
 
 class RankedCandidate(NamedTuple):
-    """A candidate with the gaps that it is about, and J with its document; sorts by what it adds."""
+    """A candidate with its gaps and its J; candidates sort by what they add to coverage."""
 
     order: tuple[Any, ...]
     text: str
@@ -162,14 +159,15 @@ def write_queries(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> SyntheticQueries:
-    """Have a model write queries for the gaps, and draw the share that people judge.
+    """Let a model write queries for the gaps, and draw the share of the queries that people judge.
 
-    Each query is stored as it is chosen. However it ends, the share is drawn of what was written.
+    Each query is stored as soon as it is chosen. If the run fails, the share of the stored queries is drawn.
 
     Raises
     ------
-    InputError: the number of queries, or the share, is out of its range.
-    RefusedError: the actor is no lead, there is no map in force, or the endpoint takes no such call.
+    InputError: the number of queries, or the share, is out of its bounds.
+    RefusedError: the actor is no lead, there is no map of the current corpus, or the endpoint refuses all
+        calls.
     """
     check_request(request)
     with store.reading() as cursor:
@@ -184,7 +182,7 @@ def write_queries(
 
 
 class _Session:
-    """One run of the algorithm: the state of coverage, and what came of it so far."""
+    """A run of the algorithm: the state of coverage, and the report so far."""
 
     def __init__(
         self, store: Store, request: WritingRequest, asking: Asking, actor: str, inputs: WritingInputs
@@ -203,9 +201,9 @@ class _Session:
         self.report = SyntheticQueries(model, map_id, len(inputs.gaps), len(inputs.gaps))
 
     def run(self, progress: Progress) -> None:
-        """Write until there are enough queries, no gap is left, or the work ends."""
+        """Write until there are enough queries, no gap is left, or the model gives no more answers."""
         for gap in self._inputs.gaps:
-            # none may be missing any more: queries for other gaps can be about it, too
+            # a gap may be filled already, because queries for other gaps can be about it
             while self._missing[gap.number] and self._fill(gap):
                 progress("synthetic queries", len(self.report.written), self._request.queries)
                 if len(self.report.written) >= self._request.queries:
@@ -214,7 +212,7 @@ class _Session:
                 return
 
     def _fill(self, gap: CoverageGap) -> bool:
-        """Whether a query was written for the gap."""
+        """Try to write a query for the gap, and tell whether it was written."""
         aims = aims_of(self._inputs, gap, self._request.seed)
         fresh = (aim for aim in aims if aim.document.document_id not in self._done)
         for _ in range(TRIES):
@@ -226,7 +224,7 @@ class _Session:
         return False
 
     def _write_for(self, aims: Sequence[QueryAim]) -> bool:
-        """Ask for a candidate for each of the documents; returns whether one became a query."""
+        """Ask for a candidate for each document, and tell whether a candidate became a query."""
         answers = self._ask([candidates_call(aim, self.report.model) for aim in aims], read_candidates)
         if self.report.ended:
             return False
@@ -241,7 +239,7 @@ class _Session:
         return False
 
     def _ranked(self, aims: Sequence[QueryAim], answers: Sequence[str | None]) -> list[RankedCandidate]:
-        """The candidates that may be taken, the one that adds most to coverage first."""
+        """Order the candidates that pass the checks by what they add to coverage, the best first."""
         kept = []
         for aim, answer in zip(aims, answers, strict=True):
             texts = [] if answer is None else read_candidates(answer)
@@ -252,7 +250,8 @@ class _Session:
                 self._refuse(aim, reason)
         coverage_map = self._inputs.map
         normalised = [normalise_query(text) for text, _ in kept]
-        matches, ranked = match_texts(self._store, normalised, coverage_map, self._request.embedding), []
+        matches = match_texts(self._store, normalised, coverage_map, self._request.embedding)
+        ranked = []
         for (text, aim), match in zip(kept, matches, strict=True):
             clusters = coverage_map.clusters_of_query(match)
             of_document = coverage_map.clusters_of(coverage_map.of_documents[aim.document.document_id])
@@ -268,7 +267,7 @@ class _Session:
         return sorted(ranked)
 
     def _quote(self, candidate: RankedCandidate) -> str | None:
-        """The passage that answers, as the document has it and by itself; None without one."""
+        """Find the quote that answers the candidate, in the document and alone; None without such a quote."""
         shown, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
             [answer] = self._ask([verification_call(candidate.text, shown, self.report.model)], read_check)
@@ -283,12 +282,12 @@ class _Session:
         return quote
 
     def _refuse(self, aim: QueryAim, reason: str) -> None:
-        """Count a candidate that is not taken; its document is not asked about again in this run."""
+        """Count a refused candidate; the run asks for no other candidate for its document."""
         self.report.refused[reason] += 1
         self._done.add(aim.document.document_id)
 
     def _ask(self, calls: Sequence[ModelCall], check: Check) -> list[str | None]:
-        """The calls' answers, stored before or asked for now; None without one."""
+        """Get the stored or new answer of each call; None for a call without an answer."""
         most, requests = self._asking.most_calls, self.report.spent.requests
         left = None if most is None else max(0, most - requests)
         spent = ask(self._store, calls, check, self._asking._replace(most_calls=left))
@@ -306,7 +305,7 @@ class _Session:
         return [known.answer(call) for call in calls]
 
     def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
-        """Store a query, withheld until it is drawn; False where the project has its text."""
+        """Store a query, withheld until it is drawn; return False if the project has the text already."""
         request, coverage_map, aim = self._request, self._inputs.map, candidate.aim
         cluster = aim.cluster if aim.cluster in candidate.regions else candidate.regions[0]
         detail = {
@@ -335,7 +334,7 @@ class _Session:
                 withhold(cursor, query.query_id, request.share, request.seed, self._actor)
                 write_texts(cursor, coverage_map.map_id, {query.normalised: candidate.match})
                 [row] = [row for row in coverage_queries(cursor) if row.query_id == query.query_id]
-        except RefusedError:  # a text of the traffic
+        except RefusedError:  # the text is in the traffic
             self._refuse(aim, ALIKE)
             return False
         self.report.written.append(row)

@@ -1,12 +1,12 @@
-"""The calls that have a model write and verify a query: what is sent, and how the answers are read.
+"""The calls that ask a model to write and to verify a query, and the reading of their answers.
 
-The first call asks for a candidate. The second call says whether the document answers it, and quotes the
-passage; the quote must be in the document. The third call says whether the quote answers by itself.
+The first call asks for a candidate. The second call asks whether the document answers the candidate, and for
+a quote of the passage; the quote must be in the document. The third call asks whether the quote answers the
+candidate without the rest of the document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.core.characters import normalise_query
@@ -26,13 +26,14 @@ WRITE, VERIFY = "queries", "answerable"
 """Names of the two prompts."""
 MAX_QUERY_LENGTH = 300
 """Characters of a candidate."""
-MAX_QUOTE_LENGTH = 40  # words; twice what the prompt asks for
+MAX_QUOTE_LENGTH = 40
+"""Words of a quote: twice as many as the prompt asks for."""
 ABOUT = 6
-"""Entities of the region that the model is asked to write about: its most central ones."""
+"""Largest number of the region's entities in a call, the most central entities first."""
 
 
 class QueryAim(NamedTuple):
-    """What a query is to be written for; `about` are entities of the region."""
+    """A document of a region for which a query is to be written, and its style; `about` has entities."""
 
     cluster: int
     about: tuple[str, ...]
@@ -41,7 +42,7 @@ class QueryAim(NamedTuple):
 
 
 def candidates_call(aim: QueryAim, model: str) -> ModelCall:
-    """The call that asks for a candidate."""
+    """Make the call that asks for a candidate."""
     material = {
         "about": list(aim.about[:ABOUT]),
         "candidates": 1,
@@ -52,11 +53,11 @@ def candidates_call(aim: QueryAim, model: str) -> ModelCall:
 
 
 def read_candidates(answer: str) -> list[str]:
-    """The candidates in an answer, each once, in their order.
+    """Read the candidates of an answer in their order, without repetitions.
 
     Raises
     ------
-    MalformedAnswerError: it is not of the form that the prompt asks for.
+    MalformedAnswerError: the answer does not have the form that the prompt asks for.
     """
     listed = read_list(answer, "queries", str)
     texts = {normalise_query(text): " ".join(text.split()) for text in reversed(listed)}
@@ -64,16 +65,16 @@ def read_candidates(answer: str) -> list[str]:
 
 
 def verification_call(text: str, document: Document, model: str) -> ModelCall:
-    """The call that asks whether the document answers a query."""
+    """Make the call that asks whether the document answers a query."""
     return ModelCall(model, load_prompt(VERIFY), {"document": shown_document(document), "query": text})
 
 
 def read_check(answer: str) -> tuple[bool, str]:
-    """What the second call says: whether the document answers the query, and by which words.
+    """Read whether the document answers the query, and the quote that answers the query.
 
     Raises
     ------
-    MalformedAnswerError: it is not of the form that the prompt asks for.
+    MalformedAnswerError: the answer does not have the form that the prompt asks for.
     """
     parsed = read_object(answer)
     if not isinstance(parsed.get("answered"), bool):
@@ -83,15 +84,9 @@ def read_check(answer: str) -> tuple[bool, str]:
 
 
 def is_shown(check: tuple[bool, str], document: Document) -> bool:
-    """Whether the document answers, by a quote that it has word for word."""
+    """Tell whether the document answers the query with a quote that the document has word for word."""
     answered, quote = check
     quoted = words(quote)
-    shown = shown_document(document)
-    return answered and any(_has_run(words(text), quoted) for text in shown.values())
-
-
-def _has_run(text_words: Sequence[str], run: Sequence[str]) -> bool:
-    return 0 < len(run) <= MAX_QUOTE_LENGTH and any(
-        list(text_words[start : start + len(run)]) == list(run)
-        for start in range(len(text_words) - len(run) + 1)
-    )
+    texts = (f" {' '.join(words(text))} " for text in shown_document(document).values())
+    is_short = 0 < len(quoted) <= MAX_QUOTE_LENGTH
+    return answered and is_short and any(f" {' '.join(quoted)} " in text for text in texts)

@@ -1,7 +1,7 @@
-"""What a model is asked to write: for which gaps, documents and styles, and what that sends.
+"""The plan of a model's writing: its gaps, documents and styles, and an estimate of the calls and tokens.
 
-Gaps come by searches × documents, the documents of each in an order by seed, and each document has a style by
-seed. So a run that goes on asks the same, and pays only for what was not answered.
+Gaps come in the order of searches × documents. The seed decides the order of a gap's documents and the style
+of each document. So a run that goes on makes the same calls, and pays only for calls without an answer.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from curation.queries.coverage.language_model.writing_calls import (
 )
 from curation.queries.coverage.report import CoverageGap, gaps_of, of_clusters
 from curation.queries.coverage.stored_map import current_map_id, match_asked, read_map
-from curation.queries.coverage.writing.checks import STYLES, QueryStyle
+from curation.queries.coverage.writing.checks import STYLES
 from curation.queries.coverage.writing.coverage_queries import check_share, coverage_queries
 from curation.store import Query, Store, fetch
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 
 TRIES = 3
-"""Times that candidates are written for one query of a gap, each for a document of its own."""
+"""Steps for one query of a gap: after so many steps without a query the gap is given up."""
 CANDIDATES = 5
-"""B, candidates of each step, each for a document of its own. More find a better one, at the price of more
-calls.
+"""Candidates of a step (B in the paper), each for a different document. With more candidates the best of them
+is better, and a step needs more calls.
 """
 
 
 class WritingRequest(NamedTuple):
-    """What a model is to write.
+    """A request for queries by a model.
 
     Attributes
     ----------
-    share: of the queries that people judge, above 0.
-    seed: of documents, styles and the share.
-    embedding: the model of the coverage map.
-    fill: for regions of 1 to 4 queries instead of gaps, each to five, the largest first.
+    share: share of the queries that people judge, above 0.
+    seed: seed of the documents, the styles and the share.
+    embedding: embedding model of the coverage map.
+    fill: write for regions with 1 to 4 queries until each has five, the largest region first.
     """
 
     queries: int
@@ -62,14 +62,14 @@ class WritingRequest(NamedTuple):
 
 
 class WritingWork(NamedTuple):
-    """What writing would send: the least and the most, as answers decide how many calls follow.
+    """An estimate of a run's calls: the least and the most, because answers decide how many calls follow.
 
     Attributes
     ----------
-    queries: to be written at most: as many as were asked for, and no more than the gaps miss.
-    least_calls, least_tokens: if the first candidate holds in every gap; tokens that are read, estimated.
-    most_calls, most_tokens: if none does.
-    least_price, most_price: of what is read; None without prices.
+    queries: largest number of queries: the number asked for, or fewer if the gaps lack fewer.
+    least_calls, least_tokens: estimate if the first candidate of every gap holds; tokens are tokens read.
+    most_calls, most_tokens: estimate if no candidate holds.
+    least_price, most_price: price of the tokens read; None without prices.
     """
 
     queries: int
@@ -83,7 +83,7 @@ class WritingWork(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What would be sent, for people."""
+        """Say how many calls and tokens the run would send."""
         price = ""
         if self.least_price is not None and self.most_price is not None:
             price = f", {self.least_price:.4f} to {self.most_price:.4f} by the prices set"
@@ -95,11 +95,12 @@ class WritingWork(NamedTuple):
 
 
 class WritingInputs(NamedTuple):
-    """What writing starts from; `gaps` count withheld queries, `alignments` are J of those written before."""
+    """The state of coverage before a run; gaps count withheld queries, and `alignments` has J of each query
+    that a model wrote before.
+    """
 
     store: Store
     corpus: Corpus
-
     map: CoverageMap
     gaps: list[CoverageGap]
     queries: list[Query]
@@ -114,17 +115,19 @@ def plan_writing(
     prices: TokenPrices | None = None,
     progress: Progress = silent,
 ) -> WritingWork:
-    """What writing would send. Nothing is sent.
+    """Estimate the calls of a run. Nothing is sent.
 
     Raises
     ------
     InputError: see `write_queries`.
-    RefusedError: there is no map of the corpus in force.
+    RefusedError: there is no map of the current corpus.
     """
     check_request(request)
     inputs = read_inputs(store, request, progress)
     quoted = [verification_call("", NO_DOCUMENT, model).characters]
-    least, most, left = [], [], request.queries
+    least: list[int] = []
+    most: list[int] = []
+    left = request.queries
     for gap in inputs.gaps:
         count = min(gap.missing, left)
         aims = list(islice(aims_of(inputs, gap, request.seed), TRIES * request.candidates * count))
@@ -134,7 +137,8 @@ def plan_writing(
             least += first[: request.candidates + count - 1] + second[:count] + quoted * len(second[:count])
         most += first + second + second
         left -= count
-    least_tokens, most_tokens = ceil(sum(least) / CHARACTERS), ceil(sum(most) / CHARACTERS)
+    least_tokens = ceil(sum(least) / CHARACTERS)
+    most_tokens = ceil(sum(most) / CHARACTERS)
     return WritingWork(
         queries=request.queries - left,
         gaps=len(inputs.gaps),
@@ -148,7 +152,7 @@ def plan_writing(
 
 
 def check_request(request: WritingRequest) -> None:
-    """Raise an InputError unless number and share are in their ranges."""
+    """Refuse a number of queries or a share out of its bounds."""
     if request.queries < 1:
         raise InputError(
             f"{pluralize(request.queries, 'query was', 'queries were')} asked for; expected 1 or more."
@@ -157,11 +161,11 @@ def check_request(request: WritingRequest) -> None:
 
 
 def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> WritingInputs:
-    """What writing starts from.
+    """Read the state of coverage before a run.
 
     Raises
     ------
-    RefusedError: there is no map of the corpus in force, or it is of another model than the request's.
+    RefusedError: there is no map of the current corpus, or the map was made with another model.
     """
     with store.reading() as cursor:
         coverage_map = read_map(cursor, current_map_id(cursor))
@@ -170,11 +174,8 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
         written = [row for row in coverage_queries(cursor) if row.map_id == coverage_map.map_id]
         hidden = set(cursor.execute("SELECT query_id FROM withheld_queries").fetchall())
         corpus = current_corpus(cursor)
-        queries = fetch(
-            cursor,
-            Query,
-            "SELECT query_id, text, normalised, source, information_need FROM queries ORDER BY query_id",
-        )
+        sql = f"SELECT {', '.join(Query._fields)} FROM queries ORDER BY query_id"  # noqa: S608  names of columns
+        queries = fetch(cursor, Query, sql)
     withheld = Counter(row.cluster for row in written if (row.query_id,) in hidden)
     counted = [
         cluster._replace(queries=cluster.queries + withheld[cluster.number])
@@ -193,15 +194,11 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
 
 
 def aims_of(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[QueryAim]:
-    """What is asked for each document of a gap that nothing was written for, in their order by seed."""
+    """Yield an aim for each document of a gap without a written query, in an order by seed."""
     free = [name for name in gap.documents if name not in inputs.written_for]
     for document_id in seeded(free, seed, lambda name: ["synthetic", gap.number, name]):
         [document] = StoredDocuments(inputs.store, inputs.corpus.part([document_id]).hashes)
         names = {inputs.map.entities[entity].name for entity in inputs.map.of_documents[document_id]}
         about = tuple(name for name in gap.entities if name in names)
-        style = _style(document_id, seed)
-        yield QueryAim(gap.number, about or gap.entities, document, style)
-
-
-def _style(document_id: str, seed: int) -> QueryStyle:
-    return STYLES[seeded(STYLES, seed, lambda name: ["style", document_id, name])[0]]
+        [style, *_] = seeded(STYLES, seed, lambda name, drawn=document_id: ["style", drawn, name])  # type: ignore[misc]
+        yield QueryAim(gap.number, about or gap.entities, document, STYLES[style])

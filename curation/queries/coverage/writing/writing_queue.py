@@ -1,8 +1,8 @@
-"""A writer's queue: the task to do next, writing its query, and passing it on.
+"""A writer's queue of query-writing tasks: the next task, writing its query, and passing the task on.
 
-A task ends once, by a query or by being passed on, so what is sent twice counts once. A task that is passed
-on is followed by one with the next document of its region. Tasks whose document has changed or gone wait, as
-nobody can be asked about a text that the corpus no longer has.
+A task ends once, with a query or by passing it on, so a repeated action changes nothing. A new task with the
+next document of the region follows a task that is passed on. A task waits while the corpus lacks its version
+of the document.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ from curation.store import Cursor, Document, Store, fetch, record_event, utc_now
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 
 MAX_ENTITIES = 12
-
-"""Entities of a region that a writer sees."""
+"""Largest number of a region's entities that a writer sees."""
 
 
 class _StoredTask(NamedTuple):
@@ -58,12 +57,13 @@ class _StoredTask(NamedTuple):
 
 
 class WritingTask(NamedTuple):
-    """A task as its writer sees it.
+    """A task as the writer sees it.
 
     Attributes
     ----------
-    kind: 'gap': to ask for the document; 'unanswerable': for what the corpus lacks, next to it.
-    entities: names of the most central ones of the region that the document is in.
+    kind: 'gap' for a query that the document answers; 'unanswerable' for a related query that no document of
+        the corpus answers.
+    entities: names of the most central entities of the document's region.
     """
 
     task_id: str
@@ -74,14 +74,14 @@ class WritingTask(NamedTuple):
 
 
 class WritingQueue(NamedTuple):
-    """What a writer has to do and has done.
+    """A writer's next task, numbers of tasks, and written queries.
 
     Attributes
     ----------
-    task: the next one; None if none is open.
-    open, passed: numbers of tasks.
-    waiting: tasks whose document is not in the corpus in force as it was.
-    written: the newest first.
+    task: the next task; None if no task is open.
+    open, passed: numbers of open tasks and of tasks that were passed on.
+    waiting: number of tasks whose document has changed or is no longer in the corpus.
+    written: the writer's queries, newest first.
     """
 
     task: WritingTask | None
@@ -92,19 +92,19 @@ class WritingQueue(NamedTuple):
 
 
 def has_writing_tasks(cursor: Cursor, writer: str) -> bool:
-    """Whether somebody was ever asked to write a query."""
+    """Tell whether a writer was ever asked to write a query."""
     return bool(cursor.execute("SELECT 1 FROM writing_tasks WHERE writer = ? LIMIT 1", [writer]).fetchall())
 
 
 def writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
-    """A writer's tasks; tasks of earlier batches come first."""
-    tasks = _tasks(cursor, "writer = ?", writer)
+    """Read a writer's queue; tasks of earlier batches come first."""
+    tasks = _read_tasks(cursor, "writer = ?", writer)
     unfinished = [task for task in tasks if task.outcome is None]
     documents = [task.document_id for task in unfinished]
     versions = snapshot_versions(cursor, current_snapshot(cursor), documents) if unfinished else {}
     ready = [task for task in unfinished if versions.get(task.document_id) == task.content_hash]
     return WritingQueue(
-        task=_shown(cursor, ready[0]) if ready else None,
+        task=_writing_task(cursor, ready[0]) if ready else None,
         open=len(ready),
         passed=sum(task.outcome == "passed" for task in tasks),
         waiting=len(unfinished) - len(ready),
@@ -113,7 +113,7 @@ def writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
 
 
 def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWarnings:
-    """What to warn of before a query is stored.
+    """Find the warnings to show before a query is stored.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWar
 
 
 def _is_about(store: Store, text: str, document: Document) -> bool:
-    """Whether a text has a word of the document, or is near by a model that is here and was used before."""
+    """Tell whether a text shares a word with the document, or is near in meaning if embeddings are in use."""
     if shares_words(text, document.text) or redact(text).kinds:  # personal data is refused, and not embedded
         return True
     with store.reading() as cursor:
@@ -147,9 +147,9 @@ def _is_about(store: Store, text: str, document: Document) -> bool:
 
 
 def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
-    """Store the query of a task; returns its id. The document of a gap becomes a candidate to judge.
+    """Store the query of a task, and return its id. The document of a gap becomes a candidate to judge.
 
-    The same query again, for the same task, changes nothing.
+    Sending the same query for the same task again changes nothing.
 
     Raises
     ------
@@ -184,7 +184,9 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
 
 
 def pass_task(store: Store, task_id: str, writer: str) -> bool:
-    """Say that nobody would ask for a document; returns whether the region has another to write for.
+    """Pass on a task, because no user would ask for the document; tell whether a task with another document
+    of the region follows.
+
 
     Passing on a task again changes nothing.
 
@@ -209,7 +211,7 @@ def pass_task(store: Store, task_id: str, writer: str) -> bool:
 
 
 def _next_document(cursor: Cursor, task: _StoredTask) -> tuple[str, str] | None:
-    """Id and content hash of the next document of the task's region, or None."""
+    """Find the id and content hash of the next document of the task's region, or None."""
     of_region = documents_of_cluster(cursor, task.map_id, task.cluster)
     versions = snapshot_versions(cursor, current_snapshot(cursor), of_region)
     left = documents_left(versions, documents_taken(cursor, task.kind), task.cluster, task.seed, task.kind)
@@ -231,13 +233,13 @@ def _end(cursor: Cursor, task_id: str, outcome: str, query_id: str | None) -> No
 
 
 def _own_task(cursor: Cursor, task_id: str, writer: str) -> _StoredTask:
-    own_tasks = [task for task in _tasks(cursor, "task_id = ?", task_id) if task.writer == writer]
-    if not own_tasks:
-        raise NotFoundError("There is no such task of yours.")
-    return own_tasks[0]
+    tasks = _read_tasks(cursor, "task_id = ?", task_id)
+    if not tasks or tasks[0].writer != writer:
+        raise NotFoundError("You have no such task.")
+    return tasks[0]
 
 
-def _tasks(cursor: Cursor, condition: str, value: str) -> list[_StoredTask]:
+def _read_tasks(cursor: Cursor, condition: str, value: str) -> list[_StoredTask]:
     sql = f"""
         SELECT t.task_id, t.batch_id, b.kind, b.map_id, b.seed, t.writer, t.cluster, t.document_id,
                t.content_hash, t.style, e.outcome, e.query_id
@@ -248,7 +250,7 @@ def _tasks(cursor: Cursor, condition: str, value: str) -> list[_StoredTask]:
     return fetch(cursor, _StoredTask, sql, [value])
 
 
-def _shown(cursor: Cursor, task: _StoredTask) -> WritingTask:
+def _writing_task(cursor: Cursor, task: _StoredTask) -> WritingTask:
     document = documents_by_hash(cursor, [task.content_hash])[task.content_hash]
     entities = central_entities(cursor, task.map_id, task.cluster, MAX_ENTITIES)
     return WritingTask(task.task_id, task.kind, entities, document, STYLES[task.style])
