@@ -1,13 +1,13 @@
-"""Hard negatives: what systems rank high and people judged not relevant, and what only looks like that.
+"""Hard negatives, which systems rank high and people judged not relevant; near-duplicates and suspects.
 
-A mined negative is a candidate, never a label, until a person says so: of the top-ranked passages that a
-well-known collection had left unlabelled, about 70 % were relevant (Qu and others, NAACL 2021: RocketQA).
-Therefore a hard negative here always has a grade by people, of the text that the document has now, and a
-near-duplicate of a relevant document is excluded at any grade. Unjudged documents that several systems rank
-above a relevant one are listed as suspects, to be judged first.
+A mined negative is a candidate and no label until a person has judged it: about 70 % of the top-ranked
+passages that a well-known collection had left unlabelled were relevant (Qu and others, NAACL 2021: RocketQA).
+So a hard negative here always has a person's grade for the current text of the document, and a near-duplicate
+of a relevant document is never a hard negative. Suspects are unjudged documents that several systems rank
+above a relevant document; they should be judged first.
 
 A document outside the filter of its query needs no grade. It is a negative of the kind `OUTSIDE`, or of the
-kind `OUTDATED` where its text nearly repeats a relevant document.
+kind `OUTDATED` if its text nearly repeats a relevant document.
 """
 
 from __future__ import annotations
@@ -34,12 +34,10 @@ from curation.store.documents import current_snapshot, snapshot_texts
 
 JUDGED = "judged not relevant"
 _Pooled = tuple[Query, Mapping[str, Mapping[str, Ranked]], frozenset[str]]
-"""What the negatives of a query are made from: document → system → its place, and the relevant documents."""
+"""A query, document id → system → its rank, and the relevant documents of the query."""
 MIN_WITNESSES = 2
-"""How many systems must rank an unjudged document above a relevant one to make it a suspect."""
-
-
-# A system that was pooled several times (deeper, or over another corpus) counts as it last was.
+"""Systems that must rank an unjudged document above a relevant document to make it a suspect."""
+# If a system was pooled several times, deeper or over a newer corpus, its last pool counts.
 _RANKED = """
 SELECT c.query_id, c.document_id, c.system, c.rank, c.score
 FROM candidate_sources c JOIN pools p USING (pool_id)
@@ -55,11 +53,11 @@ class HardNegative(NamedTuple):
 
     Attributes
     ----------
-    rank, system, score: its best place; of systems that place it alike, the first by name.
-    systems: system → rank, of all that found it.
-    margin: ranks between it and the best relevant document of the same system; below zero it is ranked above.
-        None if that system found no relevant one.
-    kind: `JUDGED`, or of those outside the filter `OUTSIDE` or `OUTDATED`.
+    rank, system, score: the best rank with its system; of systems with the same rank the first by name.
+    systems: system → rank, for all systems that found the document.
+    margin: rank minus the rank of the system's best relevant document, negative if the negative ranks higher;
+        None if the system found no relevant document.
+    kind: `JUDGED`, or `OUTSIDE` or `OUTDATED` for a document outside the filter.
     """
 
     document_id: str
@@ -73,11 +71,11 @@ class HardNegative(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """An unjudged document that several systems rank above a relevant one.
+    """An unjudged document that several systems rank above a relevant document.
 
     Attributes
     ----------
-    above: system → (its rank, the rank of the lowest relevant document below it).
+    above: system → (rank of the document, rank of the lowest relevant document below it).
     """
 
     document_id: str
@@ -87,12 +85,12 @@ class Suspect(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryNegatives:
-    """One query's negatives, best ranked first.
+    """The hard negatives of a query, best rank first, with its near-duplicates and suspects.
 
     Attributes
     ----------
-    positives: documents graded above the scale's lowest.
-    missing: hard negatives that are still wanted.
+    positives: number of documents graded above the scale's lowest grade.
+    missing: number of hard negatives that are still wanted.
     """
 
     query_id: str
@@ -106,14 +104,14 @@ class QueryNegatives:
 
 @dataclass(frozen=True)
 class HardNegatives:
-    """All queries for which a pool found something, by query id.
+    """The hard negatives of all queries for which a pool found documents, by query id.
 
     Attributes
     ----------
-    want: hard negatives wanted for each query.
-    enough: queries that have as many.
-    sealed: queries that are not named, as a release seals what people said of their pairs.
-    left_out: reason, written to be read after its number → number.
+    want: number of hard negatives wanted for each query.
+    enough: number of queries with that many hard negatives.
+    sealed: number of queries that are not named, because a release seals their judgments.
+    left_out: reason → number; a sentence has the number first.
     """
 
     want: int
@@ -128,7 +126,7 @@ class HardNegatives:
 
     @property
     def sentences(self) -> list[str]:
-        """How many there are of each kind, what was left out, and what is sealed."""
+        """Count hard negatives, near-duplicates and suspects, and the pairs and queries left out."""
         return [
             f"{self.negatives:,} hard negatives.",
             f"{self.near_duplicates:,} more are near-duplicates of a relevant document, and excluded.",
@@ -141,7 +139,7 @@ class HardNegatives:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The hard negatives, the near-duplicates, the suspects, and the queries that have too few."""
+        """Show the hard negatives, near-duplicates and suspects, and the queries with too few hard negatives."""
         negatives = (
             (query.text, *negative[:5], len(negative.systems), negative.margin, negative.kind)
             for query in self.queries
@@ -153,11 +151,11 @@ class HardNegatives:
             for query in self.queries
             for suspect in query.suspects
         )
-        needy = sorted(
-            (query for query in self.queries if query.missing),
-            key=lambda query: (-query.missing, query.query_id),
+        lacking = (
+            (query.text, query.positives, len(query.negatives), query.missing)
+            for query in sorted(self.queries, key=lambda query: (-query.missing, query.query_id))
+            if query.missing
         )
-        lacking = ((query.text, query.positives, len(query.negatives), query.missing) for query in needy)
         columns = ("Query", "Document", "Title", "Rank", "System", "Score", "Systems", "Margin", "Kind")
         return (
             Table("Hard negatives", columns, tuple(negatives)),
@@ -174,15 +172,15 @@ class HardNegatives:
 def hard_negatives(
     store: Store, request: HardNegativesRequest | None = None, access: SealAccess | None = None
 ) -> HardNegatives:
-    """The hard negatives of every query in all pools, with what is missing, excluded or suspect.
+    """Find the hard negatives, near-duplicates and suspects of every query, over all pools.
 
     Parameters
     ----------
-    access: without one, queries that a release seals are counted only.
+    access: without access, sealed queries are counted and not listed.
 
     Raises
     ------
-    InputError: a number out of its bounds.
+    InputError: a number is out of its bounds.
     RefusedError: there is no corpus or no pool.
     """
     request = request or HardNegativesRequest()
@@ -234,14 +232,14 @@ def _above(suspect: Suspect) -> str:
 
 
 def read_ranked(cursor: Cursor, query_id: str) -> list[Ranked]:
-    """The places that systems gave a query's documents, in the pools that count."""
+    """Read the ranks of a query's documents by system, from the last pool of each system."""
     return fetch(cursor, Ranked, _RANKED.format(query="AND c.query_id = ?"), [query_id])
 
 
 def query_negatives(
     query: Query, ranked: Sequence[Ranked], relevance: Relevance, documents: Iterable[Document]
 ) -> QueryNegatives:
-    """The hard negatives of one query; `documents` are those that the corpus has."""
+    """Find the hard negatives of one query; `documents` are the documents of the corpus."""
     shingled = _shingled((document.document_id, document.title, document.body) for document in documents)
     known = [row for row in ranked if row.document_id in shingled]
     [pooled] = _by_query([query], known, relevance) or [(query, {}, frozenset())]
@@ -251,17 +249,19 @@ def query_negatives(
 def suspects_of(
     ranks: Mapping[str, Mapping[str, Ranked]], positives: Iterable[str], unjudged: Iterable[str]
 ) -> dict[str, dict[str, tuple[int, int]]]:
-    """Unjudged documents that at least `MIN_WITNESSES` systems rank above a relevant one.
+    """Find the unjudged documents that at least `MIN_WITNESSES` systems rank above a relevant document.
+
+    A hybrid does not count besides bm25 or dense, which it repeats, and systems with the same list count
+    once.
 
     Parameters
     ----------
-    ranks: document → system → its place.
+    ranks: document → system → its rank.
 
     Returns
     -------
-    Document → system → (its rank, the rank of the lowest relevant document that this system found below it),
-    most witnesses first, then best rank. A hybrid repeats its parts and is no witness besides one of them,
-    and systems with the same list are one witness, the first by name.
+    Document → system → (rank of the document, rank of the lowest relevant document below it), the document
+    with most systems first, then by best rank.
     """
     first_of = _first_of_alike(ranks)
     lowest: dict[str, int] = {}
@@ -287,7 +287,7 @@ def suspects_of(
 
 
 def _first_of_alike(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str, str]:
-    """System → the first by name of those with the same list for the query."""
+    """Find for each system the first system by name with the same list for the query."""
     lists: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for document_id, places in ranks.items():
         for system, ranked in places.items():
@@ -297,7 +297,7 @@ def _first_of_alike(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str, str]
 
 
 def _shingled(documents: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, Shingles]]:
-    """Document → its title and shingles, of ids, titles and bodies."""
+    """Compute document id → (title, shingles) from ids, titles and bodies."""
     return {document_id: (title, word_shingles(f"{title}\n{body}")) for document_id, title, body in documents}
 
 

@@ -1,4 +1,4 @@
-"""What is asked of hard negatives, and of an audit of assumed negatives."""
+"""Requests for hard negatives, and for an audit of assumed negatives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 from curation.core.operation import DEFAULT_MODEL, Option, Seed, option
 
 NEAR_DUPLICATE = 0.8
-"""Similarity from which a text is a near-duplicate."""
+"""Similarity from which a document is a near-duplicate."""
 
 SIMILARITY = Option(
     "Similarity of a near-duplicate",
@@ -21,7 +21,7 @@ SIMILARITY = Option(
 
 @dataclass(frozen=True)
 class HardNegativesRequest:
-    """How many hard negatives each query should have, and what is too near to a relevant document."""
+    """A request for hard negatives: their number for each query, and the similarity of a near-duplicate."""
 
     want: int = option(
         10,
@@ -35,12 +35,13 @@ class HardNegativesRequest:
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """A round over a random part of the assumed negatives; its own numbers and the seed decide the draw."""
+    """A request for an audit round over a random sample of the assumed negatives."""
 
     annotators: Sequence[str] = option(
         (),
         "Annotators",
-        "Open a round for these annotators, separated by commas. Without them the last one is reported.",
+        "Open a round for these annotators, separated by commas. Without the option, the last audit is "
+        "reported.",
         commas=True,
     )
     name: str | None = option(
@@ -54,20 +55,20 @@ class AuditRequest:
     seed: Seed = 0
     overlap: int = option(1, "Annotators of a pair", "How many different annotators judge each pair.")
     depth: int = option(
-        100, "Depth of lists", "Rank to which documents of lists are assumed negatives.", least=1
+        100, "Depth of lists", "Rank down to which the documents of lists are assumed negatives.", least=1
     )
     threshold: Annotated[float, SIMILARITY] = NEAR_DUPLICATE
     systems: Sequence[str] | None = option(
         None,
         "Systems",
-        "Systems whose lists are used, such as bm25 and run:NAME. Separate them by commas. Others are dense "
-        "and hybrid.",
+        "Systems whose lists are used, separated by commas: bm25, dense, hybrid, or run:NAME for an imported "
+        "run.",
         unset="all of the latest pool",
         commas=True,
     )
     model: str = option(
         DEFAULT_MODEL,
         "Embedding model",
-        "Embedding model of dense and hybrid, as for the pool.",
+        "Embedding model of dense and hybrid; the pool must have used the same model.",
         unset="the default model",
     )

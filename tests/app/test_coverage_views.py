@@ -66,7 +66,7 @@ def test_gaps_are_listed_and_tasks_are_opened(project: Store) -> None:
     assert page.multiselect[0].value == ["anna", "ben"]
     page.multiselect[0].set_value([])
     page = press(page, "Open the tasks")
-    assert "Nobody is named to write" in page.error[0].value
+    assert "No writer is named" in page.error[0].value
     page.multiselect[0].set_value(["anna", "ben"])
     page = press(page, "Open the tasks")
     assert not page.error

@@ -1,17 +1,17 @@
-"""What a cluster is called: up to three of its entities, noun phrases that share no word stem.
+"""Names of clusters: up to three entities of the cluster that are noun phrases and share no word stem.
 
-A word weighs the number of the documents that the cluster has it from, × ln(1 + A / all of these over all
-clusters), A their mean over the clusters (class-based TF-IDF: M. Grootendorst 2022, BERTopic, section 3.3).
-An entity's weight is the sum over its words / √√words × √(its documents) × how far it is a noun phrase ×
-how far its documents are about the cluster, which is the share of their other entities that are in the
-cluster, too.
+The weight of a word in a cluster is n × ln(1 + A / N): n sums the documents of the cluster's entities with
+the word, N sums n over all clusters, and A is the mean sum of all words over the clusters (class-based TF-
+IDF: M. Grootendorst 2022, BERTopic, section 3.3). The weight of an entity is the sum over its words / √√words
+× √(its documents) × its noun share × the share of the other entities of its documents that are in the
+cluster.
 
-A noun phrase fills the place between words that go before one (articles, prepositions) and words that go
-after one (prepositions, forms of "be"), or punctuation. How often it does is counted over the sentences
-that describe the entities. A phrase that does so as often as phrases of this corpus do is one; another
-counts less, to a tenth. One that begins with -ing needs an article before. With a joining word other than
-"of" inside, or a number, it counts a tenth of that. The words are English; in another language only
-punctuation speaks.
+A noun phrase stands between a word that goes before noun phrases (an article or a preposition) or
+punctuation, and a word that goes after them (a preposition or a form of "be") or punctuation. The noun share
+of an entity compares how often its name stands so, in the sentences that describe entities, with how often
+names of this corpus do; it is between 0.1 and 1. A phrase that begins with a word in -ing needs an article
+before. A name with a joining word other than "of" inside, or with a digit, has a tenth of the share. The
+words are English; in other languages only punctuation counts.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from curation.queries.coverage.entities import (
 from curation.retrieval.terms import stemmed
 
 MAX_IN_A_NAME = 3
-"""Entities that name a cluster, at most."""
+"""Largest number of entities in a cluster's name."""
 MIN_WEIGHT = 0.1
-"""What a word or phrase counts that says little."""
+"""Smallest factor for a name that is no noun phrase."""
 MIN_SHARE_OF_FIRST = 0.2
-"""The weight from which the second and third entity are in a name, as a share of the first's."""
+"""Smallest weight of the second and third entity of a name, as a share of the first entity's weight."""
 _ARTICLES = frozenset(
     "a an the this that these those its their his her our each some any such both all several no two three "
     "four".split()
@@ -59,12 +59,12 @@ def naming_entities(
     entities: Sequence[Entity],
     of_documents: Mapping[str, Sequence[int]],
 ) -> list[list[int]]:
-    """The places of the entities that name each cluster, in the order in which they do.
+    """Choose the entities that name each cluster, by their places, the heaviest first.
 
     Parameters
     ----------
-    members: the places of the entities of each cluster.
-    labels: the cluster of each entity, shape (entities,).
+    members: places of the entities of each cluster.
+    labels: cluster of each entity, shape (entities,).
     of_documents: document id → places of its entities.
     """
     documents, about = documents_about(labels, of_documents)
@@ -92,7 +92,7 @@ def naming_entities(
 
 
 def documents_about(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
-    """How many documents each entity has, and how far they are about its cluster, from 0 to 1."""
+    """Count each entity's documents, and measure from 0 to 1 how far they are about the entity's cluster."""
     documents, others, inside = np.zeros((3, len(labels)), np.int64)
     for places in map(list, of_documents.values()):
         documents[places] += 1
@@ -102,12 +102,11 @@ def documents_about(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> 
 
 
 def _disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list[int]:
-    """The heaviest places, without any two that share a stem."""
+    """Choose the heaviest places, so that no two entities share a stem."""
     chosen: list[int] = []
     for entity in sorted(weights, key=lambda entity: (-round(weights[entity], 9), entity)):
-        if (chosen and weights[entity] < MIN_SHARE_OF_FIRST * weights[chosen[0]]) or len(
-            chosen
-        ) == MAX_IN_A_NAME:
+        is_light = chosen and weights[entity] < MIN_SHARE_OF_FIRST * weights[chosen[0]]
+        if is_light or len(chosen) == MAX_IN_A_NAME:
             break
         if not any(set(stems[entity]) & set(stems[other]) for other in chosen):
             chosen.append(entity)
@@ -120,7 +119,7 @@ def _stems(name: str) -> list[str]:
 
 
 def noun_shares(entities: Sequence[Entity]) -> Floats:
-    """How far the name of each entity is a noun phrase, above 0 to 1, shape (entities,)."""
+    """Compute the noun share of each entity's name, above 0 and at most 1, shape (entities,)."""
     places = {singular_name(entity.name): at for at, entity in enumerate(entities)}
     seen, filling = np.zeros(len(entities)), np.zeros(len(entities))
     for description in sorted({entity.description for entity in entities}):
@@ -144,11 +143,10 @@ def _is_possible(name: str) -> bool:
 
 
 def _fills(text_words: Sequence[str], start: int, end: int) -> bool:
-    """Whether the words from start to end fill the place of a noun phrase; "" is where the text is cut."""
+    """Tell whether the words from start to end stand as a noun phrase does; "" marks punctuation."""
     before, after = text_words[start - 1], text_words[end]
     if end == start + 1 and not before and not after:
-        return False  # of a list, which may be one of colours
-    goes_before = (
-        before in _ARTICLES if text_words[start].endswith("ing") else not before or before in _BEFORE
-    )
+        return False  # the word is in a list, which may be a list of colors
+    is_gerund = text_words[start].endswith("ing")
+    goes_before = before in _ARTICLES if is_gerund else not before or before in _BEFORE
     return goes_before and (not after or after in _AFTER or (end > start + 1 and after in _JOINING))

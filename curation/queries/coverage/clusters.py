@@ -1,6 +1,6 @@
 """Clusters of the entity graph with their documents and names: the strata of a corpus.
 
-A region is a cluster with at least `MIN_DOCUMENTS` documents: a part of the corpus that deserves a query.
+A region is a cluster with at least `MIN_DOCUMENTS` documents: it is large enough to deserve a query.
 Clusters are numbered from the largest, by documents, then entities, then their first entity.
 """
 
@@ -19,19 +19,19 @@ from curation.queries.coverage.entity_graph import EntityGraph
 from curation.queries.requests import MIN_DOCUMENTS
 
 SMALL_ONLY, NO_CLUSTER = "in small clusters only", "in no cluster"
-"""The strata of queries that are in no region."""
+"""Names of the strata of queries in no region."""
 
 
 class Cluster(NamedTuple):
-    """A stratum of the corpus.
+    """A cluster of entities with its documents.
 
     Attributes
     ----------
-    number: from 0, the largest first.
-    name: its naming entities (`curation.queries.coverage.cluster_names`).
-    entities: their places: those that name it, then by the weight of their edges inside the cluster.
-    documents: ids of the documents with one of the entities, ascending.
-    is_region: whether it has as many documents as a region needs; otherwise it is counted apart.
+    number: number of the cluster from 0, the largest first.
+    name: names of the naming entities (`curation.queries.coverage.cluster_names`), or a name by a lead.
+    entities: places of the entities: first the naming entities, then by the weight of their edges inside.
+    documents: ids of the documents with at least one of the entities, ascending.
+    is_region: whether the cluster has enough documents to be a region.
     """
 
     number: int
@@ -48,11 +48,11 @@ def make_clusters(
     of_documents: Mapping[str, Sequence[int]],
     least_documents: int = MIN_DOCUMENTS,
 ) -> list[Cluster]:
-    """The clusters of a partition with their documents and names, the largest first.
+    """Make the clusters of a partition with their documents and names, the largest first.
 
     Parameters
     ----------
-    labels: the cluster of each entity, shape (entities,).
+    labels: cluster of each entity, shape (entities,).
     of_documents: document id → places of its entities.
     """
     members: dict[int, list[int]] = {}
@@ -69,17 +69,14 @@ def make_clusters(
     for number, (label, first) in enumerate(zip(ordered, naming, strict=True)):
         central = sorted(members[label], key=lambda entity: (entity not in first, -inside[entity], entity))
         name = ", ".join(entities[entity].name for entity in first)
-        is_region = len(documents[label]) >= least_documents
-        clusters.append(
-            Cluster(
-                number, name, (*first, *central[len(first) :]), tuple(sorted(documents[label])), is_region
-            )
-        )
+        of_cluster = tuple(sorted(documents[label]))
+        ranked = (*first, *central[len(first) :])
+        clusters.append(Cluster(number, name, ranked, of_cluster, len(of_cluster) >= least_documents))
     return clusters
 
 
 def _weights_inside(graph: EntityGraph, labels: Ints) -> list[float]:
-    """The sum of the weights of each entity's edges within its cluster."""
+    """Sum the weights of each entity's edges inside its cluster."""
     same = labels[graph.first] == labels[graph.second]
     ends = np.concatenate([graph.first[same], graph.second[same]])
     weights = np.concatenate([graph.weights[same], graph.weights[same]])
@@ -88,7 +85,7 @@ def _weights_inside(graph: EntityGraph, labels: Ints) -> list[float]:
 
 
 def documents_of(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> Ints:
-    """The number of documents of each cluster, shape (clusters,)."""
+    """Count the documents of each cluster, shape (clusters,)."""
     clusters = int(labels.max(initial=-1)) + 1
     documents = np.repeat(np.arange(len(of_documents)), [len(entities) for entities in of_documents.values()])
     of_entities = labels[np.fromiter(chain.from_iterable(of_documents.values()), np.int64)]

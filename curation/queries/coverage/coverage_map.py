@@ -1,15 +1,15 @@
-"""The coverage map of one corpus: entities, their graph and its clusters; and what a query is about, C(q).
+"""The coverage map of a corpus: its entities, their graph and clusters; and the clusters of a query, C(q).
 
-A map is known by the hash of the corpus snapshot and of all that decided it, so making the same map again
-computes nothing. What queries are about is matched against the map and stored with it, text by text.
+A map is identified by the hash of the corpus snapshot and of its parameters, so making the same map again
+computes nothing. The matches of queries with entities are stored with the map, text by text.
 
-By phrase a query is matched to an entity whose name it has, word by word; a name inside a longer one at the
-same place does not count. By meaning it is matched, as an entity of the graph is joined, to the
-`MAX_BY_MEANING` entities with the highest cosine, from `MIN_COSINE` on. Not all of these are what it asks
-for, and each wrong one makes one more region look tested. So the rule prefers precision: a cluster counts
-where it has two or more of the matched entities. A query without such a cluster has the clusters of the
-entities that it names. The figures of coverage are shown by all `ALTERNATIVES`, because the choice of the
-rule moves them more than a seed does.
+A query matches an entity by phrase if the query has the entity's name, word by word; a name inside a longer
+name at the same place does not count. A query matches by meaning the `MAX_BY_MEANING` entities with the
+highest cosine of at least `MIN_COSINE`, as the graph joins entities. Some of these entities are wrong, and
+each wrong entity makes a further region look tested. So the rule prefers precision: a cluster counts if it
+has at least two of the matched entities. A query without such a cluster has the clusters of the entities that
+it names. Coverage is reported by all `ALTERNATIVES`, because the rule changes the measures more than a
+seed.
 """
 
 from __future__ import annotations
@@ -53,23 +53,24 @@ from curation.store import Store
 from curation.store.documents import StoredDocuments, current_corpus
 
 MIN_IN_CLUSTER = "least_in_cluster"
-"""The parameter of a map with the rule; maps of before have none, and count every matched entity."""
+"""The parameter with the rule; older maps lack it, and count every matched entity."""
 MAX_BY_MEANING = NEIGHBOURS
 
 METHOD = 2
-"""Raised where equal parameters give another map. 2: three cycles of Leiden, a plural is no other entity."""
+"""Version of the method, which rises when equal parameters give a different map. Version 2 has three cycles
+of Leiden, and treats a plural as no separate entity."""
 BY_RULE = "by rule"
 GIVEN = "given"
 
 
 class MatchingRule(NamedTuple):
-    """Which clusters of matched entities a query is about.
+    """A rule that decides from the matched entities which clusters a query is about.
 
     Attributes
     ----------
-    nearest: entities by meaning that count, besides those named.
-    least: matched entities that a cluster needs.
-    by_model: whether what a language model kept counts instead, where it has answered.
+    nearest: number of the nearest entities by meaning that count, besides the named entities.
+    least: number of matched entities that a cluster needs.
+    by_model: count the entities that a language model kept instead, if the model has answered.
     """
 
     name: str
@@ -78,7 +79,7 @@ class MatchingRule(NamedTuple):
     by_model: bool = False
 
     def clusters(self, match: EntityMatch, cluster_of: Sequence[int]) -> Clusters:
-        """C(q), where `cluster_of` has the cluster of each entity."""
+        """Find the clusters C(q) of a query; `cluster_of` has the cluster of each entity."""
         if self.by_model and match.kept is not None:
             return clusters_at(match.kept, cluster_of)
         places = {*match.by_phrase, *match.by_meaning[: self.nearest]}
@@ -88,14 +89,8 @@ class MatchingRule(NamedTuple):
 
 
 TWO = MatchingRule("two matched entities or more, else of the named ones", MAX_BY_MEANING, 2)
-
-
 MODEL = MatchingRule("entities that a language model kept", MAX_BY_MEANING, 2, by_model=True)
-
-
 EVERY = MatchingRule(f"named entities and the {MAX_BY_MEANING} nearest", MAX_BY_MEANING)
-
-
 ALTERNATIVES = (
     MatchingRule("named entities", 0),
     TWO,
@@ -105,13 +100,13 @@ ALTERNATIVES = (
 
 
 class EntityMatch(NamedTuple):
-    """Places of entities that a query may be about; one entity may be found both ways.
+    """The matched entities of a query, by their places; an entity may match by phrase and by meaning.
 
     Attributes
     ----------
-    by_phrase: ascending.
-    by_meaning: the nearest first; ascending where a map of before matched them.
-    kept: those that a language model kept, ascending; None: none was asked, or has answered.
+    by_phrase: entities that the query names, ascending.
+    by_meaning: entities near in meaning, the nearest first; ascending in older maps.
+    kept: entities that a language model kept, ascending; None if no model has answered.
     """
 
     by_phrase: tuple[int, ...]
@@ -130,14 +125,14 @@ def match_queries(
     entity_vectors: Vectors,
     most: int = MAX_BY_MEANING,
 ) -> list[EntityMatch]:
-    """The entities of each query, in the order of the texts.
+    """Match each text with entities, in the order of the texts.
 
     Parameters
     ----------
-    names: of the entities, normalised.
-    query_vectors: unit vectors, shape (texts, dimension).
-    entity_vectors: unit vectors, shape (names, dimension).
-    most: entities by meaning.
+    names: normalised names of the entities.
+    query_vectors: unit vectors of the texts, shape (texts, dimension).
+    entity_vectors: unit vectors of the entities, shape (names, dimension).
+    most: largest number of entities by meaning.
     """
     places = {singular_name(name): entity for entity, name in enumerate(names)}
     longest = max((name.count(" ") + 1 for name in names), default=MAX_PHRASE_WORDS)
@@ -150,17 +145,17 @@ def match_queries(
 
 
 def named_entities(text: str, places: Mapping[str, int], longest: int = MAX_PHRASE_WORDS) -> tuple[int, ...]:
-    """Places of the entities that a text names; `places` is `singular_name` → place, `longest` its words."""
+    """Find the entities that a text names; `places` maps each `singular_name`, of at most `longest` words."""
     text_words = list(map(singular, words(text)))
     spans = []
     for start in range(len(text_words)):
         for end in range(min(len(text_words), start + longest), start, -1):
             if " ".join(text_words[start:end]) in places:
                 spans.append((start, end))
-                break  # shorter ones from here are inside it
+                break  # shorter names from here are inside this name
     furthest, named = 0, set()
     for start, end in spans:
-        if end > furthest:  # else it is inside one that began before
+        if end > furthest:  # otherwise the name is inside an earlier name
             named.add(places[" ".join(text_words[start:end])])
             furthest = end
     return tuple(sorted(named))
@@ -168,15 +163,15 @@ def named_entities(text: str, places: Mapping[str, int], longest: int = MAX_PHRA
 
 @dataclass(frozen=True)
 class CoverageMap:
-    """The strata of one corpus.
+    """The entities, documents and clusters of a corpus.
 
     Attributes
     ----------
-    entities: by place, in the order of their names.
-    neighbours: edges of each entity in the graph; 0: isolated.
+    entities: entities by place, ordered by name.
+    neighbours: number of each entity's edges in the graph; an isolated entity has 0.
     of_documents: document id → places of its entities.
-    clusters: by number.
-    partitions: one for each resolution and seed that was tried, by resolution.
+    clusters: clusters by number.
+    partitions: partitions of each resolution that was tried, by resolution.
     left_out: reason → number of documents that are in no cluster.
     """
 
@@ -192,12 +187,9 @@ class CoverageMap:
 
     @cached_property
     def cluster_of(self) -> list[int]:
-        """The number of the cluster of each entity, by place."""
-        clusters = [0] * len(self.entities)
-        for cluster in self.clusters:
-            for entity in cluster.entities:
-                clusters[entity] = cluster.number
-        return clusters
+        """The number of each entity's cluster, by place."""
+        numbers = {entity: cluster.number for cluster in self.clusters for entity in cluster.entities}
+        return [numbers[entity] for entity in range(len(self.entities))]
 
     @property
     def regions(self) -> list[int]:
@@ -205,7 +197,7 @@ class CoverageMap:
         return [cluster.number for cluster in self.clusters if cluster.is_region]
 
     def clusters_of(self, places: Sequence[int]) -> Clusters:
-        """The clusters of entities: C(d) of a document's."""
+        """Find the clusters of entities, such as C(d) of a document's entities."""
         return clusters_at(places, self.cluster_of)
 
     @property
@@ -221,11 +213,11 @@ class CoverageMap:
 
 
 def map_parameters(request: CoverageRequest) -> dict[str, Any]:
-    """All that decides a map besides the corpus, as JSON.
+    """Collect all parameters that decide a map besides the corpus.
 
     Raises
     ------
-    NotFoundError: the model is written as a path, and there is no such folder.
+    NotFoundError: the model is given as a path, and the folder does not exist.
     """
     return {
         "extractor": EXTRACTOR,
@@ -243,14 +235,14 @@ def map_parameters(request: CoverageRequest) -> dict[str, Any]:
 
 
 def map_id_of(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
-    """The id of the map of a snapshot by these parameters."""
+    """Compute the id of the map of a snapshot with these parameters."""
     return digest("coverage map", snapshot_id, parameters)
 
 
 def make_map(
     store: Store, snapshot_id: str, request: CoverageRequest, progress: Progress = silent
 ) -> CoverageMap:
-    """The map of the corpus in force, which is this snapshot; only embeddings are stored.
+    """Make the map of the current corpus, which is this snapshot; only embeddings are stored.
 
     Raises
     ------
@@ -294,7 +286,7 @@ def make_map(
 def match_texts(
     store: Store, texts: Sequence[str], coverage_map: CoverageMap, model: str, progress: Progress = silent
 ) -> list[EntityMatch]:
-    """The entities of the map that each text is about; only embeddings are stored.
+    """Match each text with the entities of the map; only embeddings are stored.
 
     Raises
     ------
@@ -303,7 +295,9 @@ def match_texts(
     if not coverage_map.entities or not texts:
         return [EntityMatch((), ()) for _ in texts]
     entity_texts = [entity.text for entity in coverage_map.entities]
-    half = coverage_map.parameters.get("precision") == BFLOAT16  # on any machine; maps of before name none
+    half = (
+        coverage_map.parameters.get("precision") == BFLOAT16
+    )  # on any machine; older maps name no precision
     entities = embed(store, entity_texts, "document", model, progress, half)
     queries = embed(store, texts, "query", model, progress)
     most = int(coverage_map.parameters["matching"]["most_by_meaning"])

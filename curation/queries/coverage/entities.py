@@ -1,24 +1,24 @@
-"""Entities of documents: the phrases that tell a document from the others, by name and with a description.
+"""Entities: the phrases that distinguish a document from the other documents, each with a description.
 
-Mentions whose normalised names are equal but for the English plural are one entity, named and described by
-its heaviest mention. Entities are ordered by name.
+Phrases with the same normalised name, apart from the English plural, are one entity. The entity has the name
+and description of its heaviest mention. Entities are ordered by name.
 
-Phrases have one to three words. A phrase
-weighs (1 + ln tf) (1 + ln((1 + N) / (1 + df))), tf its count in the document, df its documents of N. Phrases
-do not cross punctuation and neither begin nor end with a word that joins others in every text. Which these
-are the corpus says, in any language: a word of more than half of the documents whose occurrences are spread
-as chance spreads them, by its residual IDF (K. W. Church and W. A. Gale 1995, Inverse document frequency
-(IDF): a measure of deviations from Poisson, section 3); a topic comes in bursts. Lists of such words are
-added for English only. Left out are:
+A phrase has one to three words and the weight (1 + ln tf) (1 + ln((1 + N) / (1 + df))): tf is its count in
+the document, df the number of documents with the phrase, N the number of documents. A phrase crosses no
+punctuation, and neither begins nor ends with a joining word. A joining word is in more than half of the
+documents and is spread as chance spreads words, by its residual IDF (K. W. Church and W. A. Gale 1995,
+Inverse document frequency (IDF): a measure of deviations from Poisson, section 3), while words of a topic
+come in bursts. So the corpus itself shows its joining words in any language; English also has lists. Left out
+are:
 
 - phrases that begin or end with a single letter, a number, or a word that is too general to name a thing;
 - phrases of more than a tenth of the documents;
-- phrases that the corpus has once, where a document has others;
-- a part of a longer phrase of the document, where it is always that phrase.
+- phrases with one occurrence in the corpus, if the document has other phrases;
+- parts of a longer phrase of the document, if the part never stands alone.
 
-In scripts without spaces a phrase is a gram, two signs (`curation.core.words`); their words are not known
-here. A phrase is described by its most telling sentence: of the sentences of the document that have it the
-one in which the document's chosen phrases weigh most for its length.
+In scripts without spaces a phrase is a gram of two signs (`curation.core.words`), because the words are not
+known. The description of a phrase is a sentence of the document with the phrase: the sentence in which the
+document's chosen phrases weigh most for the sentence's length.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ from curation.retrieval.terms import STOP_WORDS
 from curation.store import Document
 
 DocumentEntities = dict[str, tuple[int, ...]]
-"""Document id → the places of its entities in the list of all, ascending; empty for documents without any."""
+"""Document id → places of its entities in the list of all entities, ascending; empty without entities."""
 NO_ENTITY = "no entity was found in it"
 MIN_PLURAL_LENGTH = 3
-"""Letters up to which a word is no plural: "gas", "bus"."""
+"""Letters up to which a word is no plural, such as "gas" and "bus"."""
 MAX_SENTENCE_LENGTH = 40
-"""Words of a description."""
+"""Largest number of words in a description."""
 MAX_DESCRIPTION_LENGTH = 280
-"""Letters of it: a sentence of a script without spaces has no words to count."""
+"""Largest number of letters in a description, for scripts without spaces."""
 MAX_PHRASE_WORDS = 3
-"""Words of a phrase."""
+"""Largest number of words in a phrase."""
 MAX_PHRASES = 8
-"""Phrases of a document."""
+"""Largest number of phrases of a document."""
 MAX_SHARE = 0.1
-"""Share of the documents from which a phrase is too general …"""
+"""Share of the documents above which a phrase is too general."""
 ALWAYS_KEPT = 5
-"""… unless it is in no more documents than these."""
+"""Number of documents up to which a phrase is never too general."""
 MIN_SHARE_COMMON = 0.5
-"""Share of the documents from which a word that is spread evenly joins others …"""
+"""Share of the documents above which an evenly spread word is a joining word."""
 MAX_RESIDUAL_IDF = 0.4
-"""… where its residual IDF is below this, in bits."""
+"""Residual IDF, in bits, below which a word is evenly spread."""
 EXTRACTOR = {
     "always_kept": ALWAYS_KEPT,
     "common": MIN_SHARE_COMMON,
@@ -72,7 +72,7 @@ EXTRACTOR = {
     "name": "phrases",
     "sentence": MAX_SENTENCE_LENGTH,
 }
-"""What of this decides a map, as it is stored with it. Maps of before may have another extractor."""
+"""The parameters of this module that decide a map, as they are stored with it. Older maps may have others."""
 _GENERAL_WORDS = frozenset(
     "about above after again against all almost already also although always among another any around away "
     "because become been before began behind being below better between both but came come could "
@@ -92,46 +92,46 @@ _SENTENCES = re.compile(r"(?<=[.!?…])[\"”’)\]]*\s+|(?<=[。！？])[」』
 
 
 class Entity(NamedTuple):
-    """A thing that documents are about; `name` is normalised."""
+    """An entity: a thing that documents are about; `name` is normalised."""
 
     name: str
     description: str
 
     @property
     def text(self) -> str:
-        """What is embedded: the name and the description."""
+        """The embedded text: the name and the description."""
         return f"{self.name}: {self.description}" if self.description else self.name
 
 
 Mentions = dict[Entity, float]
-"""The entities as one document has them → how much of the document each is."""
+"""An entity as a document mentions it → its weight in the document."""
 
 
 def entity_name(name: str) -> str:
-    """The normalised name: lower case, words joined by one space, no hyphens or special characters."""
+    """Normalize a name: lower case, words joined by one space, no hyphens or special characters."""
     return " ".join(words(name))
 
 
 def singular(word: str) -> str:
-    """The word without the ending of an English plural."""
+    """Remove the ending of an English plural from a word."""
     if len(word) <= MIN_PLURAL_LENGTH or not word.endswith("s") or word.endswith(("is", "ss", "us")):
         return word
     return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
 
 
 def singular_name(name: str) -> str:
-    """The normalised name with each word in the singular: equal ones name one entity."""
+    """Normalize a name with each word in the singular; equal results name the same entity."""
     return " ".join(map(singular, words(name)))
 
 
 def find_entities(
     documents: Iterable[Document], progress: Progress = silent
 ) -> tuple[list[Entity], DocumentEntities]:
-    """The entities of the documents by name, found by phrases, and which documents have them.
+    """Find the entities of documents, ordered by name, and the entities of each document.
 
     Parameters
     ----------
-    documents: each time in the same order, whichever; they are gone over several times.
+    documents: documents in a stable order, which are read several times.
 
     Raises
     ------
@@ -144,23 +144,23 @@ def find_entities(
 def unite_mentions(
     document_ids: Sequence[str], mentions: Sequence[Mentions]
 ) -> tuple[list[Entity], DocumentEntities]:
-    """The entities that documents mention; equal names, once normalised and in the singular, are one."""
+    """Unite the mentions of documents: names that are equal in normalised singular form are one entity."""
     ordered = sorted(zip(document_ids, mentions, strict=True), key=itemgetter(0))
     named = [
-        (document_id, singular_name(mention.name), mention, weight)
+        (document_id, name, mention, weight)
         for document_id, mentioned in ordered
         for mention, weight in mentioned.items()
+        if (name := singular_name(mention.name))
     ]
     heaviest: dict[str, tuple[Entity, float]] = {}
     for _, name, mention, weight in named:
-        if name and (name not in heaviest or weight > heaviest[name][1]):
+        if name not in heaviest or weight > heaviest[name][1]:
             heaviest[name] = (mention, weight)
     names = {name: entity_name(mention.name) for name, (mention, _) in heaviest.items()}
     places = {name: index for index, name in enumerate(sorted(names, key=names.__getitem__))}
     of_documents: dict[str, set[int]] = {document_id: set() for document_id, _ in ordered}
     for document_id, name, *_ in named:
-        if name:
-            of_documents[document_id].add(places[name])
+        of_documents[document_id].add(places[name])
     entities = [Entity(names[name], heaviest[name][0].description) for name in places]
     return entities, {
         document_id: tuple(sorted(places_found)) for document_id, places_found in of_documents.items()
@@ -168,7 +168,7 @@ def unite_mentions(
 
 
 def shortened(sentence: str) -> str:
-    """The sentence, or its first words or letters and an ellipsis."""
+    """Shorten a long sentence to its first words or letters and an ellipsis."""
     parts = sentence.split(" ")
     kept = " ".join(parts[:MAX_SENTENCE_LENGTH])[:MAX_DESCRIPTION_LENGTH].rstrip()
     return sentence if kept == sentence else f"{kept} …"
@@ -177,7 +177,7 @@ def shortened(sentence: str) -> str:
 def extract_phrases(
     documents: Iterable[Document], most: int = MAX_PHRASES, progress: Progress = silent
 ) -> list[Mentions]:
-    """The phrases of each document that tell it from the others, `most` at most, heaviest first.
+    """Find the phrases that distinguish each document, at most `most`, the heaviest first.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def extract_phrases(
 
 
 def joining_words(texts: Iterable[str]) -> frozenset[str]:
-    """The words that join others, by how the texts use them; see the head of the module."""
+    """Find the joining words of texts; see the head of the module."""
     documents_with: Counter[str] = Counter()
     occurrences: Counter[str] = Counter()
     number = 0
@@ -224,16 +224,16 @@ def joining_words(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _residual_idf(documents_with: int, occurrences: int, documents: int) -> float:
-    """Bits by which fewer documents have a word than if its occurrences were strewn among them."""
+    """Compute the residual IDF in bits: how far a word is in fewer documents than chance would spread it."""
     return log2(documents * -expm1(-occurrences / documents) / documents_with)
 
 
 def phrases_of(text: str, joining: Collection[str] = frozenset()) -> Iterator[str]:
-    """The phrases of a text that may name a thing, as often as they occur.
+    """Yield each occurrence of a phrase that may name a thing.
 
     Parameters
     ----------
-    joining: words at which none begins or ends, besides the English ones.
+    joining: joining words of the corpus, besides the English words.
     """
     for piece in CUTS.split(text):
         text_words = words(piece)
@@ -255,7 +255,7 @@ def _may_end(word: str) -> bool:
 
 
 def _count(documents: Iterable[Document], joining: Collection[str]) -> tuple[list[str], Any]:
-    """Phrases in alphabetical order, and their counts: a CSR matrix of shape (documents, phrases)."""
+    """Count the phrases, in alphabetical order, in a CSR matrix of shape (documents, phrases)."""
     try:
         from sklearn.feature_extraction.text import CountVectorizer
     except ImportError as error:
@@ -277,7 +277,7 @@ def _phrases_of_document(joining: Collection[str], document: Document) -> Iterat
 
 
 def _heaviest(counted: Mapping[str, int], weights: Floats, most: int) -> dict[str, float]:
-    """Phrase → weight of the chosen phrases of a document, heaviest first; `counted`: phrase → times."""
+    """Choose the heaviest phrases of a document with their weights; `counted` is phrase → count."""
     weighed = dict(zip(counted, np.round(weights, 9).tolist(), strict=True))
     inside = _always_inside(counted)
     ordered = sorted(
@@ -287,7 +287,7 @@ def _heaviest(counted: Mapping[str, int], weights: Floats, most: int) -> dict[st
 
 
 def _always_inside(counted: Mapping[str, int]) -> set[str]:
-    """The phrases that occur as often as a longer phrase that contains them."""
+    """Find the phrases that occur as often as a longer phrase that contains them."""
     inside = set()
     for phrase, times in counted.items():
         parts = phrase.split(" ")
@@ -300,7 +300,7 @@ def _always_inside(counted: Mapping[str, int]) -> set[str]:
 
 
 def _described(document: Document, weights: Mapping[str, float], joining: Collection[str]) -> Mentions:
-    """The phrases as entities, each with its most telling sentence, and their weights."""
+    """Make the phrases of a document entities with descriptions and weights."""
     best: dict[str, tuple[float, str]] = {}
     for sentence in _sentences(document):
         phrases = set(phrases_of(sentence, joining)) & weights.keys()

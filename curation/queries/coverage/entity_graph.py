@@ -1,4 +1,4 @@
-"""The entity graph, which joins entities that are near in meaning.
+"""The entity graph: an edge joins two entities that are near in meaning.
 
 Two entities are joined if one is among the `NEIGHBOURS` nearest of the other by meaning and their cosine is
 `MIN_COSINE` or more; the cosine is the weight. Cosines are rounded to six decimals before they are compared,
@@ -18,7 +18,7 @@ from curation.retrieval.embedding_model import Vectors
 
 NEIGHBOURS = 50
 MIN_COSINE = 0.5
-_CELLS = 8_000_000  # cosines that are held at once
+_CELLS = 8_000_000  # cosines in memory at the same time
 
 
 class EntityGraph(NamedTuple):
@@ -26,9 +26,9 @@ class EntityGraph(NamedTuple):
 
     Attributes
     ----------
-    nodes: entities, with and without neighbours.
-    first, second: the ends of each edge once, first < second, in ascending order; shape (edges,).
-    weights: cosines, shape (edges,).
+    nodes: number of entities, with and without neighbours.
+    first, second: the two ends of each edge, first < second, in ascending order; shape (edges,).
+    weights: cosine of each edge, shape (edges,).
     """
 
     nodes: int
@@ -38,11 +38,11 @@ class EntityGraph(NamedTuple):
 
     @property
     def degrees(self) -> Ints:
-        """Neighbours of each entity, shape (nodes,); 0: isolated."""
+        """Number of neighbours of each entity, shape (nodes,); an isolated entity has 0."""
         return np.bincount(np.concatenate([self.first, self.second]), minlength=self.nodes)
 
     def matrix(self) -> Any:
-        """The symmetric adjacency matrix, CSR of shape (nodes, nodes)."""
+        """Make the symmetric adjacency matrix, CSR of shape (nodes, nodes)."""
         from scipy.sparse import csr_array
 
         ends = (np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first]))
@@ -56,7 +56,7 @@ class EntityGraph(NamedTuple):
 def join_neighbours(
     vectors: Vectors, neighbours: int = NEIGHBOURS, progress: Progress = silent
 ) -> EntityGraph:
-    """The graph of unit vectors, shape (entities, dimension), computed in blocks of exact cosines."""
+    """Join each entity with its nearest entities, by unit vectors of shape (entities, dimension)."""
     count = len(vectors)
     firsts = [np.zeros(0, np.int64)]
     seconds = [np.zeros(0, np.int64)]
@@ -74,7 +74,7 @@ def join_neighbours(
 
 
 def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, without: int | None = None) -> Ints:
-    """The places of the `most` highest cosines from `least_cosine` on, best first, equal ones by place."""
+    """Find the places of the `most` highest cosines of at least `least_cosine`; equal cosines by place."""
     near = np.flatnonzero(cosines >= least_cosine)
     if without is not None:
         near = near[near != without]
@@ -82,7 +82,7 @@ def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, withou
 
 
 def _undirected(nodes: int, ones: Ints, others: Ints, weights: NDArray[np.float64]) -> EntityGraph:
-    """Each edge once, whichever of its ends named it; of two weights the greater."""
+    """Make each edge once, whichever end found the other, with the greater of two weights."""
     first, second = np.minimum(ones, others), np.maximum(ones, others)
     order = np.lexsort((-weights, second, first))
     first, second, weights = first[order], second[order], weights[order]

@@ -1,18 +1,18 @@
-"""How fine the clusters are: Leiden at several resolutions, and the rule that chooses one.
+"""Partitions of the entity graph by Leiden at several resolutions, and the rule that chooses a resolution.
 
-Leiden (Traag et al. 2019) maximises modularity with a resolution γ: a higher γ gives more and smaller
-clusters. An entity without a neighbour, isolated, is a cluster of its own.
+Leiden (Traag et al. 2019) maximizes modularity with a resolution γ: a higher γ gives more and smaller
+clusters. An isolated entity, which has no neighbour, is a cluster by itself.
 
-For each γ several seeds give a partition each. The adjusted Rand index (Hubert and Arabie 1985) between
-them says how far the seed decides; isolated entities, on which all partitions agree, are not counted. The
-recovered share says how much of the corpus is in regions that other draws of it give, too: four fifths of
-the documents are drawn, several times, and clustered with the same γ. Each region is compared with the
-cluster of the draw that agrees with it best, by the Jaccard index of the entities that both could have (C.
-Hennig 2007, Cluster-wise assessment of cluster stability, with subsets instead of the bootstrap). The share
-is the mean of these over the corpus, each region by its mass; a document has a mass of 1, spread evenly
-over its entities. The rule takes the finest γ whose recovered share is at most one standard error below the
-best of all tried (L. Breiman et al. 1984, section 3.4.3; Patterson-Cross, Levine and Menon 2021, BMC
-Bioinformatics 22:39).
+Several seeds give a partition each for every γ. The adjusted Rand index (Hubert and Arabie 1985) between the
+partitions shows how much depends on the seed; isolated entities, on which all partitions agree, do not count.
+The recovered share shows how much of the corpus is in regions that other draws of documents give too. Each
+draw has four fifths of the documents and is clustered with the same γ. Each region is compared with the most
+similar cluster of the draw, by the Jaccard index of the entities that both could have (C. Hennig 2007,
+Cluster-wise assessment of cluster stability, with subsets instead of the bootstrap). The recovered share is
+the mean of these indices, weighted by the mass of each region; each document has a mass of 1, spread evenly
+over its entities. The rule chooses the finest γ whose recovered share is at most one standard error below the
+best share (L. Breiman et al. 1984, section 3.4.3; Patterson-Cross, Levine and Menon 2021, BMC Bioinformatics
+22:39).
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from curation.queries.coverage.clusters import documents_of
 from curation.queries.coverage.entity_graph import EntityGraph
 
 ITERATIONS = 3
-"""Cycles of Leiden, each on the result of the one before."""
+"""Cycles of Leiden; each cycle starts from the result of the previous cycle."""
 RESOLUTIONS = (1.0, 2.0, 5.0, 10.0, 15.0, 25.0, 40.0, 60.0)
 SEEDS = 3
 DRAWS = 5
 DRAWN = 0.8
-"""Share of the documents that a draw has."""
+"""Share of the documents in a draw."""
 
 
 class Partitions(NamedTuple):
@@ -49,10 +49,9 @@ class Partitions(NamedTuple):
 
     Attributes
     ----------
-    labels: the cluster of each entity, one array (entities,) a seed; the first is of the seed asked for.
-    rand_index: mean adjusted Rand index over the pairs of seeds; None without two entities that are joined.
-    recovered: the share of the corpus in regions that each draw of its documents gives again, for the first
-        seed; empty where nothing can be drawn.
+    labels: cluster of each entity, an array (entities,) for each seed; the first array has the given seed.
+    rand_index: mean adjusted Rand index over the pairs of seeds; None if fewer than two entities have edges.
+    recovered: recovered share of each draw for the first seed; empty if there are fewer than two documents.
     """
 
     resolution: float
@@ -62,12 +61,12 @@ class Partitions(NamedTuple):
 
     @property
     def recovered_share(self) -> float | None:
-        """The mean over the draws; None without any."""
+        """The mean recovered share of the draws; None without draws."""
         return round(fmean(self.recovered), 6) if self.recovered else None
 
 
 def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
-    """The cluster of each entity, shape (nodes,), numbered by first entity; isolated entities have one each.
+    """Find the cluster of each entity, shape (nodes,), numbered in the order of their first entities.
 
     Raises
     ------
@@ -95,7 +94,7 @@ def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
 
 
 def _by_first_entity(nodes: int, joined: Ints, clusters: Mapping[int, int] | Sequence[int]) -> Ints:
-    labels = np.arange(nodes) + nodes  # isolated entities: all different, and none of Leiden's
+    labels = np.arange(nodes) + nodes  # labels of isolated entities: all different, and none of Leiden's
     labels[joined] = [clusters[node] for node in range(len(joined))]
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     numbers = np.empty(len(first), np.int64)
@@ -111,12 +110,12 @@ def find_partitions(
     resolutions: Sequence[float] = RESOLUTIONS,
     progress: Progress = silent,
 ) -> list[Partitions]:
-    """Partitions at each resolution, by the seeds `seed`, `seed` + 1, …
+    """Partition the graph at each resolution with the seeds `seed`, `seed` + 1, …
 
     Parameters
     ----------
     of_documents: document id → places of its entities.
-    least_documents: of a region.
+    least_documents: fewest documents of a region.
     """
     tried = []
     joined = graph.degrees > 0
@@ -127,8 +126,7 @@ def find_partitions(
         seeds = [*range(seed, seed + SEEDS), *repeat(seed, len(draws))]
         parts = _partition_all(graphs, resolution, seeds)
         labels, again = parts[:SEEDS], parts[SEEDS:]
-        documents = documents_of(labels[0], of_documents)
-        is_region = np.array([count >= least_documents for count in documents], bool)
+        is_region = documents_of(labels[0], of_documents) >= least_documents
         recovered = recovered_shares(labels[0], is_region, masses, draws, again)
         index = mean_rand_index([part[joined] for part in labels])
         tried.append(Partitions(resolution, labels, index, tuple(recovered)))
@@ -137,7 +135,7 @@ def find_partitions(
 
 
 def mean_rand_index(partitions: Sequence[Ints]) -> float | None:
-    """The adjusted Rand index averaged over the pairs; None if there is no pair or nothing to part."""
+    """Average the adjusted Rand index over the pairs of partitions; None without a pair or two entities."""
     if len(partitions) < 2 or len(partitions[0]) < 2:
         return None
     from sklearn.metrics import adjusted_rand_score
@@ -147,7 +145,7 @@ def mean_rand_index(partitions: Sequence[Ints]) -> float | None:
 
 
 def choose_resolution(partitions: Sequence[Partitions]) -> float:
-    """The resolution of the rule at the head of this module; the lowest where nothing was drawn."""
+    """Choose the resolution by the rule at the head of this module; without draws the lowest resolution."""
     drawn = [tried for tried in partitions if tried.recovered]
     if not drawn:
         return min(tried.resolution for tried in partitions)
@@ -160,9 +158,10 @@ def choose_resolution(partitions: Sequence[Partitions]) -> float:
 def draw_graphs(
     graph: EntityGraph, of_documents: Mapping[str, Sequence[int]], seed: int
 ) -> list[tuple[Ints, EntityGraph]]:
-    """The entities of several draws, ascending, and the graph of each; none for fewer than two documents.
+    """Draw documents several times, and give each draw's entities, ascending, and their graph.
 
-    Node i of a graph is the entity kept[i]. Documents without an entity do not count.
+    Node i of a graph is the entity kept[i]. Documents without an entity do not count; with fewer than two
+    documents there is no draw.
     """
     ids = sorted(document_id for document_id, entities in of_documents.items() if entities)
     if len(ids) < 2:
@@ -178,7 +177,7 @@ def draw_graphs(
 
 
 def entity_masses(entities: int, of_documents: Mapping[str, Sequence[int]]) -> Floats:
-    """The mass of each entity, shape (entities,)."""
+    """Compute the mass of each entity, shape (entities,)."""
     masses = np.zeros(entities)
     for _, entities_of_document in sorted(of_documents.items()):
         masses[list(entities_of_document)] += 1 / max(1, len(entities_of_document))
@@ -192,14 +191,14 @@ def recovered_shares(
     draws: Sequence[tuple[Ints, EntityGraph]],
     partitions: Sequence[Ints],
 ) -> list[float]:
-    """The recovered share of each draw, between 0 and 1.
+    """Compute the recovered share of each draw, between 0 and 1.
 
     Parameters
     ----------
-    labels: the cluster of each entity in the whole graph, shape (entities,).
-    is_region: of each cluster, shape (clusters,).
-    masses: of each entity, shape (entities,).
-    partitions: of the graph of each draw.
+    labels: cluster of each entity in the whole graph, shape (entities,).
+    is_region: whether each cluster is a region, shape (clusters,).
+    masses: mass of each entity, shape (entities,).
+    partitions: partition of each draw's graph.
     """
     shares = np.bincount(labels, masses, len(is_region)) * is_region / masses.sum()
     overlaps = (
@@ -210,7 +209,7 @@ def recovered_shares(
 
 
 def _partition_all(graphs: Sequence[EntityGraph], resolution: float, seeds: Sequence[int]) -> list[Ints]:
-    """A partition of each graph by its seed, on all processors: Leiden leaves the interpreter to others."""
+    """Partition each graph with its seed, on all processors: Leiden releases the interpreter's lock."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(partition, graphs, repeat(resolution), seeds))
 
@@ -224,7 +223,7 @@ def _of_entities(graph: EntityGraph, kept: Ints) -> EntityGraph:
 
 
 def _best_overlaps(labels: Ints, others: Ints, clusters: int) -> Floats:
-    """The highest Jaccard index of each cluster with one of the others; 0 if it has no entity here."""
+    """Find each cluster's highest Jaccard index with the other clusters; 0 without entities."""
     pairs, common = np.unique(np.stack([labels, others]), axis=1, return_counts=True)
     sizes, other_sizes = np.bincount(labels, minlength=clusters), np.bincount(others)
     either = sizes[pairs[0]] + other_sizes[pairs[1]] - common

@@ -1,10 +1,10 @@
-"""What the queries in force cover: the measures, cluster by cluster, over resolutions, and the gaps.
+"""The report on coverage: the measures, each cluster, each resolution, and the gaps.
 
-The queries are those to be judged or judged already; traffic is the texts that were asked most. All measures
-are given over regions, and over all clusters.
+The report counts the current queries, and as traffic the texts that were asked most. All measures are given
+over regions, and over all clusters.
 
-A gap is a region that no query, or too few queries, ask about. The stored state of the map in force is read
-without a model; queries added since coverage was measured are not matched yet, and count nowhere.
+A gap is a region with no query, or with too few queries. The stored state of the current map is read without
+a model; queries that were added after the last measurement are not matched yet, and are not counted.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ from curation.store import Cursor, Query, Store
 IDS_OUTSIDE = 10
 ANY_RULE = "any of these"
 NO_CLUSTER = "queries that are about no entity of the corpus"
-BY_RULE = "queries that the language model has not read: the rule without one says what they are about"
-SCATTERED = "queries that are about no cluster: what they were matched to is not enough"
-UNASKED_PART = "searches for texts that are asked less than the {:,} counted"
+BY_RULE = "queries that the language model has not read: the rule without a model decides their clusters"
+SCATTERED = "queries that are about no cluster: too few matched entities are in the same cluster"
+UNASKED_PART = "searches for texts other than the {:,} most asked texts, which are counted"
 
 ENTITIES_SHOWN = 6
 IDS_SHOWN = 5
 
 
 class ClusterCoverage(NamedTuple):
-    """A cluster and what asks for it.
+    """A cluster with its numbers of entities, documents, queries and searches.
 
     Attributes
     ----------
-    searches: of the traffic, each spread evenly over its clusters; None without traffic.
+    searches: searches of the traffic, each spread evenly over its clusters; None without traffic.
     """
 
     number: int
@@ -73,13 +73,13 @@ class ClusterCoverage(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The lowest and the highest value over seeds; None if no seed gives one."""
+    """The lowest and the highest value over several seeds; None if no seed gives a value."""
 
     low: float | None
     high: float | None
 
     def text(self, form: str = ".2f") -> str:
-        """Both as people read them, or the one that both are; a dash where they are unknown."""
+        """Write both values, one value if they are equal, or a dash if they are unknown."""
         if self.low is None or self.high is None:
             return "–"
         low, high = format(self.low, form), format(self.high, form)
@@ -87,7 +87,7 @@ class Span(NamedTuple):
 
 
 class RuleFigures(NamedTuple):
-    """MSC, SCC and ZQC of regions by one rule for C(q), each over the seeds."""
+    """MSC, SCC and ZQC of regions by one rule for C(q), each as a span over the seeds."""
 
     rule: str
     msc: Span
@@ -96,7 +96,7 @@ class RuleFigures(NamedTuple):
 
 
 class DocumentsOutside(NamedTuple):
-    """Documents in no region: how many, their share of all, and the first ids."""
+    """Documents in no region: their number, their share of the corpus, and the first ids."""
 
     documents: int
     share: float | None
@@ -104,12 +104,12 @@ class DocumentsOutside(NamedTuple):
 
 
 class CurveStep(NamedTuple):
-    """Regions at one resolution, each figure over the seeds tried.
+    """Clusters, regions and measures at one resolution, each as a span over the seeds.
 
     Attributes
     ----------
-    rand_index: mean adjusted Rand index between the seeds, without isolated entities.
-    recovered: share of the corpus in regions that other draws of it give, too; see `coverage.partitions`.
+    rand_index: mean adjusted Rand index between the seeds' partitions, without isolated entities.
+    recovered: share of the corpus in regions that other draws of documents give too (`coverage.partitions`).
     """
 
     resolution: float
@@ -124,22 +124,23 @@ class CurveStep(NamedTuple):
 
 @dataclass(frozen=True)
 class CoverageReport:
-    """What the queries in force cover of the corpus.
+    """The coverage of the corpus by the current queries.
 
     Attributes
     ----------
-    seed, resolution, chosen, least_documents: see `CoverageRequest`; `chosen`: 'by rule' or 'given'.
-    documents, entities, isolated, queries: how many there are.
-    rule: which clusters of its entities a query is about; see `queries.coverage.coverage_map`.
-    msc, scc, zqc: over regions, as in `regions`.
-    rules: the same figures by each rule, including the rule of the map; the last entry is over all rules.
+    seed, resolution, least_documents: see `CoverageRequest`.
+    chosen: 'by rule' or 'given', for the resolution.
+    documents, entities, isolated, queries: numbers of documents, entities, isolated entities and queries.
+    rule: rule that decides which clusters a query is about; see `queries.coverage.coverage_map`.
+    msc, scc, zqc: measures over regions, as in `regions`.
+    rules: these measures by each rule, including the rule of the map; the last entry is over all rules.
     outside: documents in no region.
-    regions, all_clusters: all measures over regions, and over every cluster.
-    synthetic: queries that a language model wrote.
-    without_synthetic: over regions, without those; None without any.
-    traffic_counted: share of the searches that the texts counted are; None without traffic.
-    clusters: by number, the largest first.
-    curve: by resolution.
+    regions, all_clusters: all measures over regions, and over all clusters.
+    synthetic: number of queries that a language model wrote.
+    without_synthetic: measures over regions without the synthetic queries; None without such queries.
+    traffic_counted: counted searches as a share of all searches; None without traffic.
+    clusters: clusters by number, the largest first.
+    curve: measures by resolution.
     left_out: reason → number.
     """
 
@@ -170,7 +171,7 @@ class CoverageReport:
 
     @property
     def sentences(self) -> list[str]:
-        """How many regions there are, and how many have a query."""
+        """Count the regions, and the regions with and without a query."""
         share = "unknown" if self.msc is None else percent(self.msc)
         return [
             f"{pluralize(self.regions.clusters, 'region')} at a resolution of {self.resolution:g}, "
@@ -179,21 +180,25 @@ class CoverageReport:
 
     @property
     def details(self) -> list[str]:
-        """What was counted, how far the figures hold, and what was left out."""
+        """Count documents, entities and queries, and say how far the measures depend on rule and seed."""
         counted = self.traffic_counted
         return [
             f"{pluralize(self.documents, 'document')}, {self.entities:,} entities ({self.isolated:,} "
             f"isolated), {pluralize(self.queries, 'query', 'queries')}, {self.synthetic:,} of them "
-            f"synthetic. A region is a cluster with {pluralize(self.least_documents, 'document')} or more; "
-            f"seed {self.seed}.",
+            f"synthetic. A region is a cluster with {pluralize(self.least_documents, 'document')} or more. "
+            f"The seed is {self.seed}.",
             *ISOLATES.sub("", reach_section(self.rule, self.rules, self.outside).sentence).splitlines(),
-            *([] if counted is None else [f"The texts counted are {percent(counted, 1)} of the searches."]),
+            *(
+                []
+                if counted is None
+                else [f"The counted texts make up {percent(counted, 1)} of the searches."]
+            ),
             *left_out_sentences(self.left_out),
         ]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The measures, how far they hold, resolution by resolution, and the regions, the largest first."""
+        """Show the measures, the measures by rule and by resolution, and the regions, the largest first."""
         apart = self.without_synthetic
         measures = {"regions": self.regions, "all clusters": self.all_clusters}
         measures |= {"regions, without synthetic queries": apart} if apart else {}
@@ -229,7 +234,7 @@ def _curve_row(step: CurveStep) -> tuple[object, ...]:
 
 
 def find_coverage(store: Store, request: CoverageRequest, progress: Progress = silent) -> CoverageReport:
-    """Make the map of the corpus, or read it if the project has it, put it in force, and measure the queries.
+    """Make the map of the corpus, or read the stored map, make it the current map, and measure the queries.
 
     Raises
     ------
@@ -274,7 +279,7 @@ def find_coverage(store: Store, request: CoverageRequest, progress: Progress = s
 
 
 def figures_by_rule(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[RuleFigures]:
-    """The figures of regions at the resolution of the map, by each rule over the seeds, and over all."""
+    """Measure the regions at the map's resolution by each rule, and by all rules together, over the seeds."""
     resolution = coverage_map.parameters["resolution"]
     [tried] = [tried for tried in coverage_map.partitions if tried.resolution == resolution]
     rules = dict.fromkeys([*ALTERNATIVES, coverage_map.rule])
@@ -284,13 +289,13 @@ def figures_by_rule(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[Rul
 
 
 def _spans(measured: Sequence[CoverageMeasures]) -> tuple[Span, Span, Span]:
-    """MSC, SCC and ZQC."""
+    """Compute the spans of MSC, SCC and ZQC."""
     msc, scc, zqc = zip(*((measures.msc, measures.scc, measures.zqc) for measures in measured), strict=True)
     return span(msc), span(scc), span(zqc)
 
 
 def documents_outside(coverage_map: CoverageMap) -> DocumentsOutside:
-    """The documents of the corpus that are in no region."""
+    """Find the documents of the corpus that are in no region."""
     regions = frozenset(coverage_map.regions)
     ids = [
         name
@@ -302,7 +307,7 @@ def documents_outside(coverage_map: CoverageMap) -> DocumentsOutside:
 
 
 def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOutside) -> Section:
-    """How far MSC, SCC and ZQC depend on the rule for C(q) and on the seed, and what no region has."""
+    """Show how far the measures depend on the rule for C(q) and the seed, and the documents in no region."""
     first = ", ".join(map(isolated, outside.ids)) + (", …" if outside.documents > IDS_OUTSIDE else "")
     rows = tuple((rule.rule, rule.msc.text(), rule.scc.text(), rule.zqc.text(",.0f")) for rule in rules)
     _, msc, scc, zqc = rows[-1]
@@ -310,9 +315,8 @@ def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOut
     return Section(
         "How far these figures hold",
         f"A query is about the clusters of {rule}. By other rules and seeds MSC, the share of regions with a "
-        f"query, is {msc}, SCC, the share of documents in regions with {MIN_FOR_SCC} queries, {scc}, and "
-        "ZQC, "
-        f"regions without a query, {zqc}.\n"
+        f"query, is {msc}; SCC, the share of documents in regions with {MIN_FOR_SCC} queries, is {scc}; and "
+        f"ZQC, the number of regions without a query, is {zqc}.\n"
         f"Documents in no region: {outside.documents:,} ({percent(outside.share)}). {first}",
         tables=(Table(caption, ("clusters of", "MSC", "SCC", "ZQC"), rows, words=True),),
     )
@@ -321,14 +325,14 @@ def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOut
 def measured(
     coverage_map: CoverageMap, asked: AskedOfCorpus, counted: Sequence[int] | range
 ) -> CoverageMeasures:
-    """The measures over clusters by number."""
+    """Compute the measures over the clusters with these numbers."""
     of_documents = [coverage_map.clusters_of(places) for places in coverage_map.of_documents.values()]
     by = (coverage_map.rule, coverage_map.cluster_of)
     return measure_coverage(counted, of_documents, asked.of_queries(*by), asked.of_traffic(*by))
 
 
 def of_clusters(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[ClusterCoverage]:
-    """The map's clusters by number, and what asks for each."""
+    """Count for each cluster of the map its entities, documents, queries and searches."""
     by = (coverage_map.rule, coverage_map.cluster_of)
     queries = count_in_clusters(asked.of_queries(*by))
     searches = spread(asked.of_traffic(*by))
@@ -347,7 +351,7 @@ def of_clusters(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[Cluster
 
 
 def _curve_step(coverage_map: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> CurveStep:
-    """The measures over the regions of each partition of one resolution."""
+    """Compute the measures over the regions of each partition of one resolution."""
     seeds = _over_seeds(coverage_map, asked, tried, coverage_map.rule)
     counts = (
         span([len(np.unique(labels)) for labels in tried.labels]),
@@ -359,7 +363,7 @@ def _curve_step(coverage_map: CoverageMap, asked: AskedOfCorpus, tried: Partitio
 def _over_seeds(
     coverage_map: CoverageMap, asked: AskedOfCorpus, tried: Partitions, rule: MatchingRule
 ) -> list[CoverageMeasures]:
-    """The measures over the regions of each seed's partition, by one rule for C(q)."""
+    """Compute the measures over the regions of each seed's partition, by one rule for C(q)."""
     least, measured = coverage_map.parameters["least_documents"], []
     for labels in tried.labels:
         cluster_of: list[int] = labels.tolist()
@@ -370,24 +374,25 @@ def _over_seeds(
 
 
 def span(values: Sequence[float | None]) -> Span:
+    """Find the lowest and the highest of the known values."""
     known = [value for value in values if value is not None]
     return Span(min(known), max(known)) if known else Span(None, None)
 
 
 @dataclass(frozen=True)
 class CoverageState:
-    """What is known of the clusters of the map in force.
+    """The stored state of coverage: the clusters of the current map with their queries and gaps.
 
     Attributes
     ----------
-    map: without the partitions of other resolutions and seeds.
-    clusters: by number.
-    queries: number of a cluster → the queries about it, by id; clusters without any are absent.
-    gaps: by searches × documents.
-    regions: the measures over regions.
-    nowhere: queries that are about no entity.
+    map: the current map, without the partitions of other resolutions.
+    clusters: clusters by number.
+    queries: number of a cluster → its queries by id; clusters without a query are absent.
+    gaps: gaps by searches × documents.
+    regions: measures over regions.
+    nowhere: queries that are about no cluster.
     unmatched: queries that were not matched yet.
-    reach: how far the figures depend on the rule for C(q) and on the seed, and what is in no region.
+    reach: how far the measures depend on the rule for C(q) and the seed, and the documents in no region.
     """
 
     map: CoverageMap
@@ -401,11 +406,11 @@ class CoverageState:
 
 
 def read_state(cursor: Cursor) -> CoverageState:
-    """The state of the map in force.
+    """Read the state of coverage.
 
     Raises
     ------
-    RefusedError: there is no map of the corpus in force.
+    RefusedError: there is no map of the current corpus.
     """
     coverage_map = read_map(cursor, current_map_id(cursor), all_partitions=False)
     everything = read_asked(cursor, coverage_map.map_id)
@@ -434,14 +439,14 @@ def read_state(cursor: Cursor) -> CoverageState:
 
 
 def state_fingerprint(cursor: Cursor) -> str:
-    """A short text that changes whenever the state could: what changes a project is in its audit trail."""
+    """Compute a short text that changes whenever the state may have changed, from the audit trail."""
     events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()
     sql = "SELECT (SELECT count(*) FROM coverage_texts), (SELECT count(*) FROM coverage_kept)"
     return digest(str(events), str(cursor.execute(sql).fetchall()))
 
 
 class CoverageGap(NamedTuple):
-    """A region without a query, or with too few, with all its documents; `missing`: queries to be written."""
+    """A region with no query or too few; `missing` is the number of queries that the region lacks."""
 
     number: int
     name: str
@@ -452,11 +457,12 @@ class CoverageGap(NamedTuple):
 
 
 def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = silent) -> list[CoverageGap]:
-    """The regions of the map in force without a query, by searches × documents, then documents, then number.
+    """Find the regions without a query, by searches × documents, then by documents, then by number.
 
     Raises
     ------
-    RefusedError: there is no map of the corpus in force, it is of another model, or that cannot be loaded.
+    RefusedError: there is no map of the current corpus, the map was made with another model, or the model
+        cannot be loaded.
     """
     with store.reading() as cursor:
         coverage_map = read_map(cursor, current_map_id(cursor))
@@ -467,12 +473,12 @@ def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = sil
 def gaps_of(
     coverage_map: CoverageMap, counted: Sequence[ClusterCoverage], fill: bool = False
 ) -> list[CoverageGap]:
-    """The regions without a query, in the order of `find_gaps`.
+    """Find the regions without a query, in the order of `find_gaps`.
 
     Parameters
     ----------
-    counted: the clusters by number.
-    fill: instead those that lack queries to have the `MIN_FOR_SCC` of SCC, the one with most documents first.
+    counted: clusters by number.
+    fill: find the regions with some queries, but fewer than `MIN_FOR_SCC`, the largest region first.
     """
     gaps = [
         CoverageGap(
@@ -491,7 +497,7 @@ def gaps_of(
 
 
 def gap_table(gaps: Sequence[CoverageGap]) -> Table:
-    """The regions without a query, with their most central entities and the first of their documents."""
+    """Show the regions without a query, with their most central entities and the first of their documents."""
     rows = (
         (
             gap.number,

@@ -1,10 +1,10 @@
-"""The stored coverage map, and what is asked of the corpus, matched against it text by text.
+"""The stored coverage map, its names of clusters, and the queries and traffic matched against the map.
 
-A map is written once and read back whole. A cluster is named by its most central entities, until a lead
-gives it another name; maps are read with the names in force.
+A map is written once and read back whole. A cluster is named by its most central entities until a lead gives
+the cluster another name; maps are read with the latest names.
 
-What is asked are the queries in force and the traffic: the `MAX_ASKED` texts that were asked most. Matching a
-text needs the model of the map; what was matched before is read.
+The current queries and the traffic, the `MAX_ASKED` texts that were asked most, are matched against the map.
+Matching a new text needs the embedding model of the map; earlier matches are stored.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ from curation.store import (
 from curation.store.documents import current_snapshot, refuse_held
 
 CURRENT_MAP = "coverage"
-"""The setting that has the id of the map in force."""
+"""The setting with the id of the current map."""
 MAX_NAME_LENGTH = 80
-"""Characters of a name that a lead gives."""
+"""Characters of a cluster's name."""
 
 MAX_ASKED = 5_000
 """Texts of the traffic that are matched: the texts that were asked most."""
@@ -67,7 +67,7 @@ _MOST_ASKED = """
 
 
 class ClusterName(NamedTuple):
-    """What a lead calls a cluster; `revision` counts from 0."""
+    """A name that a lead gave a cluster; `revision` counts from 0."""
 
     number: int
     revision: int
@@ -77,7 +77,7 @@ class ClusterName(NamedTuple):
 
 
 def find_map(store: Store, request: CoverageRequest, progress: Progress = silent) -> CoverageMap:
-    """Make the map of the corpus and store it, or read it if the project has it.
+    """Make the map of the corpus and store it, or read the stored map.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def find_map(store: Store, request: CoverageRequest, progress: Progress = silent
 
 
 def write_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
-    """Store a map, unless the project has it, and put it in force.
+    """Store a map, unless the project has it, and make it the current map.
 
     Raises
     ------
@@ -119,38 +119,38 @@ def write_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
 
 
 def has_map(cursor: Cursor, map_id: str) -> bool:
-    """Whether the project has this map."""
+    """Tell whether the project has a map."""
     return bool(cursor.execute("SELECT 1 FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall())
 
 
 def current_map_id(cursor: Cursor) -> str:
-    """The id of the map in force.
+    """Find the id of the current map.
 
     Raises
     ------
-    RefusedError: there is no map, or it is of an older corpus.
+    RefusedError: there is no map, or the map is of an older corpus.
     """
     snapshot = current_snapshot(cursor)
     map_id = get_setting(cursor, CURRENT_MAP)
     if map_id is None:
         raise RefusedError(
-            "The project has no coverage map yet. Make one first.", command="`goldgrade coverage` does."
+            "The project has no coverage map yet.", command="`goldgrade coverage` makes the map."
         )
     [(of,)] = cursor.execute("SELECT snapshot_id FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall()
     if of != snapshot:
         raise RefusedError(
-            "The coverage map is of an older corpus. Make one of the corpus in force.",
-            command="`goldgrade coverage` does.",
+            "The coverage map is of an older corpus. Make a map of the current corpus.",
+            command="`goldgrade coverage` makes the map.",
         )
     return map_id
 
 
 def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> CoverageMap:
-    """The map, as `make_map` gave it, with the names in force.
+    """Read a map with the latest names of its clusters.
 
     Parameters
     ----------
-    all_partitions: False leaves out the partitions of other resolutions, and is faster.
+    all_partitions: read the partitions of all resolutions; reading only the map's resolution is faster.
     """
     [(snapshot_id, parameters, left_out)] = cursor.execute(
         "SELECT snapshot_id, parameters, left_out FROM coverage_maps WHERE map_id = ?", [map_id]
@@ -173,7 +173,7 @@ def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> Covera
 
 
 def central_entities(cursor: Cursor, map_id: str, number: int, most: int) -> tuple[str, ...]:
-    """The names of the most central entities of one cluster of a map, so many at most."""
+    """List the names of the most central entities of a cluster, at most `most` of them."""
     sql = "SELECT entities[1:?] FROM coverage_clusters WHERE map_id = ? AND number = ?"
     [(places,)] = cursor.execute(sql, [most, map_id, number]).fetchall()
     sql = "SELECT place, name FROM coverage_entities WHERE map_id = ? AND list_contains(?::INTEGER[], place)"
@@ -182,7 +182,7 @@ def central_entities(cursor: Cursor, map_id: str, number: int, most: int) -> tup
 
 
 def documents_of_cluster(cursor: Cursor, map_id: str, number: int) -> list[str]:
-    """The ids of the documents of one cluster of a map, ascending."""
+    """List the ids of the documents of a cluster, ascending."""
     sql = """
         SELECT document_id FROM coverage_documents d JOIN coverage_clusters c USING (map_id)
         WHERE map_id = ? AND number = ? AND list_has_any(d.entities, c.entities) ORDER BY document_id
@@ -191,19 +191,19 @@ def documents_of_cluster(cursor: Cursor, map_id: str, number: int) -> list[str]:
 
 
 def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_LINE) -> ClusterName:
-    """Give a cluster of the map in force a name; what it was called before stays in the project.
+    """Give a cluster of the current map a name; earlier names stay in the project.
 
     Raises
     ------
     NotFoundError: the map has no such cluster.
-    InputError: the name is empty, too long or another cluster's, or holds personal data.
-    RefusedError: there is no map in force, or the author is no lead.
+    InputError: the name is empty, too long, the name of another cluster, or holds personal data.
+    RefusedError: there is no current map, or the author is no lead.
     """
     name = " ".join(name.split())
     with store.transaction(appends=True) as cursor:
         require_author(cursor, author, "lead")
         map_id = current_map_id(cursor)
-        names = _names_in_force(cursor, map_id)
+        names = _current_names(cursor, map_id)
         if number not in names:
             raise NotFoundError(f"The coverage map has no cluster {number}; expected 0 to {len(names) - 1}.")
         _check_name(name, {other: number_of for number_of, other in names.items() if number_of != number})
@@ -217,7 +217,7 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
 
 
 def cluster_names(cursor: Cursor, map_id: str) -> list[ClusterName]:
-    """The names in force that leads gave to clusters of a map, by number."""
+    """Read the latest names that leads gave to clusters of a map, by number."""
     sql = """
         SELECT number, revision, name, author, named_at FROM cluster_names WHERE map_id = ?
         QUALIFY row_number() OVER (PARTITION BY number ORDER BY revision DESC) = 1 ORDER BY number
@@ -225,7 +225,7 @@ def cluster_names(cursor: Cursor, map_id: str) -> list[ClusterName]:
     return fetch(cursor, ClusterName, sql, [map_id])
 
 
-def _names_in_force(cursor: Cursor, map_id: str) -> dict[int, str]:
+def _current_names(cursor: Cursor, map_id: str) -> dict[int, str]:
     made = dict(_rows(cursor, "number, name", "coverage_clusters", "number", map_id))
     return made | {row.number: row.name for row in cluster_names(cursor, map_id)}
 
@@ -238,13 +238,13 @@ def _check_name(name: str, others: Mapping[str, int]) -> None:
             f"The name has {pluralize(len(name), 'character')}; expected {MAX_NAME_LENGTH} or fewer."
         )
     if redact(name).kinds:
-        raise InputError("The name holds personal data, which goldgrade does not store. Write it without.")
+        raise InputError("The name holds personal data, which goldgrade does not store. Remove the data.")
     if name in others:
         raise InputError(f"Cluster {others[name]} is called {name!r} already; expected another name.")
 
 
 def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
-    """Normalised text → the entities that it is about, of the texts matched so far."""
+    """Read the match of each normalised text that was matched so far."""
     sql = """
         SELECT normalised, by_phrase, by_meaning, kept
         FROM coverage_texts LEFT JOIN coverage_kept USING (map_id, normalised)
@@ -258,7 +258,7 @@ def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
 
 
 def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch]) -> None:
-    """Store matches of texts that nobody else has stored meanwhile."""
+    """Store the matches of texts that have no stored match."""
     known = read_texts(cursor, map_id)
     new = [
         (text, list(match.by_phrase), list(match.by_meaning))
@@ -338,13 +338,13 @@ def _rows(cursor: Cursor, columns: str, table: str, order: str, map_id: str) -> 
 
 
 class AskedOfCorpus(NamedTuple):
-    """The queries and the traffic, and the entities that their texts are about.
+    """The current queries and the traffic, with the entities that their texts are about.
 
     Attributes
     ----------
-    traffic: normalised text and searches, the most asked first.
-    searches: of all texts of the traffic.
-    matches: by normalised text.
+    traffic: normalised texts with their numbers of searches, the most asked text first.
+    searches: number of searches of the whole traffic.
+    matches: normalised text → its match.
     """
 
     queries: list[Query]
@@ -354,7 +354,7 @@ class AskedOfCorpus(NamedTuple):
 
     @property
     def texts(self) -> set[str]:
-        """The normalised texts of all."""
+        """The normalised texts of the queries and the traffic."""
         return {query.normalised for query in self.queries} | {text for text, _ in self.traffic}
 
     @property
@@ -363,15 +363,15 @@ class AskedOfCorpus(NamedTuple):
         return [query for query in self.queries if query.normalised not in self.matches]
 
     def of_queries(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[Clusters]:
-        """C(q) of each query."""
+        """Find the clusters C(q) of each query."""
         return [rule.clusters(self.matches[query.normalised], cluster_of) for query in self.queries]
 
     def of_traffic(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[tuple[Clusters, int]]:
-        """The clusters and searches of each text of the traffic."""
+        """Find the clusters of each text of the traffic, with its number of searches."""
         return [(rule.clusters(self.matches[text], cluster_of), times) for text, times in self.traffic]
 
     def matched(self) -> AskedOfCorpus:
-        """Those whose texts were matched."""
+        """Keep the queries and the traffic whose texts were matched."""
         return self._replace(
             queries=[query for query in self.queries if query.normalised in self.matches],
             traffic=[(text, times) for text, times in self.traffic if text in self.matches],
@@ -387,16 +387,16 @@ def read_asked(cursor: Cursor, map_id: str) -> AskedOfCorpus:
 
 
 def match_asked(store: Store, coverage_map: CoverageMap, model: str, progress: Progress) -> AskedOfCorpus:
-    """What is asked now; texts that were not matched against this map yet are, and are stored.
+    """Read the current queries and the traffic, and match and store the texts that have no match yet.
 
     Raises
     ------
-    RefusedError: the map is of another model, or that cannot be loaded.
+    RefusedError: the map was made with another model, or the model cannot be loaded.
     """
     of_map = coverage_map.parameters["model"]
     if find_model(model).name != of_map:
         raise RefusedError(
-            f"The coverage map was made with the model {of_map}, and another one was given.",
+            f"The coverage map was made with the model {of_map}, and a different model was given.",
             command=f"Give --model {of_map}.",
         )
     with store.reading() as cursor:
@@ -407,9 +407,7 @@ def match_asked(store: Store, coverage_map: CoverageMap, model: str, progress: P
 def matches_of(
     store: Store, coverage_map: CoverageMap, texts: Collection[str], model: str, progress: Progress = silent
 ) -> dict[str, EntityMatch]:
-    """Normalised text → the entities that it is about, of these texts and all that were matched before.
-
-    Texts that were not matched against this map yet are, and are stored.
+    """Match and store the texts that have no match yet, and return all matches of the map by normalised text.
 
     Raises
     ------

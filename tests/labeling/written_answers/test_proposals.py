@@ -104,7 +104,7 @@ def test_what_people_marked_is_sent_and_nothing_of_a_sealed_query(tmp_path: Path
         (said({"text": "call ada@example.org", "importance": "okay"}), "personal data"),
         (said({"text": "\ud800", "importance": "okay"}), "empty"),
         (said({"text": "red \x1b[2J", "importance": "okay"}), "control characters"),
-        (said(STEEL, STEEL), "twice"),
+        (said(STEEL, STEEL), "repeated"),
         (said(*(Nugget(f"fact {n}", True) for n in range(MAX_NUGGETS + 1))), f"more than {MAX_NUGGETS}"),
     ],
 )

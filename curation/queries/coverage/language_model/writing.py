@@ -1,6 +1,7 @@
 """Synthetic queries: a language model writes queries for the gaps of coverage.
 
-The method is Algorithm 1 of Klearman et al. 2026. These steps repeat until enough queries are written or no gap is left:
+The method is Algorithm 1 of Klearman et al. 2026. These steps repeat until enough queries are written or no
+gap is left:
 
 1. Take the first gap by searches × documents, and draw B of its documents by seed, each with a style.
 2. Ask the model for a candidate for each document, and leave out candidates that the checks refuse.

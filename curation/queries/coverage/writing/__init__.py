@@ -1,1 +1,1 @@
-"""Writing queries for coverage: tasks for people, checks of what they type, and where it comes from."""
+"""Queries written for coverage: tasks for people, checks of the text, and the origin of each query."""

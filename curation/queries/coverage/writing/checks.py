@@ -1,14 +1,14 @@
-"""The styles that query writers are asked for, and the checks of what is written.
+"""Styles of written queries, and the checks of a query's text.
 
-People are warned of copied phrases, of queries that are nearly the same, of another style, and of a text that
-is not about the document; they decide. A query in the document's own words tests whether a system finds
-words, not whether it finds answers. A query that the project nearly has adds nothing. A language model's
-query is refused for the same reasons, for personal data, and where it does not read as a query.
+Writers are warned of phrases copied from the document, of nearly equal queries, of a different style, and of
+a text that is not about the document; the writer decides. A query in the document's own words tests whether a
+system finds words, not whether the system finds answers. A nearly equal query adds nothing. A language
+model's query is refused for the same reasons, and also if it has personal data or does not read as a query.
 docs/coverage.md measures how often each check is wrong.
 
-People who are free in their style write whole questions. So each task draws one of six styles: one or two
-words, three or four words, or a natural question, each with proper names or with generic terms. Each run of
-six tasks has each style once, in an order by seed.
+People without a given style write whole questions. So each task has one of six styles: one or two words,
+three or four words, or a natural question, each with proper names or with generic terms. Every six tasks have
+each style once, in an order by seed.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from curation.ingest.importers.personal_data import redact
 from curation.retrieval.terms import STOP_WORDS, content_words, is_question, searched_terms, stem
 from curation.store import Document, Query
 
-MIN_COSINE = 0.25  # the cosine from which a text that shares no word with a document is about it
+MIN_COSINE = 0.25
+"""Cosine from which a text that shares no word with a document is about the document."""
 MIN_COPIED_WORDS = 3
-"""Words in a row from which a phrase counts as copied; a whole title counts from two on."""
+"""Fewest words of a copied phrase; a whole title of two words counts too."""
 MIN_LIKENESS = 0.65
-"""Jaccard similarity of 3-grams from which two queries are nearly the same, as in splits."""
+"""Jaccard similarity of 3-grams from which two queries are nearly equal, as in splits."""
 MAX_WARNINGS = 3
 COPIED = "candidates with a phrase copied from the document"
 ALIKE = "candidates that are nearly a query of the project"
-OTHER_STYLE = "candidates of another style: another length, or a question for key words, or the reverse"
-NO_SENSE = "candidates that do not read as a query: no word that says something, or one repeated"
+OTHER_STYLE = "candidates of a different style: a different length, or a question instead of key words"
+NO_SENSE = "candidates that do not read as a query: only stop words, or a repeated word"
 PERSONAL = "candidates with personal data"
-_INSIDE_WORD = re.compile(r"(?<=\w)[-._](?=\w)")  # who writes "byte-compile" or "os.path" writes one word
+_INSIDE_WORD = re.compile(r"(?<=\w)[-._](?=\w)")  # "byte-compile" and "os.path" count as one word
 _LENGTHS = (
     ("short", "1–2 words", 1, 2),
     ("medium", "3–4 words", 3, 4),
@@ -49,19 +50,19 @@ _NAME = re.compile(r"(?<=\w )[A-Z]\w*[a-z]\w*|\w*[a-z][A-Z]\w*")
 
 
 def shares_words(text: str, document: str) -> bool:
-    """Whether a query and a document have a word, or a gram, in common, by stem."""
+    """Tell whether a query and a document share a word or gram with the same stem."""
     return not set(map(stem, searched_terms(text))).isdisjoint(map(stem, searched_terms(document)))
 
 
 class TextWarnings(NamedTuple):
-    """What a writer should look at again.
+    """Warnings for a writer about a query's text.
 
     Attributes
     ----------
-    copied: phrases of the query that are in the document's title or text.
-    alike: the texts of queries that are nearly the same, the nearest first.
-    style: what of the style the query does not fit; None if it does.
-    elsewhere: whether it seems not to be about the document.
+    copied: phrases of the query that are in the document's title or body.
+    alike: texts of nearly equal queries, the nearest first.
+    style: parts of the style that the query lacks; None if the query has the style.
+    elsewhere: whether the query seems not to be about the document.
     """
 
     copied: tuple[str, ...]
@@ -71,19 +72,19 @@ class TextWarnings(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """One for each; none where there is nothing to warn of."""
+        """Write one sentence for each warning."""
         sentences_found = [
             f"“{isolated(phrase)}” is copied from the document. Would a user know these words?"
             for phrase in self.copied
         ]
         sentences_found += [
-            f"The project has a query that is nearly the same: “{isolated(text)}”." for text in self.alike
+            f"The project has a nearly equal query: “{isolated(text)}”." for text in self.alike
         ]
         if self.style is not None:
             sentences_found.append(f"This task asks for {self.style}.")
         if self.elsewhere:
             sentences_found.append(
-                "This does not seem to be about the document. Would a user who types it want this?"
+                "The query does not seem to be about the document. Would its user want this document?"
             )
         return sentences_found
 
@@ -91,7 +92,7 @@ class TextWarnings(NamedTuple):
 def check_text(
     text: str, title: str, body: str, style: QueryStyle, queries: Iterable[Query], elsewhere: bool = False
 ) -> TextWarnings:
-    """What to warn of in a query written for a document, before it is stored."""
+    """Find the warnings for a query that was written for a document."""
     return TextWarnings(
         copied=tuple(copied_phrases(text, title, body)),
         alike=tuple(alike_queries(text, queries)[:MAX_WARNINGS]),
@@ -101,9 +102,9 @@ def check_text(
 
 
 def copied_phrases(text: str, title: str, body: str) -> list[str]:
-    """The longest runs of the query's words that the document has, as the query writes them.
+    """Find the longest runs of words that the query shares with the document, in the query's spelling.
 
-    A run of stop words alone is no phrase.
+    A run of stop words alone does not count.
     """
     located = _located(text)
     of_title = [word.word for word in _located(title)]
@@ -119,11 +120,11 @@ def copied_phrases(text: str, title: str, body: str) -> list[str]:
             run = tuple(word.word for word in located[start : start + size])
             if run in runs and not STOP_WORDS.issuperset(run):
                 copied[start : start + size] = [True] * size
-    return _joined(text, located, copied)
+    return _copied_runs(text, located, copied)
 
 
 def alike_queries(text: str, queries: Iterable[Query]) -> list[str]:
-    """The texts of the queries nearly the same as a text, as written or with its words in any order."""
+    """List the texts of queries that nearly equal a text, as written or with its words in any order."""
     normalised = normalise_query(text)
     shingles, reworded, needed = character_shingles(normalised), reworded_shingles(text), essentials(text)
     near = []
@@ -137,7 +138,7 @@ def alike_queries(text: str, queries: Iterable[Query]) -> list[str]:
 
 
 def _located(text: str) -> list[LocatedWord]:
-    """The words where they are; of scripts without spaces the grams alone."""
+    """Locate the words of a text; scripts without spaces have grams only."""
     return [word for word in located_words(text) if not is_unspaced(word.word) or len(word.word) > 1]
 
 
@@ -145,8 +146,8 @@ def _runs(words_in_order: Sequence[str], size: int) -> set[tuple[str, ...]]:
     return {tuple(words_in_order[start : start + size]) for start in range(len(words_in_order) - size + 1)}
 
 
-def _joined(text: str, words: Sequence[LocatedWord], copied: Sequence[bool]) -> list[str]:
-    """The text of each run of words that are copied."""
+def _copied_runs(text: str, words: Sequence[LocatedWord], copied: Sequence[bool]) -> list[str]:
+    """Give the text of each run of copied words."""
     runs = groupby(zip(words, copied, strict=True), key=itemgetter(1))
     phrases = [[word for word, _ in run] for is_copied, run in runs if is_copied]
     return [text[phrase[0].start : phrase[-1].end] for phrase in phrases]
@@ -157,9 +158,9 @@ class QueryStyle(NamedTuple):
 
     Attributes
     ----------
-    name: as it is stored.
-    length, wording: what a writer reads.
-    fewest, most: words of a query; `most` is None for any number.
+    name: stored name of the style.
+    length, wording: words that a writer reads.
+    fewest, most: bounds of the number of words; `most` is None for questions.
     """
 
     name: str
@@ -169,16 +170,18 @@ class QueryStyle(NamedTuple):
     most: int | None
 
     def holds(self, text: str) -> bool:
-        """Whether a query has the style's number of words, and is a question where that is the style."""
+        """Tell whether a query has the style's number of words, and is a question only if the style is."""
         count = len(words(_INSIDE_WORD.sub("", text)))
         asks = is_question(normalise_query(text))
         return self.fewest <= count and (asks if self.most is None else count <= self.most and not asks)
 
     def missed(self, text: str, body: str) -> list[str]:
-        """What a query for a document's text lacks of the style."""
+        """List the parts of the style that a query for a document's body lacks."""
         length = self.length if self.most is None else f"{self.length} that are no question"
         missed = [] if self.holds(text) else [length]
-        return missed + [self.wording] * (has_names(text, body) is ("generic" in self.name))
+        if has_names(text, body) is ("generic" in self.name):
+            missed.append(self.wording)
+        return missed
 
 
 STYLES = {
@@ -186,11 +189,11 @@ STYLES = {
     for length, long, fewest, most in _LENGTHS
     for wording, worded in _WORDINGS
 }
-"""Name → style."""
+"""Name of a style → style."""
 
 
 def draw_styles(count: int, seed: int) -> list[str]:
-    """The names of the styles of so many tasks, in their order."""
+    """Draw the style names of `count` tasks, in the order of the tasks."""
     drawn: list[str] = []
     for block in range(-(-count // len(STYLES))):
         drawn += seeded(STYLES, seed, lambda name, block=block: ("style", block, name))  # type: ignore[misc]
@@ -198,9 +201,9 @@ def draw_styles(count: int, seed: int) -> list[str]:
 
 
 def has_names(text: str, body: str) -> bool | None:
-    """Whether a query has a proper name, by its and the document's capitals; None if that is open."""
+    """Tell by capital letters whether a query has a proper name of the document; None if it is unclear."""
     inside = _NAME.findall(body)
-    if len(inside) > 0.2 * len(body.split()):  # these are not names alone, as in German and in headings
+    if len(inside) > 0.2 * len(body.split()):  # capitals do not mark names here, as in German and in headings
         return None
     if _NAME.search(text) or not set(words(" ".join(inside))).isdisjoint(content_words(text)):
         return True
@@ -208,7 +211,7 @@ def has_names(text: str, body: str) -> bool | None:
 
 
 def reads_as_query(text: str, style: QueryStyle) -> bool:
-    """Whether a text has a word that says something, and repeats none: in a question none at once."""
+    """Tell whether a text has a content word and repeats none; a question may repeat a word further on."""
     stems = [stem(word) for word in content_words(text)]
     again = len(stems) - len(set(stems))
     if style.most is None:
@@ -217,11 +220,11 @@ def reads_as_query(text: str, style: QueryStyle) -> bool:
 
 
 def why_refused(text: str, document: Document, style: QueryStyle, queries: Iterable[Query]) -> str | None:
-    """Why a language model's query for a document may not be taken; None if it may.
+    """Give the reason to refuse a language model's query for a document, or None.
 
     Parameters
     ----------
-    queries: all that the project has.
+    queries: all queries of the project.
     """
     if not style.holds(text):
         return OTHER_STYLE

@@ -1,12 +1,12 @@
-"""Queries that were written for coverage, by a person or by a language model, and where each comes from.
+"""Coverage queries: queries that a person or a language model wrote for coverage, with their origin.
 
-A query is one of the project's like any other: it is pooled, judged and evaluated. Its source says who wrote
-it, 'written' for people and 'synthetic' for models. The rows here add writer, document, cluster and style.
+A coverage query is pooled, judged and evaluated as any query. The source of the query is 'written' for people
+and 'synthetic' for models. This module stores the writer, document, cluster and style too.
 
-A query that a language model wrote is withheld until it is drawn. Those that are drawn are in force, and
-the document that each was written for is a candidate. The share that people judge is of all synthetic
-queries of the project, rounded up. It can be raised and not lowered, so what was drawn once stays. The
-order of drawing is random by seed.
+A synthetic query is withheld until it is drawn. A drawn query is a current query, and the document that the
+query was written for becomes a candidate. The share that people judge is a share of all synthetic queries of
+the project, rounded up. The share can be raised and not lowered, so a drawn query stays drawn. The seed
+decides the order of drawing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, fetc
 GAP, UNANSWERABLE = "gap", "unanswerable"
 PURPOSES = (GAP, UNANSWERABLE)
 ORIGIN = "origin"
-"""The system that proposes the document that a query was written for."""
+"""System name of candidates that are the documents that queries were written for."""
 WrittenBy = Literal["written", "synthetic"]
 
 _LATEST = """
@@ -55,15 +55,15 @@ _ORIGINS = """
 
 
 class QueryOrigin(NamedTuple):
-    """Where a query that was written for coverage comes from.
+    """The origin of a coverage query: its purpose, writer, cluster, document and style.
 
     Attributes
     ----------
-    purpose: 'gap', for a region without a query; or 'unanswerable', for a topic that the corpus lacks.
-    writer: an annotator's name, or a model's.
-    document_id, content_hash: the document that was shown, in the version that was.
-    style: the name of one of `STYLES`.
-    detail: what else is known of it, as JSON.
+    purpose: 'gap' for a region without a query; 'unanswerable' for a topic that the corpus lacks.
+    writer: name of an annotator or of a model.
+    document_id, content_hash: the document that the writer saw, and its version.
+    style: name of a style in `STYLES`.
+    detail: further facts for the audit, stored as JSON.
     """
 
     purpose: str
@@ -77,7 +77,7 @@ class QueryOrigin(NamedTuple):
 
 
 class CoverageQuery(NamedTuple):
-    """A query with its origin; `detail` is JSON."""
+    """A coverage query with its origin; `detail` is JSON."""
 
     query_id: str
     text: str
@@ -96,16 +96,16 @@ class CoverageQuery(NamedTuple):
 def add_coverage_query(
     cursor: Cursor, text: str, origin: QueryOrigin, source: WrittenBy = "written", actor: str | None = None
 ) -> Query:
-    """Add a query to the project's, marked with its source and where it comes from.
+    """Add a coverage query to the project, with its source and origin.
 
     Parameters
     ----------
-    actor: who did it, where that is not the writer, as when somebody has a model write.
+    actor: name for the audit trail; None is the writer. A model's query has the person who ran the model.
 
     Raises
     ------
-    InputError: the text is empty or holds personal data; or purpose or style are unknown.
-    RefusedError: the project holds the text already.
+    InputError: the text is empty or holds personal data, or the purpose or the style is unknown.
+    RefusedError: the project has the text already.
     """
     if origin.purpose not in PURPOSES or origin.style not in STYLES:
         raise InputError(
@@ -123,9 +123,9 @@ def add_coverage_query(
 
 
 def propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
-    """The document that each query was written for becomes a candidate to judge, unless it is one already.
+    """Make the document that each query was written for a candidate, unless it is a candidate already.
 
-    An unanswerable query was written for no document, so that it is not taken for pooled.
+    An unanswerable query gets no candidate: its document does not answer the query.
     """
     sql = """
         SELECT query_id, document_id, map_id FROM coverage_queries c
@@ -141,7 +141,7 @@ def propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
 
 
 def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:
-    """The queries written for coverage, of any map, in the order of writing."""
+    """Read the coverage queries of all maps, in the order of writing."""
     sql = """
         SELECT c.query_id, q.text, q.source, c.purpose, c.writer, c.map_id, c.cluster, c.document_id,
                c.content_hash, c.style, c.detail, c.written_at
@@ -151,14 +151,14 @@ def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:
 
 
 class JudgedShare(NamedTuple):
-    """Synthetic queries, and how many of them people judge.
+    """Numbers of synthetic queries, and of those that people judge.
 
     Attributes
     ----------
-    share: that was asked for last; None if there are no queries.
-    queries: all that models wrote and nobody retired.
-    drawn: those in force.
-    added: of these, drawn by this call.
+    share: share that was asked for last; None if there are no queries.
+    queries: number of synthetic queries, without retired queries.
+    drawn: number of drawn queries, which people judge.
+    added: number of queries drawn by this call.
     """
 
     share: float | None
@@ -168,25 +168,25 @@ class JudgedShare(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """How many were drawn now, and how many people judge."""
+        """Count the newly drawn queries, and the queries that people judge."""
         of = pluralize(self.queries, "synthetic query", "synthetic queries")
         new = [f"{pluralize(self.added, 'query', 'queries')} drawn."] if self.added else []
-        return [*new, f"People judge {self.drawn:,} of {of}; the rest are not shown to them."]
+        return [*new, f"People judge {self.drawn:,} of {of}; the other queries are not shown to people."]
 
 
 NOTHING_DRAWN = JudgedShare(None, 0, 0)
 
 
 class JudgedOrigins(NamedTuple):
-    """What people said of the documents that synthetic queries in force were written for.
+    """A model's synthetic queries, and the judgments of the documents that they were written for.
 
     Attributes
     ----------
-    model: that wrote them.
-    queries, withheld: in force, and not.
-    judged: queries whose document has a grade of people.
-    relevant: of these, with more than half of the grades from the relevant one on.
-    share: of relevant ones.
+    model: name of the model.
+    queries, withheld: numbers of current queries and of withheld queries.
+    judged: number of current queries whose document has a grade by a person.
+    relevant: number of judged queries whose document most grades call relevant.
+    share: relevant queries as a share of judged queries.
     """
 
     model: str
@@ -198,25 +198,25 @@ class JudgedOrigins(NamedTuple):
 
 
 def check_share(share: float) -> None:
-    """Raise an InputError unless people judge some of the queries."""
+    """Refuse a share of judged queries that is not above 0, or is above 1."""
     if not 0 < share <= 1:
         raise InputError(
             f"The share of queries that people judge is {share:g}; expected a number above 0, 1 at most. "
-            "Queries of a language model that nobody judges test nothing."
+            "Synthetic queries test nothing if nobody judges them."
         )
 
 
 def withhold(cursor: Cursor, query_id: str, share: float, seed: int, author: str) -> None:
-    """Withhold a query that was just written; part of another's transaction."""
-    _append(cursor, [(query_id, 0, False)], share, seed, author)
+    """Withhold a new query, in the transaction that writes the query."""
+    _append_draws(cursor, [(query_id, 0, False)], share, seed, author)
 
 
 def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LINE) -> JudgedShare:
-    """Draw queries until people judge this share of all that models wrote.
+    """Draw synthetic queries until people judge a share of all of them.
 
     Raises
     ------
-    InputError: the share is not above 0, or above 1.
+    InputError: the share is not above 0, or is above 1.
     RefusedError: the author is no lead.
     """
     check_share(share)
@@ -228,17 +228,16 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
         new = sorted(seeded(waiting, seed, lambda row: ["judged share", row[0]])[:needed])
         if new:
             propose_origins(cursor, [query_id for query_id, _ in new])
-            _append(
-                cursor, [(query_id, revision + 1, True) for query_id, revision in new], share, seed, author
-            )
+            drawn = [(query_id, revision + 1, True) for query_id, revision in new]
+            _append_draws(cursor, drawn, share, seed, author)
             detail = {"share": share, "seed": seed, "queries": [query_id for query_id, _ in new]}
             record_event(cursor, "draw synthetic queries", detail, author)
     return JudgedShare(share, len(rows), len(rows) - len(waiting) + len(new), len(new))
 
 
 def judged_origins(store: Store) -> list[JudgedOrigins]:
-    """What people said of each model's queries, by model; a relevant grade is the second of the scale or
-    more.
+    """Count for each model the judged and the relevant documents; a grade from the scale's second on is
+    relevant.
     """
     with store.reading() as cursor:
         relevant = current_guide(cursor).values[1]
@@ -250,13 +249,13 @@ def judged_origins(store: Store) -> list[JudgedOrigins]:
 
 
 def origins_table(origins: Sequence[JudgedOrigins]) -> Table:
-    """Each model's queries, and how people judged the documents that these were written for."""
-    columns = ("model", "in force", "withheld", "document judged", "relevant", "share relevant, 95 %")
+    """Show each model's queries, and the judgments of the documents that they were written for."""
+    columns = ("model", "current", "withheld", "document judged", "relevant", "share relevant, 95 %")
     rows = tuple((*origin[:5], origin.share.interval(2)) for origin in origins)
     return Table("Synthetic queries, and the documents that they were written for", columns, rows)
 
 
-def _append(
+def _append_draws(
     cursor: Cursor, rows: Sequence[tuple[str, int, bool]], share: float, seed: int, author: str
 ) -> None:
     asked = {"share": share, "seed": seed, "author": author, "drawn_at": utc_now()}

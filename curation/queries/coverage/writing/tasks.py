@@ -1,9 +1,10 @@
-"""Query-writing tasks: which documents people write queries for, region by region.
+"""Query-writing tasks: choosing documents, opening a batch of tasks, and the progress of each writer.
 
-Tasks go to the gaps in the order of searches × documents, one each before any gets a second; those that are
-open or written from earlier batches count. Or they fill regions of few queries, the largest first. Tasks for
-unanswerable queries go to all regions as to the gaps: their queries ask for what is next to a region and
-absent from the corpus. The documents of a region come in an order by seed, each once for either kind.
+Tasks go to the gaps in the order of searches × documents, and each gap gets a task before any gap gets a
+second; open and written tasks of earlier batches count. With `fill`, tasks go to regions with few queries,
+the largest region first. Tasks for unanswerable queries go to all regions in the same way: such a query asks
+for a topic that is related to the region and absent from the corpus. The seed decides the order of a region's
+documents, and each document is used once for each kind.
 """
 
 from __future__ import annotations
@@ -31,26 +32,24 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, reco
 from curation.store.documents import snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
-BUSY = "Coverage kept changing meanwhile, and nobody was asked. Try again."
+BUSY = "Coverage kept changing meanwhile, and no task was opened. Try again."
 MAX_AT_ONCE = 1_000
-"""Queries of one batch."""
+"""Largest number of queries in a batch."""
 NO_DOCUMENT = "queries for which no region has a document left that nobody was asked about"
-FILLED = f"queries that no region of few queries lacks to {MIN_FOR_SCC}, or has a document for"
+FILLED = f"queries more than the regions with few queries lack to {MIN_FOR_SCC}, or have documents for"
 _COUNTED = """count(*) FILTER (outcome IS NULL), count(*) FILTER (outcome = 'written'),
               count(*) FILTER (outcome = 'passed')"""
-_FROM = (
-    """writing_tasks t JOIN writing_batches b USING (batch_id) LEFT JOIN writing_endings USING (task_id)"""
-)
+_FROM = "writing_tasks t JOIN writing_batches b USING (batch_id) LEFT JOIN writing_endings USING (task_id)"
 
 
 class _BatchInputs(NamedTuple):
-    """What decides a batch.
+    """All that a new batch depends on.
 
     Attributes
     ----------
-    batches: how many there are.
-    taken: documents that people were asked about.
-    asked: number of a cluster → tasks that it has.
+    batches: number of batches so far.
+    taken: documents of earlier tasks.
+    asked: number of a cluster → number of its tasks.
     """
 
     state: CoverageState
@@ -61,11 +60,11 @@ class _BatchInputs(NamedTuple):
 
 @dataclass(frozen=True)
 class OpenedTasks:
-    """A batch of tasks that was opened.
+    """A newly opened batch of tasks.
 
     Attributes
     ----------
-    regions: in how many regions the documents are.
+    regions: number of regions with a task.
     of_writers: name → number of tasks.
     left_out: reason → number of queries that were asked for and have no task.
     """
@@ -79,7 +78,7 @@ class OpenedTasks:
 
     @property
     def sentences(self) -> list[str]:
-        """What was opened for whom, and what was left out."""
+        """Count the tasks of each writer, and the queries without a task."""
         people = ", ".join(f"{name} {count:,}" for name, count in self.of_writers.items())
         tasks = f"{pluralize(self.tasks, 'query-writing task')} in {pluralize(self.regions, 'region')}"
         return [f"Opened {tasks}: {people}.", *left_out_sentences(self.left_out)]
@@ -95,27 +94,27 @@ def open_tasks(
     region: int | None = None,
     fill: bool = False,
 ) -> OpenedTasks:
-    """Ask people to write queries, for gaps or for topics that the corpus lacks.
+    """Open tasks for people to write queries, for gaps or for topics that the corpus lacks.
 
     Parameters
     ----------
-    queries: how many in all; they are shared out evenly.
+    queries: number of all queries, which are shared out evenly over the writers.
     kind: 'gap' or 'unanswerable'.
-    region: only for this one, whether it has queries or not.
-    fill: for regions of 1 to 4 queries instead, each to five before the next, the largest first.
+    region: write for this region only, whether it has queries or not.
+    fill: write for regions with 1 to 4 queries until each has five, the largest region first.
 
     Raises
     ------
-    InputError: the number or the kind is wrong, nobody or somebody twice is named, or `fill` comes with a
-        region or another kind.
-    NotFoundError: the project does not know a writer, or the map no such region.
-    RefusedError: the author is no lead, or a writer no annotator, reviewer or lead; there is no map in force,
-        queries were added since coverage was measured, or no region or document is left to write for.
+    InputError: the number or the kind is wrong, no writer or a writer twice is named, or `fill` comes with a
+        region or with unanswerable queries.
+    NotFoundError: the project does not know a writer, or the map has no such region.
+    RefusedError: the author is no lead, or a writer is an evaluator; there is no current map, queries were
+        added since coverage was measured, or no region or document is left to write for.
     """
-    _check(queries, writers, kind)
+    _check_numbers(queries, writers, kind)
     if fill and (region is not None or kind != GAP):
         raise InputError(
-            "Regions are filled to 5 in their own order: none is named, and no unanswerable query asked for.",
+            "Filling regions to 5 queries takes neither a region nor unanswerable queries.",
             command="Leave out --region and --unanswerable, or --fill.",
         )
     asked = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
@@ -125,11 +124,14 @@ def open_tasks(
         require_author(cursor, author, "lead")
         for person in require_annotators(cursor, writers):
             require_role(person, *JUDGING)
-        return _read(cursor, kind, fill)
+        state = read_state(cursor)
+        [(batches,)] = cursor.execute("SELECT count(*) FROM writing_batches").fetchall()
+        asked_before = _asked_for(cursor, state.map.map_id, kind, fill)
+        return _BatchInputs(state, batches, documents_taken(cursor, kind), asked_before)
 
     def plan(inputs: _BatchInputs) -> tuple[str, CoverageMap, dict[str, int]]:
         covered = inputs.state.map
-        tasks = _plan(inputs, queries, seed, kind, region, fill)
+        tasks = _choose_documents(inputs, queries, seed, kind, region, fill)
         bring_texts(store, tasks)
         return digest("writing batch", inputs.batches, covered.map_id, asked), covered, tasks
 
@@ -163,75 +165,66 @@ def open_tasks(
 
 
 def task_id_of(batch_id: str, position: int) -> str:
-    """The id of the task at a position of its batch."""
+    """Compute the id of the task at a position of its batch."""
     return digest("writing task", batch_id, position)
 
 
 def documents_left(
     documents: Iterable[str], taken: Iterable[str], cluster: int, seed: int, kind: str
 ) -> list[str]:
-    """The documents of a region that nobody was asked about, in their order by seed."""
+    """List the documents of a region without a task, in an order by seed."""
     known = set(taken)
     free = (document for document in documents if document not in known)
     return seeded(free, seed, lambda document: (kind, cluster, document))
 
 
 def documents_taken(cursor: Cursor, kind: str) -> list[str]:
-    """The documents of tasks of a kind so far, of whatever map."""
+    """List the documents of all tasks of a kind, of any map."""
     sql = (
         "SELECT DISTINCT document_id FROM writing_tasks JOIN writing_batches USING (batch_id) WHERE kind = ?"
     )
     return [row[0] for row in cursor.execute(sql, [kind]).fetchall()]
 
 
-def _check(queries: int, writers: Sequence[str], kind: str) -> None:
+def _check_numbers(queries: int, writers: Sequence[str], kind: str) -> None:
     problems = []
     if not 1 <= queries <= MAX_AT_ONCE:
         problems.append(
             f"{pluralize(queries, 'query was', 'queries were')} asked for; expected 1 to {MAX_AT_ONCE:,}."
         )
     if not writers:
-        problems.append("Nobody is named to write; expected one person or more.")
+        problems.append("No writer is named; expected at least one person.")
     twice = sorted(name for name, count in Counter(writers).items() if count > 1)
     if twice:
-        problems.append(f"Expected each person once; named twice: {', '.join(twice)}.")
+        problems.append(f"Expected each writer once; named twice: {', '.join(twice)}.")
     if kind not in PURPOSES:
         problems.append(f"There are no tasks of the kind {kind!r}; expected {' or '.join(PURPOSES)}.")
     refuse_problems(problems)
 
 
 def _fingerprint(cursor: Cursor) -> object:
-    """What a plan rests on: the map, the queries matched against it, and all tasks."""
+    """Read all that a plan depends on: the map, the queries matched against the map, and all tasks."""
     tables = ("writing_batches", "writing_tasks", "writing_endings", "queries", "coverage_texts")
     counts = [cursor.execute(f"SELECT count(*) FROM {table}").fetchall() for table in tables]  # noqa: S608
     return current_map_id(cursor), counts
 
 
-def _read(cursor: Cursor, kind: str, fill: bool) -> _BatchInputs:
-    state = read_state(cursor)
-    [(batches,)] = cursor.execute("SELECT count(*) FROM writing_batches").fetchall()
-    return _BatchInputs(
-        state=state,
-        batches=batches,
-        taken=documents_taken(cursor, kind),
-        asked=_asked_for(cursor, state.map.map_id, kind, fill),
-    )
-
-
-def _plan(
+def _choose_documents(
     inputs: _BatchInputs, queries: int, seed: int, kind: str, region: int | None, fill: bool
 ) -> dict[str, int]:
-    """Document → the number of its region."""
+    """Choose the documents of the tasks, each with the number of its region."""
     state = inputs.state
+    if region is not None and region not in state.map.regions:
+        raise NotFoundError(f"The coverage map has no region {region}.")
     if state.unmatched and region is None:
         raise RefusedError(
             f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added since coverage was "
-            "measured. Measure it again first, so that no task is for a region that has a query by now."
+            "measured. Measure coverage again first, so that no task is for a region that has a query now."
         )
     if fill:
-        planned = dict(list(_fill(inputs, seed).items())[:queries])
+        planned = dict(list(_fill_regions(inputs, seed).items())[:queries])
     else:
-        regions = _regions(state, kind) if region is None else [_require_region(state, region)]
+        regions = _regions_to_write_for(state, kind) if region is None else [region]
         if not regions:
             raise RefusedError("Every region of the corpus has a query: there is no gap to write for.")
         free = {
@@ -240,15 +233,15 @@ def _plan(
         }
         planned = share_out(free, inputs.asked, queries)
     if not planned:
-        raise RefusedError("People were asked about every document of these regions already.")
+        raise RefusedError("Every document of these regions has a task already.")
     return planned
 
 
-def _fill(inputs: _BatchInputs, seed: int) -> dict[str, int]:
-    """Tasks for the regions of few queries, region after region: what each lacks besides its open tasks."""
+def _fill_regions(inputs: _BatchInputs, seed: int) -> dict[str, int]:
+    """Choose documents for regions with few queries, as many as each region lacks besides its open tasks."""
     gaps = gaps_of(inputs.state.map, inputs.state.clusters, fill=True)
     if not gaps:
-        raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so nothing is to be filled.")
+        raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so there is no region to fill.")
     planned: dict[str, int] = {}
     for gap in gaps:
         left = documents_left(gap.documents, [*inputs.taken, *planned], gap.number, seed, GAP)
@@ -257,8 +250,8 @@ def _fill(inputs: _BatchInputs, seed: int) -> dict[str, int]:
     return planned
 
 
-def _regions(state: CoverageState, kind: str) -> list[int]:
-    """The regions without a query, or for unanswerable queries all, by searches × documents."""
+def _regions_to_write_for(state: CoverageState, kind: str) -> list[int]:
+    """List the regions without a query, or all regions for unanswerable queries, by searches × documents."""
     regions = [
         region for region in state.clusters if region.is_region and not (kind == GAP and region.queries)
     ]
@@ -266,14 +259,8 @@ def _regions(state: CoverageState, kind: str) -> list[int]:
     return [region.number for region in regions]
 
 
-def _require_region(state: CoverageState, region: int) -> int:
-    if region not in state.map.regions:
-        raise NotFoundError(f"The coverage map has no region {region}.")
-    return region
-
-
 def _asked_for(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[int, int]:
-    """Cluster → its tasks that are open, or written."""
+    """Count the open and written tasks of each cluster; with `open_only` the open tasks."""
     sql = """
         SELECT cluster, count(*) FROM writing_tasks JOIN writing_batches USING (batch_id)
         LEFT JOIN writing_endings USING (task_id)
@@ -284,12 +271,12 @@ def _asked_for(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[
 
 
 def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queries: int) -> dict[str, int]:
-    """Tasks for the regions that have fewer than others, of equal ones in this order, while documents last.
+    """Share out queries: the next task goes to the region with the fewest tasks that has a document left.
 
     Parameters
     ----------
-    free: number of a region → its documents in order, by rank.
-    asked: number of a region → tasks that it has.
+    free: number of a region → its documents in order; the order of regions decides between equal numbers.
+    asked: number of a region → number of its tasks.
     """
     left = {number: list(documents) for number, documents in free.items()}
     waiting = [(asked.get(number, 0), rank, number) for rank, number in enumerate(left) if left[number]]
@@ -306,7 +293,7 @@ def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queri
 
 
 class BatchProgress(NamedTuple):
-    """A batch of query-writing tasks and one writer's part of it."""
+    """One writer's part of a batch of query-writing tasks."""
 
     batch_id: str
     kind: str
@@ -320,7 +307,7 @@ class BatchProgress(NamedTuple):
 
 
 def batch_table(progresses: Sequence[BatchProgress]) -> Table:
-    """The batches of tasks, and how far each writer is."""
+    """Show the batches of tasks with the progress of each writer."""
     columns = ("Opened (UTC)", "For", "Writer", "To write", "Written", "Passed on")
     rows = (
         (progress.opened_at, progress.kind, progress.writer, progress.open, progress.written, progress.passed)
@@ -330,7 +317,7 @@ def batch_table(progresses: Sequence[BatchProgress]) -> Table:
 
 
 def batches(cursor: Cursor) -> list[BatchProgress]:
-    """Each writer's part of each batch, the newest batch first."""
+    """Read each writer's part of each batch, the newest batch first."""
     sql = f"""
         SELECT b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer, {_COUNTED} FROM {_FROM}
         GROUP BY b.rowid, b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer
@@ -340,6 +327,6 @@ def batches(cursor: Cursor) -> list[BatchProgress]:
 
 
 def tasks_of_clusters(cursor: Cursor, map_id: str) -> dict[int, tuple[int, ...]]:
-    """Number of a cluster of a map → its tasks that are open, written and passed on, of both kinds."""
+    """Count the open, written and passed-on tasks of each cluster of a map."""
     sql = f"SELECT t.cluster, {_COUNTED} FROM {_FROM} WHERE b.map_id = ? GROUP BY t.cluster"  # noqa: S608
     return {number: tuple(counts) for number, *counts in cursor.execute(sql, [map_id]).fetchall()}

@@ -119,7 +119,7 @@ def test_a_second_batch_asks_about_other_documents_until_none_is_left(project: S
 
 def test_a_batch_is_refused_whole_with_the_reason(project: Store) -> None:
     for queries, writers, error, words in (
-        (0, [], InputError, "0 queries were asked for.*\nNobody is named"),
+        (0, [], InputError, "0 queries were asked for.*\nNo writer is named"),
         (1, ["anna", "anna"], InputError, "named twice: anna"),
         (1, ["zoe"], NotFoundError, "zoe"),
     ):
