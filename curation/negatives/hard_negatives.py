@@ -139,7 +139,7 @@ class HardNegatives:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Show the hard negatives, near-duplicates and suspects, and the queries with too few hard negatives."""
+        """Show hard negatives, near-duplicates and suspects, and the queries with too few hard negatives."""
         negatives = (
             (query.text, *negative[:5], len(negative.systems), negative.margin, negative.kind)
             for query in self.queries

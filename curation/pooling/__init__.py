@@ -1,1 +1,1 @@
-"""Which documents will be judged for each query: pools with the provenance of every candidate."""
+"""Pooling: the documents to judge for each query, with the systems that proposed each document."""

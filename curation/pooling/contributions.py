@@ -1,12 +1,14 @@
-"""Relevance of pairs, and what each system brought to a pool and would be lost without it.
+"""Relevance of pairs, and the contribution of each system to a pool.
 
-Leave one system out (J. Zobel, How reliable are the results of large-scale information retrieval
-experiments?, SIGIR 1998): the relevant documents that one system alone proposed would not have been judged
-without it, so a new system as unlike the others would be measured without its own. Where each system's share
-is large, the pool is too shallow or its systems are too few.
+The contribution leaves one system out (J. Zobel, How reliable are the results of large-scale information
+retrieval experiments?, SIGIR 1998). Without the system, the relevant documents that no other system proposed
+would not have been judged. A new system that differs as much from the pooled systems is measured without
+judgments of its own documents. If the contributions are large, the pool is too shallow or has too few
+systems.
 
-`labeling.consensus.consensus.read_relevance` works the relevance out; this room is handed it. A pool of a run
-with one document tells that document's grade. So pairs of sealed queries never count as relevant.
+`labeling.consensus.consensus.read_relevance` computes the relevance, and the functions here take it as an
+argument. A pool of a run with one document would reveal the grade of that document, so pairs of sealed
+queries never count as relevant.
 """
 
 from __future__ import annotations
@@ -33,16 +35,16 @@ Pair = tuple[str, str]
 
 
 class Contribution(NamedTuple):
-    """One system's part in a pool.
+    """The contribution of one system to a pool.
 
     Attributes
     ----------
-    candidates, alone: pairs that it proposed, and of these the ones that no other system did.
-    graded, relevant: of its candidates, those with a grade, and with one above the scale's lowest.
-    lost: relevant pairs that it alone proposed: what leaving it out would lose.
-    lost_share: of all relevant pairs that systems proposed; None without any.
-    top, top_graded: its places within the first `TOP`, and how many of them have a grade.
-    judged_at_10: their share; None without places.
+    candidates, alone: number of pairs that the system proposed, and that no other system proposed.
+    graded, relevant: number of its candidates with a grade, and with a grade above the scale's lowest.
+    lost: number of relevant pairs that no other system proposed.
+    lost_share: `lost` as a share of all relevant pairs of systems; None without relevant pairs.
+    top, top_graded: number of its results within the first `TOP`, and of those with a grade.
+    judged_at_10: `top_graded` as a share of `top`; None without results.
     """
 
     system: str
@@ -59,16 +61,17 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True)
 class Contributions:
-    """A pool by its systems, in the order in which they were pooled.
+    """The contributions of a pool's systems, in the order of the pool.
 
     Attributes
     ----------
-    candidates: pairs that systems proposed, without those drawn at random.
-    relevant: of these, the ones graded above the scale's lowest.
-    relevant_at_random: pairs so graded that nothing but chance proposed: a sign that systems miss some.
-    random_graded: how many of the pairs drawn at random have a grade.
-    left_out: why candidates have no grade → how many.
-    sealed: judged pairs of sealed queries, drawn at random or not: they count as graded, not as relevant.
+    candidates: number of pairs that systems proposed, without random pairs.
+    relevant: number of candidates graded above the scale's lowest grade.
+    relevant_at_random: number of relevant pairs that no system proposed, a sign that systems miss documents.
+    random_graded: number of random pairs with a grade.
+    twins: groups of systems with the same candidates, and the relevant pairs that only the group proposed.
+    left_out: reason → number of candidates without a grade.
+    sealed: number of judged pairs of sealed queries; they count as graded and not as relevant.
     """
 
     pool_id: str
@@ -86,7 +89,7 @@ class Contributions:
 
     @property
     def sentences(self) -> list[str]:
-        """How much is graded and relevant, which systems cover for each other, and what has no grade."""
+        """Count graded and relevant pairs, systems with the same candidates, and pairs without a grade."""
         candidates = pluralize(self.candidates, "candidate")
         lines = [
             f"{self.graded:,} of {candidates} have a grade; {self.relevant:,} are relevant (graded above the "
@@ -94,13 +97,13 @@ class Contributions:
         ]
         if self.random_graded:
             lines.append(
-                f"{self.relevant_at_random:,} of {self.random_graded:,} graded pairs that only chance "
+                f"{self.relevant_at_random:,} of {self.random_graded:,} graded random pairs that no system "
                 "proposed are relevant."
             )
         lines += [self.withheld] if self.withheld else []
         lines += [
-            f"{' and '.join(systems)} proposed the same candidates, so one covers for the other: "
-            f"without all of them {lost:,} relevant ones are lost."
+            f"{' and '.join(systems)} proposed the same candidates: without all of these systems, "
+            f"{lost:,} relevant candidates are lost."
             for systems, lost in self.twins
         ]
         return [
@@ -110,18 +113,18 @@ class Contributions:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What each system brought."""
+        """Show the contribution of each system."""
         return (contribution_table(self),)
 
     @property
     def withheld(self) -> str:
-        """The sentence about pairs of sealed queries; '' without such pairs."""
+        """The sentence on pairs of sealed queries, or ''."""
         sentence = withheld(self.sealed, "judged pair")
-        return sentence and f"{sentence} None counts as relevant here."
+        return sentence and f"{sentence} No such pair counts as relevant here."
 
 
 def contribution_table(report: Contributions) -> Table:
-    """What each system brought."""
+    """Show the contribution of each system."""
     columns = (
         *("System", "Candidates", "Only here", "Graded", "Relevant", "Relevant only here", "Share only here"),
         *("Judged at 10", "Places"),
@@ -135,17 +138,17 @@ def contribution_table(report: Contributions) -> Table:
 
 
 def contributions(store: Store, relevance: Relevance, pool: str | None = None) -> Contributions:
-    """What each system contributed to a pool, and how much of it is judged and relevant.
+    """Compute the contribution of each system to a pool.
 
     Parameters
     ----------
-    relevance: of the project's pairs (`labeling.consensus.consensus.read_relevance`).
-    pool: the pool's id or the beginning of it; without one the pool that was built last.
+    relevance: relevance of the project's pairs (`labeling.consensus.consensus.read_relevance`).
+    pool: id of the pool, or the beginning of the id; None is the pool that was built last.
 
     Raises
     ------
-    RefusedError: no pool was built yet.
-    NotFoundError, InputError: no pool, or several, have an id that begins so.
+    RefusedError: there is no pool.
+    NotFoundError, InputError: no pool's id, or several pools' ids, begin with the given text.
     """
     with store.reading() as cursor:
         pool_id, depth, report = _find_pool(cursor, pool)
@@ -179,7 +182,7 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
 def contributions_of(
     ranked: Iterable[Ranked], top: Mapping[str, int], relevance: Relevance
 ) -> list[Contribution]:
-    """One line a system of `top` (system → its places within the first `TOP`, pooled or not)."""
+    """Compute the contribution of each system of `top`: system → number of its results in the first `TOP`."""
     systems_of: defaultdict[Pair, set[str]] = defaultdict(set)
     top_graded = Counter[str]()
     for row in ranked:
@@ -200,9 +203,9 @@ def contributions_of(
 
 
 def twins_of(ranked: Iterable[Ranked], relevance: Relevance) -> list[tuple[list[str], int]]:
-    """The groups of systems that proposed the same pairs, and the relevant pairs that only they proposed.
+    """Find groups of systems that proposed the same pairs, and count the relevant pairs of only that group.
 
-    Each covers for the other, so leaving out one says nothing about what both found.
+    Leaving one system of a group out loses nothing, because another system of the group proposed the same.
     """
     pairs_of: defaultdict[str, set[Pair]] = defaultdict(set)
     for row in ranked:
@@ -219,16 +222,17 @@ def twins_of(ranked: Iterable[Ranked], relevance: Relevance) -> list[tuple[list[
 
 
 def _find_pool(cursor: Cursor, beginning: str | None) -> tuple[str, int, dict[str, Any]]:
-    """The pool whose id begins so, or the last one: its id, its depth and its report."""
+    """Read the id, depth and report of the pool whose id begins with a text, or of the last pool."""
     rows = cursor.execute(
         "SELECT pool_id, parameters, report FROM pools WHERE starts_with(pool_id, ?) ORDER BY rowid DESC",
         [beginning or ""],
     ).fetchall()
     if not rows and beginning is None:
-        raise RefusedError("There is no pool yet. Build one.", command="`goldgrade pool` does.")
+        raise RefusedError("There is no pool yet. Build one.", command="`goldgrade pool` builds a pool.")
     if not rows:
         raise NotFoundError(
-            f"No pool has an id that begins with {beginning!r}.", command="`goldgrade pool` shows it."
+            f"No pool has an id that begins with {beginning!r}.",
+            command="`goldgrade pool` shows the id of the pool.",
         )
     if beginning is not None and len(rows) > 1:
         ids = ", ".join(sorted(row[0] for row in rows))
@@ -242,7 +246,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 class Ranked(NamedTuple):
-    """One system's rank and score for one pair."""
+    """The rank and score of a pair in one system's list."""
 
     query_id: str
     document_id: str
@@ -252,14 +256,14 @@ class Ranked(NamedTuple):
 
 
 class Relevance(NamedTuple):
-    """The grades of a project.
+    """The relevance grades of a project's pairs.
 
     Attributes
     ----------
-    grades: pair → consensus grade; pairs without one are absent.
-    open: pairs that people judged and that have no grade: disputed, or they could not tell.
-    lowest: the scale's lowest grade: not relevant.
-    changed: pairs whose grade is about another version of the document than the corpus has.
+    grades: pair → consensus grade; pairs without a grade are absent.
+    open: judged pairs without a grade, because they are disputed or people could not tell.
+    lowest: the scale's lowest grade, which means not relevant.
+    changed: pairs whose grade is about an older version of the document.
     outside: pairs outside the filter of their query, which are not relevant.
     """
 
@@ -270,7 +274,7 @@ class Relevance(NamedTuple):
     outside: frozenset[Pair] = frozenset()
 
     def behind(self, access: SealAccess) -> Relevance:
-        """What may be shown of it: judged pairs of sealed queries count as judged, and as not relevant."""
+        """Hide sealed grades: judged pairs of sealed queries count as judged and as not relevant."""
         judged = {pair: self.lowest for pair in self.open if not access.shows(pair[0])}
         grades = {
             pair: grade if access.shows(pair[0]) else self.lowest for pair, grade in self.grades.items()
@@ -278,26 +282,26 @@ class Relevance(NamedTuple):
         return self._replace(grades=grades | judged, open=self.open - judged.keys())
 
     def with_outside(self, pairs: Iterable[Pair]) -> Relevance:
-        """The same where these pairs, which are outside the filter of their query, are not relevant."""
+        """Count pairs outside the filter of their query as not relevant."""
         outside = frozenset(pairs)
         grades = {**self.grades, **dict.fromkeys(outside, self.lowest)}
         relevance = self._replace(grades=grades, outside=outside)
         return relevance._replace(open=self.open - outside, changed=self.changed - outside)
 
     def is_relevant(self, pair: Pair) -> bool:
-        """Whether the pair's grade is above the scale's lowest."""
+        """Tell whether the pair's grade is above the scale's lowest grade."""
         return self.grades.get(pair, self.lowest) > self.lowest
 
     def is_refused(self, pair: Pair) -> bool:
-        """Whether people gave the pair the scale's lowest grade, for the text that its document has now."""
+        """Tell whether the pair has the scale's lowest grade for the current version of its document."""
         return self.grades.get(pair) == self.lowest and pair not in self.changed
 
     def is_judged(self, pair: Pair) -> bool:
-        """Whether the pair has a judgment that counts, be it in dispute."""
+        """Tell whether the pair has a judgment that counts, even if it is disputed."""
         return pair in self.grades or pair in self.open
 
     def not_graded(self, pairs: set[Pair]) -> dict[str, int]:
-        """Why pairs have no grade → how many."""
+        """Count the pairs without a grade by reason."""
         counts = Counter(
             "judged, but without a grade (disputed, or cannot tell)"
             if pair in self.open

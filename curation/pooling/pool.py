@@ -1,10 +1,10 @@
-"""A pool: the union of several systems' top documents for each query, and random easy negatives.
+"""Build a pool: the union of several systems' top documents for each query, and random easy negatives.
 
-Pooling (Spärck Jones and van Rijsbergen 1975; TREC) puts up for judgment what at least one system ranks high.
-Every candidate keeps each system, rank and score that proposed it, so that it can be asked later what a
-system alone contributed. A pool's id is the hash of all that goes in, the ids included under which identical
-documents are judged already: building it twice adds nothing. The texts of the corpus are gone over once, and
-only those compared that may be equal or blank.
+Pooling (Spärck Jones and van Rijsbergen 1975; TREC) selects for judgment the documents that at least one
+system ranks high. Every candidate keeps each system that proposed it, with rank and score, so that the
+contribution of a system can be computed later. The id of a pool is the hash of all its inputs, including the
+ids under which identical documents are judged already, so building the same pool again adds nothing. The
+texts of the corpus are read once, and only texts that may be equal or blank are compared.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ from curation.store.documents import (
 )
 
 QUERIES_AT_ONCE = 1_000
-"""Queries that are searched for at once."""
+"""Number of queries that are searched at the same time."""
 LEXICAL = frozenset({"bm25", "hybrid"})
-NOT_IN_CORPUS = "places of imported runs name documents that the corpus does not have"
+NOT_IN_CORPUS = "results of imported runs name documents that the corpus does not have"
 UNDER_OTHER_ID = "candidates are judged under the id of an identical document"
 OUTSIDE = "pooled pairs are outside the filter of their query: not relevant without a judgment"
 _CHARACTERS = """
@@ -83,12 +83,12 @@ _SIGNS = pa.schema(
 
 
 class CorpusTexts(NamedTuple):
-    """What is known of all texts.
+    """Identical, blank and non-ASCII texts of a corpus.
 
     Attributes
     ----------
-    blank: ids of documents without any text.
-    beyond_ascii: the content hashes of those whose text is not in ASCII.
+    blank: ids of documents without text.
+    beyond_ascii: content hashes of texts that are not ASCII.
     """
 
     identical: Identical
@@ -103,18 +103,18 @@ def build_pool(
     author: str = COMMAND_LINE,
     without: Collection[str] = (),
 ) -> PoolReport:
-    """Pool the top documents of each system and random ones for each query.
+    """Pool the top documents of each system and random documents for each query.
 
     Parameters
     ----------
-    author: who asked, for the audit trail: a lead or the command line.
+    author: name for the audit trail: a lead or the command line.
     without: ids of queries that get no candidates.
 
     Raises
     ------
-    InputError: unknown systems or stemmer, or a depth or number out of its bounds.
-    NotFoundError: the model or a run is not there.
-    RefusedError: there is no corpus, no query to judge, the model cannot be used, or the author is no lead.
+    InputError: a system or stemmer is unknown, or a number is out of its bounds.
+    NotFoundError: the model or a run does not exist.
+    RefusedError: there is no corpus or no query to judge, the model cannot be used, or the author is no lead.
     """
     request = checked_request(request)
     with store.reading() as cursor:
@@ -129,7 +129,8 @@ def build_pool(
     with store.reading() as cursor:
         queries = [query for query in queries_to_pool(cursor) if query.query_id not in without]
         known = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-        snapshot_id, corpus = current_snapshot(cursor), current_corpus(cursor)
+        snapshot_id = current_snapshot(cursor)
+        corpus = current_corpus(cursor)
     texts = read_texts(store, corpus)
     engines = Systems(store, request.systems, corpus, request.model)
     parameters: dict[str, Any] = {
@@ -143,7 +144,7 @@ def build_pool(
     if drawn is not None:
         parameters["random"] = digest("random of an engine", drawn)
     beyond_ascii = StoredDocuments(store, texts.beyond_ascii)
-    if not LEXICAL.isdisjoint(request.systems) and _are_cut_otherwise(queries, beyond_ascii):
+    if not LEXICAL.isdisjoint(request.systems) and _has_new_word_cuts(queries, beyond_ascii):
         parameters["words"] = CUT
     filters = read_filters(store)
     if filters.queries:
@@ -156,13 +157,12 @@ def build_pool(
         before = built_before(cursor, pool_id)
     if before is not None:
         return before
-    with_text = (document_id for document_id in corpus.ids if document_id not in texts.blank)
-    order = (
-        negative_order(with_text, request.seed, texts.identical, drawn) if request.random_negatives else None
-    )
-    filled, proposed, left_out = _search(
-        engines, queries, request, order, texts.identical, stand_ins, progress
-    )
+    order = None
+    if request.random_negatives:
+        with_text = (document_id for document_id in corpus.ids if document_id not in texts.blank)
+        order = negative_order(with_text, request.seed, texts.identical, drawn)
+    searched = (engines, queries, request, order, texts.identical, stand_ins, progress)
+    filled, proposed, left_out = _search_systems(*searched)
     outside = filters.among(proposal[:2] for proposal in proposed)
     empty = {name: engines.why_empty(name, queries, counts) for name, counts in filled.items()}
     kept, report = _within_budget(
@@ -182,18 +182,18 @@ def build_pool(
 
 
 def embedding_forecast(cursor: Cursor) -> str | None:
-    """How long a pool with dense or hybrid, or a map, embeds the corpus; None if a pool has done so."""
+    """Estimate how long embedding the corpus takes; None if a pool has embedded it already."""
     snapshot = get_setting(cursor, "corpus")
     [(characters,)] = cursor.execute(_CHARACTERS, [snapshot, snapshot]).fetchall()
     return minutes_to_embed(cursor, characters, DEFAULT_MODEL) if characters else None
 
 
 def checked_request(request: PoolRequest) -> PoolRequest:
-    """The request with each system once.
+    """Check a request, and remove repeated systems.
 
     Raises
     ------
-    InputError: as `build_pool`.
+    InputError: a system is unknown, or a number is out of its bounds.
     """
     request = replace(request, systems=known_systems(request.systems, engines=True))
     refuse_problems(out_of_bounds(PoolRequest, vars(request)))
@@ -201,7 +201,7 @@ def checked_request(request: PoolRequest) -> PoolRequest:
 
 
 def queries_to_pool(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
-    """The queries in force, where there is a corpus to search, or engines among the systems bring one.
+    """Read the current queries of a project with a corpus; engines among the systems need no corpus.
 
     Raises
     ------
@@ -211,20 +211,20 @@ def queries_to_pool(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
     if not queries:
         raise RefusedError(
             "There are no queries to find documents for. Draw a sample, or import queries.",
-            command="`goldgrade sample` draws, `goldgrade import queries` imports.",
+            command="`goldgrade sample` draws queries, `goldgrade import queries` imports queries.",
         )
     if not any(name.startswith(ENGINE_PREFIX) for name in systems):
         current_snapshot(cursor)
     return queries
 
 
-def _are_cut_otherwise(queries: Sequence[Query], documents: Iterable[Document]) -> bool:
-    """Whether an older goldgrade could have found other documents, because it cut texts into other words."""
+def _has_new_word_cuts(queries: Sequence[Query], documents: Iterable[Document]) -> bool:
+    """Tell whether an older goldgrade cut these texts into different words, and so found other documents."""
     asked = any(is_cut_otherwise(query.text) for query in queries)
     return asked or any(is_cut_otherwise(document.text, whole=True) for document in documents)
 
 
-def _search(
+def _search_systems(
     engines: Systems,
     queries: Sequence[Query],
     request: PoolRequest,
@@ -233,11 +233,12 @@ def _search(
     stand_ins: StandIns,
     progress: Progress,
 ) -> tuple[dict[str, list[int]], list[CandidateSource], Counter[str]]:
-    """Search for `QUERIES_AT_ONCE` queries at a time: of their lists only what the pool takes stays in
-    memory.
+    """Search for `QUERIES_AT_ONCE` queries at a time, so that only pooled results stay in memory.
 
-    Returned are how many documents each system found for each query, the proposals of systems and of chance,
-    and reason → number.
+    Returns
+    -------
+    The number of documents that each system found for each query, the proposals of systems and the random
+    proposals, and reason → number of pairs.
     """
     proposals: list[CandidateSource] = []
     left_out, filled = Counter[str](), defaultdict[str, list[int]](list)
@@ -267,11 +268,10 @@ def _within_budget(
     places: int,
     left_out: Mapping[str, int],
 ) -> tuple[list[CandidateSource], dict[str, Any]]:
-    """The proposals that people judge, and the pool's report."""
+    """Choose the proposals that people judge, and make the pool's report."""
     random = [proposal for proposal in proposals if proposal.system == RANDOM]
-    within, over = spend(
-        [proposal for proposal in proposals if proposal.system != RANDOM], request.budget, request.seed
-    )
+    of_systems = [proposal for proposal in proposals if proposal.system != RANDOM]
+    within, over = spend(of_systems, request.budget, request.seed)
     reports = system_reports(filled, empty, within, places)
     runs = [counts for name, counts in filled.items() if name.startswith(RUN_PREFIX)]
     reasons = {
@@ -281,7 +281,7 @@ def _within_budget(
         "results are missing, because an imported run has fewer for some queries": sum(
             max(places - count, 0) for counts in runs for count in counts if count
         ),
-        "candidates are over the budget: in their queries, others stand higher": over,
+        "candidates are over the budget: other candidates of their queries rank higher": over,
         **left_out,
     }
     kept = sorted([*within, *random], key=lambda proposal: proposal[:3])
@@ -295,7 +295,7 @@ def _within_budget(
 
 
 def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
-    """Go over the texts in the database; only those that another one, or none, may equal are read."""
+    """Find identical, blank and non-ASCII texts; only texts with equal sums, and blank texts, are read."""
     signs = pa.concat_tables([_SIGNS.empty_table(), *batches_of_signs(store, corpus.hashes)]).combine_chunks()
     _, group, sizes = np.unique(signs["sum"].to_numpy(), return_inverse=True, return_counts=True)
     compared = signs.filter(pc.or_(signs["blank"], pa.array(sizes[group] > 1)))
@@ -306,7 +306,7 @@ def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
     return CorpusTexts(Identical(texts), without, beyond_ascii)
 
 
-def _check(cursor: Cursor, request: PoolRequest | None) -> None:
+def _check_pool(cursor: Cursor, request: PoolRequest | None) -> None:
     queries_to_pool(cursor, request.systems if request else ())
     if request is None:
         return
@@ -325,8 +325,8 @@ OPERATIONS = {
         PoolRequest,
         build_pool,
         doing="a pool is being built",
-        kept="No pool was stored. Build it again: what was embedded or counted is kept.",
-        check=_check,
+        kept="No pool was stored. Build the pool again; embeddings and word counts are kept.",
+        check=_check_pool,
         first="reading the corpus",
         stage="pool",
     )

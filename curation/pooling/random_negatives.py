@@ -1,20 +1,20 @@
-"""Random easy negatives: documents that no system comes near to, drawn by seed; and what engines give a pool.
+"""Random easy negatives, drawn by seed from outside the systems' reach; and the lists of engines for a pool.
 
-Negatives come from outside every system's first 1,000 (`REACH`). Where a small corpus leaves too few there,
-the reach is halved until there are enough, though never below the pool's depth.
+Negatives come from outside every system's first 1,000 documents (`REACH`). If a small corpus has too few such
+documents, the reach is halved until there are enough, but never below the pool's depth.
 
-A draw looks at nothing that the project holds already: what was judged or pooled before neither adds to it
-nor takes from it, so steps in another order draw the same. A text that is a candidate under another id is
-proposed under that id, and not judged twice.
+A draw depends on no earlier judgment or pool, so the same steps in a different order draw the same documents.
+If a text is a candidate under another document id, it is proposed under that id and not judged twice.
 
-Each document has a hash and each query another; the two mixed by SplitMix64 (Steele, Lea and Flood 2014)
-give the pair's place in a random order, and a draw takes the first of that order. So it is the same on any
-machine, and as a corpus grows or a pool deepens most of an earlier draw stays, judgments included.
+SplitMix64 (Steele, Lea and Flood 2014) mixes a hash of the document and a hash of the query. The mixed number
+is the pair's place in a random order, and a draw takes the first documents of the order. So a draw is the
+same on any machine, and a larger corpus or a deeper pool keeps most of an earlier draw and its judgments.
 
-An engine's list of today becomes a run of the pool. A held corpus has what engines ranked, so a random
-document of it is no random document. The negatives are then the first of an order that the engine gives for
-a seed and the query, or that the seed gives to a list of all its ids. Those on the lists of the pool are
-left out, the others are brought into the corpus, and the draw is kept: the same pool again is the same.
+The current list of an engine becomes a run of the pool. A held corpus has only documents that engines ranked,
+so its documents are not random. The negatives then come from a random order that the engine gives for a seed
+and a query, or that the seed gives a list of all ids of the engine. Documents on the lists of the pool are
+left out, the other documents are brought into the corpus, and the draw is stored, so that building the same
+pool again gives the same negatives.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ from curation.store.documents import is_held
 REACH = 1000
 RANDOM = "random"
 Order = Callable[[int, str, Collection[str]], list[str]]
-"""Draws documents: how many, the query's id, and the ids of documents that it may not have."""
-
+"""A function that draws documents: a number, a query's id, and document ids to leave out → document ids."""
 MIN_DEPTH = 100
+"""Fewest documents that an engine is asked for."""
 
 
 def draw_negatives(
@@ -70,9 +70,11 @@ def draw_negatives(
     identical: Identical,
     stand_ins: StandIns,
 ) -> tuple[list[CandidateSource], Counter[str]]:
-    """`number` documents for each query from outside the systems' reach.
+    """Draw `number` documents for each query from outside the systems' reach.
 
-    Returned are the proposals, and how many queries or negatives the corpus was too small for, by reason.
+    Returns
+    -------
+    The proposals, and reason → number of queries or negatives for which the corpus was too small.
     """
     proposals, left_out = [], Counter[str]()
     for index, query in enumerate(queries):
@@ -99,14 +101,12 @@ def negative_order(
     identical: Identical,
     given: Mapping[str, Sequence[str]] | None = None,
 ) -> Order:
-    """The order that negatives are drawn in.
-
-    A text with several ids is one document.
+    """Make the random order of negatives, in which a text with several ids is one document.
 
     Parameters
     ----------
-    document_ids: of those with a text, ordered.
-    given: query id → documents that an engine drew (`draw_negatives_outside`), in their order.
+    document_ids: ids of documents with a text, ordered.
+    given: query id → documents that an engine drew (`draw_negatives_outside`), in the engine's order.
     """
     drawable = [document_id for document_id in document_ids if identical.first(document_id) == document_id]
     if given is None:
@@ -129,7 +129,7 @@ def _reaches(depth: int) -> Iterator[int]:
 
 
 class RandomOrder:
-    """A random order of documents for each query; `document_ids` are ordered."""
+    """A random order of documents for each query; the given ids are ordered."""
 
     def __init__(self, document_ids: Sequence[str], seed: int) -> None:
         self._ids = document_ids
@@ -137,9 +137,9 @@ class RandomOrder:
         self._seed = seed
 
     def draw(self, number: int, query_id: str, excluded: Collection[str]) -> list[str]:
-        """The first `number` documents of the query's order that are not excluded, or all there are."""
+        """Draw the first `number` documents of the query's order that are not excluded, or all of them."""
         keys = _mixed(self._hashes ^ np.uint64(_number(self._seed, query_id)))
-        part = number + 16  # of the order, about: so many are looked at, and four times as many at a time
+        part = number + 16  # about so many documents of the order are sorted, four times as many if too few
         while True:
             rows = np.flatnonzero(keys <= np.uint64((2**64 - 1) * min(part, len(keys)) // max(len(keys), 1)))
             ids = (self._ids[row] for row in rows[np.argsort(keys[rows])].tolist())
@@ -154,7 +154,7 @@ def _number(*parts: str | int) -> int:
 
 
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64's output function: 64 bits in, 64 well-mixed bits out, one to one."""
+    """Mix numbers by SplitMix64's output function, a bijection of 64 bits."""
     numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -166,7 +166,7 @@ def _run_of_today(system: str, depth: int, rate: float) -> EngineRunRequest:
 
 
 def notices(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """What is going to be asked where for a pool."""
+    """Say which engines a pool is going to ask for which lists."""
     systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
     plans = [plan_run(cursor, _run_of_today(name, request.depth, request.rate)) for name in systems]
     missing = [(plan.engine, len(plan.asked.missing)) for plan in plans if plan.asked.missing]
@@ -175,7 +175,7 @@ def notices(cursor: Cursor, request: PoolRequest) -> list[str]:
     is_part = is_held(cursor) or get_setting(cursor, "corpus") is None
     if not (engines and is_part and request.random_negatives) or request.ids:
         return sentences
-    if draws := _draws(cursor, engines[0], request.random_negatives, request.seed).missing:
+    if draws := _stored_draws(cursor, engines[0], request.random_negatives, request.seed).missing:
         what = f"random documents for {pluralize(len(draws), 'query', 'queries')}"
         sentences.append(EngineClient(engines[0], request.rate).notice(what))
     return sentences
@@ -184,9 +184,9 @@ def notices(cursor: Cursor, request: PoolRequest) -> list[str]:
 def ask_engines(
     store: Store, request: PoolRequest, author: str, progress: Progress
 ) -> tuple[PoolRequest, dict[str, int]]:
-    """The request with today's run of an engine in the place of its name, and reason → what a run lacks.
+    """Replace each engine of a request by a run with the engine's current lists.
 
-    An engine is asked for what today's run lacks.
+    The engine is asked for the lists that its run of today lacks.
     """
     names, left_out = [], dict[str, int]()
     for system in request.systems:
@@ -202,7 +202,7 @@ def ask_engines(
 def draw_negatives_outside(
     store: Store, request: PoolRequest, progress: Progress
 ) -> Mapping[str, list[str]] | None:
-    """On a held corpus, random documents for each query, brought; None if the corpus is whole.
+    """Draw random documents for each query on a held corpus, and bring them; None if the corpus is whole.
 
     Raises
     ------
@@ -215,24 +215,26 @@ def draw_negatives_outside(
             if request.ids is None:
                 return None
             raise InputError(
-                "A file of ids would change nothing: no random negatives are drawn from outside the corpus."
+                "A file of ids would change nothing: no random negatives come from outside the corpus."
             )
-        engines, near, queries = _engines(cursor, systems), _ranked(cursor, systems), active_queries(cursor)
+        engines = _engines(cursor, systems)
+        near = _ranked_documents(cursor, systems)
+        queries = active_queries(cursor)
         if not engines:
             raise RefusedError(
                 "Random negatives cannot be drawn: the corpus has only documents that engines ranked, and "
-                "none of the systems is an engine's run. Name one, or draw none.",
-                command="`--random-negatives 0` draws none.",
+                "none of the systems is an engine's run. Name an engine, or draw no random negatives.",
+                command="`--random-negatives 0` draws no random negatives.",
             )
-        asked = _draws(cursor, engines[0], number, seed)
+        asked = _stored_draws(cursor, engines[0], number, seed)
     client = EngineClient(engines[0], request.rate)
     if request.ids is None:
         lists = ask_missing(
-            store, client, asked, lambda question: _drawn(client, question, number, seed), progress
+            store, client, asked, lambda question: _ask_for_order(client, question, number, seed), progress
         )
         drawn = {query_list.query_id: query_list.document_ids for query_list in lists}
     else:
-        order = RandomOrder(sorted(_lines(Path(request.ids))), seed)
+        order = RandomOrder(sorted(_read_ids(Path(request.ids))), seed)
         drawn = {
             query.query_id: order.draw(number, query.query_id, near[query.query_id]) for query in queries
         }
@@ -254,8 +256,8 @@ def _engines(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
     return [find_engine(cursor, name) for name in engines_of_runs(cursor, _runs(systems))]
 
 
-def _ranked(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
-    """Query id → the documents on the lists of the runs."""
+def _ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
+    """Collect for each query id the documents on the lists of the runs."""
     near = defaultdict[str, set[str]](set)
     for name in _runs(systems):
         for entry in run_entries(cursor, find_run(cursor, name)):
@@ -263,23 +265,23 @@ def _ranked(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
     return near
 
 
-def _draws(cursor: Cursor, engine: Engine, number: int, seed: int) -> AskedLists:
-    """An engine's random order for each query; what was drawn is stored, so it is the same the next time."""
+def _stored_draws(cursor: Cursor, engine: Engine, number: int, seed: int) -> AskedLists:
+    """Read the engine's stored random order for each query, and the queries without a stored order."""
     template = engine.template.template_hash
     request_id = digest("engine draw", engine.name, template, number + REACH, seed)
     return read_asked(cursor, request_id, active_queries(cursor))
 
 
-def _drawn(client: EngineClient, query: Query, number: int, seed: int) -> EngineList:
+def _ask_for_order(client: EngineClient, query: Query, number: int, seed: int) -> EngineList:
     order = int(digest("random order", seed, query.query_id)[:7], 16)
     return client.random_list(order, number + REACH)
 
 
-def _lines(path: Path) -> set[str]:
+def _read_ids(path: Path) -> set[str]:
     try:
         ids = set(filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}; expected an id a line", path=path) from None
+        raise InputError(f"cannot be read: {error}; expected one id on each line", path=path) from None
     if not ids:
-        raise InputError("has no id; expected one a line", path=path)
+        raise InputError("has no id; expected one id on each line", path=path)
     return ids

@@ -1,4 +1,4 @@
-"""What a pool is asked for."""
+"""The request for a pool: its systems, depth, random negatives and budget."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ SYSTEMS = ("bm25", "dense", "hybrid")
 
 @dataclass(frozen=True)
 class PoolRequest:
-    """Documents of systems for each query.
+    """A request for a pool.
 
     Attributes
     ----------
-    systems: names out of `SYSTEMS`, `run:NAME` for imported runs, `engine:NAME` for engines, whose lists of
-        today are stored as a run.
-    model: what dense and hybrid embed with; see `retrieval.embedding_model.find_model`.
-    budget: at most so many pairs that systems propose, evenly over the queries (`pooling.budget`). Random
-        negatives come on top.
-    stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.
-    ids: a file with all ids of the engine, which random negatives are drawn from on a held corpus.
+    systems: names out of `SYSTEMS`, `run:NAME` for imported runs, and `engine:NAME` for engines, whose
+        current lists are stored as a run.
+    model: embedding model of dense and hybrid; see `retrieval.embedding_model.find_model`.
+    budget: largest number of pairs from systems, spread evenly over the queries (`pooling.budget`). Random
+        negatives are not counted.
+    stemmer: stemmer of the project's BM25 from now on: a language or 'none'; None changes nothing.
+    ids: path of a file with all ids of the engine, from which random negatives are drawn on a held corpus.
     """
 
     systems: Sequence[str] = option(
         SYSTEMS,
         "Systems",
-        "Systems that propose documents, such as bm25 and run:NAME. Others are dense and "
-        "hybrid. run:NAME is an imported run, engine:NAME an engine.",
+        "Systems that propose documents: bm25, dense, hybrid, run:NAME for an imported run, and engine:NAME "
+        "for an engine.",
         commas=True,
     )
-    depth: int = option(10, "Depth", "Documents from the top of each system.", least=1)
+    depth: int = option(10, "Depth", "Number of documents from the top of each system's list.", least=1)
     random_negatives: int = option(
         5,
         "Random negatives for each query",
-        "Random documents for each query. They come from outside every system's first 1,000.",
+        "Number of random documents for each query, from outside every system's first 1,000.",
         least=0,
     )
     seed: Seed = 0
     budget: int | None = option(
         None,
         "Budget in pairs",
-        "Maximum number of pairs from the systems. It is spread evenly over the queries.",
+        "Maximum number of pairs from the systems, spread evenly over the queries.",
         unset="no limit",
         least=1,
     )
@@ -60,15 +60,15 @@ class PoolRequest:
     stemmer: str | None = option(
         None,
         "Stemmer of bm25 in this project from now on",
-        "Stemmer of bm25 in this project from now on. A language of Snowball, such as english "
-        "or german, or none.",
+        "Stemmer of bm25 in this project from now on: a language of Snowball, such as english or german, or "
+        "none.",
         unset="as before; at first none",
         metavar="LANGUAGE",
     )
     rate: float = option(
         RATE,
         "Requests a second to an engine",
-        "Requests a second to the engine, at most.",
+        "Maximum number of requests a second to the engine.",
         least=0.01,
         needs=Needs(
             "no engine and no run is among the systems",

@@ -1,4 +1,4 @@
-"""Stored pools: a pool is appended with its candidates, and its report says what is in it and what is not."""
+"""Stored pools: a pool is appended with its candidates, and its report counts candidates and gaps."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from curation.pooling.systems import CandidateSource, SystemReport
 from curation.store import Cursor, Store, append, record_event, utc_now
 
 MAX_TEXT_SHOWN = 60
-"""Characters of a query that is named in a sentence."""
-# A pool of random negatives alone has no rank at all: the types cannot be read off the values.
+"""Characters of a query's text in a sentence."""
+# Random negatives have no rank, so the types cannot be inferred from the values.
 _SOURCES = pa.schema(
     {
         "pool_id": pa.string(),
@@ -36,18 +36,18 @@ _SOURCES = pa.schema(
 
 @dataclass(frozen=True)
 class PoolReport:
-    """A pool, whether it was built now or before.
+    """The report of a pool, built now or before.
 
     Attributes
     ----------
-    queries: how many were searched for, those without any hit among them.
-    candidates: (query, document) pairs of this pool, the random ones among them.
-    random_negatives: pairs that were drawn at random.
-    added: pairs that were no candidates before this call.
-    built_before: this very pool was stored already; nothing was added.
-    left_out: reason, written to be read after its number → number.
-    rank_bm25: how many lists of BM25 were compared with rank-bm25, and in how many documents of the corpus.
-    texts: of the queries for which a system found nothing, as far as their ids are kept.
+    queries: number of queries, including queries without any hit.
+    candidates: number of (query, document) pairs, including random pairs.
+    random_negatives: number of random pairs.
+    added: number of pairs that became candidates with this call.
+    built_before: the same pool was stored already, and nothing was added.
+    left_out: reason → number; a sentence has the number first.
+    rank_bm25: number of lists of BM25 that were compared with rank-bm25, and of the documents compared.
+    texts: query id → text, for queries named in the report because a system found nothing for them.
     """
 
     pool_id: str
@@ -64,18 +64,20 @@ class PoolReport:
 
     @property
     def sentences(self) -> list[str]:
-        """The pool's size, and what was left out of it, each with the reason."""
+        """Count the pool's candidates, and the missing results by reason."""
         new = f"{self.added:,} are new to the project."
         return [
             f"The pool has {pluralize(self.candidates, 'candidate')} for "
             f"{pluralize(self.queries, 'query', 'queries')}, "
             f"{self.random_negatives:,} of them random negatives.",
-            "It was built before from the same inputs; nothing was added." if self.built_before else new,
-            *self._compared(),
+            "The pool was built before from the same inputs; nothing was added."
+            if self.built_before
+            else new,
+            *self._comparison_with_rank_bm25(),
             *self.gaps,
         ]
 
-    def _compared(self) -> Iterator[str]:
+    def _comparison_with_rank_bm25(self) -> Iterator[str]:
         if not self.rank_bm25.get("queries"):
             return
         queries, documents, corpus = (self.rank_bm25[name] for name in ("queries", "documents", "corpus"))
@@ -87,23 +89,23 @@ class PoolReport:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What each system proposed."""
+        """Show the numbers of candidates by system."""
         rows = tuple((system.system, system.candidates, system.alone) for system in self.systems)
         return (Table(f"Pool {self.pool_id[:8]}", ("System", "Candidates", "Alone"), rows),)
 
     @property
     def gaps(self) -> list[str]:
-        """What was found for no query, and what was left out, each with the reason."""
+        """Count the queries without results, and the missing results, by reason."""
         nothing = [
             f"{system.system} found nothing for {pluralize(count, 'query', 'queries')}"
-            f"{self._named(system.no_hit_ids.get(why, ()), count)}: {why}."
+            f"{self._query_texts(system.no_hit_ids.get(why, ()), count)}: {why}."
             for system in self.systems
             for why, count in system.no_hit.items()
         ]
         return [*nothing, *(f"{count:,} {why}." for why, count in self.left_out.items())]
 
-    def _named(self, query_ids: Sequence[str], count: int) -> str:
-        """The first of so many queries, each cut to a length that a line has room for."""
+    def _query_texts(self, query_ids: Sequence[str], count: int) -> str:
+        """Write the shortened texts of the first queries in parentheses, or ''."""
         texts = [
             shorten(self.texts[query_id], MAX_TEXT_SHOWN, placeholder="…")
             for query_id in query_ids
@@ -114,25 +116,21 @@ class PoolReport:
 
 
 def last_pool(store: Store) -> PoolReport | None:
-    """The pool that was built last, as it was reported; None before the first. `added` is not kept: 0."""
+    """Read the report of the last pool; None if there is no pool. `added` is not stored, and is 0."""
     with store.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT pool_id, snapshot_id, report FROM pools ORDER BY rowid DESC LIMIT 1"
-        ).fetchall()
-        if not rows:
-            return None
-        pool_id, snapshot_id, report = rows[0]
-        return _report(cursor, pool_id, snapshot_id, json.loads(report), 0, built_before=True)
+        rows = cursor.execute("SELECT pool_id FROM pools ORDER BY rowid DESC LIMIT 1").fetchall()
+        return built_before(cursor, rows[0][0]) if rows else None
 
 
 def built_before(cursor: Cursor, pool_id: str) -> PoolReport | None:
+    """Read the report of a pool, or None if the project does not have the pool."""
     rows = cursor.execute("SELECT snapshot_id, report FROM pools WHERE pool_id = ?", [pool_id]).fetchall()
     if not rows:
         return None
-    return _report(cursor, pool_id, rows[0][0], json.loads(rows[0][1]), 0, built_before=True)
+    return _make_report(cursor, pool_id, rows[0][0], json.loads(rows[0][1]), 0, built_before=True)
 
 
-def _report(
+def _make_report(
     cursor: Cursor, pool_id: str, snapshot_id: str, report: Mapping[str, Any], added: int, built_before: bool
 ) -> PoolReport:
     systems = [SystemReport(**system) for system in report["systems"]]
@@ -163,19 +161,19 @@ def keep_pool(
     pool_id, snapshot_id, parameters, report = row
     columns = {name: [getattr(proposal, name) for proposal in proposals] for name in CandidateSource._fields}
     sources = pa.table({"pool_id": [pool_id] * len(proposals), **columns}, schema=_SOURCES)
-    texts = [pool_id, snapshot_id, canonical_json(parameters), canonical_json(report)]
+    stored = [pool_id, snapshot_id, canonical_json(parameters), canonical_json(report)]
     with store.transaction(appends=True) as cursor:
         before = built_before(cursor, pool_id)
         if before is not None:
             return before
-        added = _append(cursor, texts, sources, outside)
+        added = _append_pool(cursor, stored, sources, outside)
         detail = {"pool": pool_id, **parameters, "candidates added": added}
         record_event(cursor, "pool", detail, author)
-        return _report(cursor, pool_id, snapshot_id, report, added, built_before=False)
+        return _make_report(cursor, pool_id, snapshot_id, report, added, built_before=False)
 
 
-def _append(cursor: Cursor, row: Sequence[str], sources: pa.Table, outside: Collection[Pair]) -> int:
-    """Append the pool and its candidates' sources, and those new candidates that people judge: how many."""
+def _append_pool(cursor: Cursor, row: Sequence[str], sources: pa.Table, outside: Collection[Pair]) -> int:
+    """Append a pool and the sources of its candidates, and count the candidates that are new."""
     left = [[pair[side] for pair in outside] for side in (0, 1)]
     cursor.execute("INSERT INTO pools VALUES (?, ?, ?, ?, ?)", [*row, utc_now()])
     append(cursor, "candidate_sources", dict(zip(sources.column_names, sources.columns, strict=True)))

@@ -1,7 +1,7 @@
-"""The systems that propose documents, searched once each, and the candidates that they propose.
+"""The systems of a pool: their search, their candidates, and a report on each system.
 
-Each candidate has every system, rank and score behind it. A text that is a candidate under another id is
-proposed under that id, and not judged twice.
+Each candidate keeps every system that proposed it, with rank and score. If the same text is a candidate under
+another document id, the systems' proposals get that id, so that the text is not judged twice.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from curation.store.documents import Corpus, StoredDocuments, count_documents, r
 
 ENGINE_PREFIX = "engine:"
 MAX_IDS_KEPT = 3
-"""So many queries for which a system found nothing are kept for each reason."""
+"""Query ids that a report keeps for each reason why a system found nothing."""
 MAX_DOCUMENTS = {"bm25": 20_000_000, "dense": 1_000_000, "hybrid": 1_000_000}
-"""Documents that a system searches on one machine; see docs/scale.md."""
+"""Largest corpus that a system searches on one machine; see docs/scale.md."""
 _PARTS = ("bm25", "dense")
 SystemLists = Mapping[str, Sequence[Sequence[Hit]]]
-"""System → its list of hits for each query, in the order of the queries."""
+"""System → a list of hits for each query, in the order of the queries."""
 TOP = 10
-"""How far down a system's list judgments are counted: nDCG@10 and the like look no further."""
+"""Rank down to which a system's judged results are counted, as in nDCG@10."""
 AUDIT = "audit:"
-"""Audited pairs are candidates of the system 'audit:' and their stratum (`negatives.audit`)."""
+"""Prefix of the system name of audited pairs; the stratum follows (`negatives.audit`)."""
 
 
 def known_systems(names: Sequence[str], engines: bool = False) -> list[str]:
-    """The names, each once: those in `SYSTEMS` first, in that order, then imported runs (`run:NAME`) by name.
+    """Order system names without repetitions: names in `SYSTEMS` first, then runs (`run:NAME`) by name.
 
-    engines: takes engines (`engine:NAME`), too.
+    engines: allow engines (`engine:NAME`) too.
 
     Raises
     ------
-    InputError: none is named, or some are not known.
+    InputError: no system is named, or a system is unknown.
     """
     prefixes = (ENGINE_PREFIX, RUN_PREFIX) if engines else (RUN_PREFIX,)
     runs = sorted({name for name in names if name.startswith(prefixes)})
@@ -62,7 +62,7 @@ def known_systems(names: Sequence[str], engines: bool = False) -> list[str]:
 
 
 def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
-    """Refuse systems that search the corpus where it is held, or too large for one machine."""
+    """Refuse systems that cannot search the corpus, because it is held elsewhere or too large."""
     searching = [name for name in names if name in SYSTEMS]
     if searching:
         refuse_held(cursor, ", ".join(searching))
@@ -70,22 +70,21 @@ def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
     if beyond := [name for name in searching if documents > MAX_DOCUMENTS[name]]:
         raise RefusedError(
             f"The corpus has {pluralize(documents, 'document')}. One machine searches up to "
-            f"{MAX_DOCUMENTS[beyond[0]]:,} with {beyond[0]}; beyond that the search engine that holds them "
-            "does.",
-            command="`--systems engine:NAME` asks it (docs/engines.md); docs/scale.md has figures.",
+            f"{MAX_DOCUMENTS[beyond[0]]:,} with {beyond[0]}. Let a search engine search a larger corpus.",
+            command="`--systems engine:NAME` asks an engine (docs/engines.md); docs/scale.md has figures.",
         )
 
 
 class Systems:
-    """The named systems over one corpus. bm25 and dense are also there when only hybrid is asked for.
+    """The named systems over one corpus; hybrid also builds bm25 and dense.
 
     Parameters
     ----------
-    vectors: the project that keeps embeddings and passages, where it is not `store`.
+    vectors: the project that keeps embeddings and passages; None is `store`.
 
     Attributes
     ----------
-    outside: places of imported runs that name documents which the corpus does not have.
+    outside: number of imported runs' entries whose documents are not in the corpus.
     """
 
     def __init__(
@@ -105,11 +104,11 @@ class Systems:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """System → all that its results depend on."""
+        """System → all parameters that decide its results."""
         return {name: dict(self.retriever(name).settings) for name in self._names}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> SystemLists:
-        """What each named system finds to `depth`; hybrid fuses what the others found already."""
+        """Search with each named system down to `depth`; hybrid fuses the lists of bm25 and dense."""
         hits = {name: part.search(queries, depth, progress) for name, part in self._parts.items()}
         if "hybrid" in self._names:
             hits["hybrid"] = self._hybrid.fuse_found(list(hits.values()), depth)
@@ -128,13 +127,13 @@ class Systems:
         return compare_with_rank_bm25(self._store, self._corpus, queries, self._bm25, seed, progress)
 
     def retriever(self, name: str) -> Retriever:
-        """The named system by itself."""
+        """Get a system by name."""
         if name in self._runs:
             return self._runs[name]
         return self._hybrid if name == "hybrid" else self._parts[name]
 
     def why_empty(self, name: str, queries: Sequence[Query], filled: Sequence[int]) -> dict[str, list[str]]:
-        """Reason → ids of the queries for which the named system found nothing."""
+        """List the ids of queries for which a system found nothing, by reason."""
         system, empty = self.retriever(name), defaultdict[str, list[str]](list)
         for query, count in zip(queries, filled, strict=True):
             if not count:
@@ -154,11 +153,11 @@ def _imported(store: Store, names: Iterable[str], document_ids: set[str]) -> dic
 
 
 class CandidateSource(NamedTuple):
-    """One row of candidate_sources, without its pool. Chance gives neither rank nor score.
+    """A row of the table candidate_sources, without its pool; random pairs have neither rank nor score.
 
     Attributes
     ----------
-    passage_start, passage_end: the part of a longer document that matched, as in `retrieval.retriever.Hit`.
+    passage_start, passage_end: matching part of a long document, as in `retrieval.retriever.Hit`.
     """
 
     query_id: str
@@ -171,16 +170,16 @@ class CandidateSource(NamedTuple):
 
 
 class SystemReport(NamedTuple):
-    """What one system brought to a pool.
+    """The report of one system in a pool.
 
     Attributes
     ----------
-    candidates: pairs that it proposed.
-    alone: of these, the pairs that no other system proposed.
-    top: places that it filled within the first `TOP` and the depth, pooled or over the budget.
-    unfilled: places within the depth that stayed empty, because it found no more.
-    no_hit: reason → number of queries for which it found nothing.
-    no_hit_ids: reason → ids of the first of these; pools of older goldgrades have none.
+    candidates: number of pairs that the system proposed.
+    alone: number of pairs that no other system proposed.
+    top: number of results within the first `TOP` and the depth, including pairs over the budget.
+    unfilled: number of missing results within the depth, because the system found no more documents.
+    no_hit: reason → number of queries for which the system found nothing.
+    no_hit_ids: reason → ids of the first of these queries; older pools have no ids.
     """
 
     system: str
@@ -195,9 +194,11 @@ class SystemReport(NamedTuple):
 def unite(
     lists: SystemLists, queries: Sequence[Query], depth: int, stand_ins: StandIns
 ) -> tuple[list[CandidateSource], int]:
-    """Each system's first `depth` hits, query by query: a pair once for a system, at its best rank.
+    """Collect the first `depth` hits of each system, with each pair once for a system, at its best rank.
 
-    Returned are the proposals, and how many pairs were pooled under the id of an identical document.
+    Returns
+    -------
+    The proposals, and the number of pairs that got the id of an identical document.
     """
     proposals: list[CandidateSource] = []
     merged = set()
@@ -224,13 +225,14 @@ def system_reports(
     proposals: Iterable[CandidateSource],
     places: int,
 ) -> list[SystemReport]:
-    """One report a system; `places` is how many documents each could have proposed for a query.
+    """Make the report of each system.
 
     Parameters
     ----------
-    filled: system → how many documents it found, for each query.
+    filled: system → number of documents that it found for each query.
     empty: system → reason → ids of the queries for which it found nothing.
-    proposals: grouped by query.
+    proposals: proposals grouped by query.
+    places: largest number of documents that a system could propose for a query.
     """
     top = min(places, TOP)
     candidates, alone = Counter[str](), Counter[str]()

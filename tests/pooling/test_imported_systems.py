@@ -79,7 +79,7 @@ def test_documents_that_left_the_corpus_are_counted_and_the_places_below_move_up
     )
     report = build_pool(project, PoolRequest(["run:shop"], depth=2, random_negatives=0, seed=1))
     assert sources(project, report.pool_id) == {("q1", "run:shop"): [("d1", 1)]}
-    assert report.left_out["places of imported runs name documents that the corpus does not have"] == 1
+    assert report.left_out["results of imported runs name documents that the corpus does not have"] == 1
 
 
 def test_a_pool_with_another_run_is_another_pool(project: Store, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_what_is_over_the_budget_is_counted(project: Store, tmp_path: Path) -> N
         project, PoolRequest(["run:a", "run:b"], depth=4, random_negatives=1, seed=1, budget=6)
     )
     assert report.candidates == 6 + 3
-    assert report.left_out["candidates are over the budget: in their queries, others stand higher"] == 3
+    assert report.left_out["candidates are over the budget: other candidates of their queries rank higher"] == 3
     assert report.systems[0].top == 8  # places, pooled or not
 
 
