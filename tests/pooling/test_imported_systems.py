@@ -105,7 +105,9 @@ def test_what_is_over_the_budget_is_counted(project: Store, tmp_path: Path) -> N
         project, PoolRequest(["run:a", "run:b"], depth=4, random_negatives=1, seed=1, budget=6)
     )
     assert report.candidates == 6 + 3
-    assert report.left_out["candidates are over the budget: other candidates of their queries rank higher"] == 3
+    assert (
+        report.left_out["candidates are over the budget: other candidates of their queries rank higher"] == 3
+    )
     assert report.systems[0].top == 8  # places, pooled or not
 
 
