@@ -1,7 +1,6 @@
-"""Stored tags of queries: people set them one by one or from a file, and a list shows who set each.
+"""Tags that people set: for named queries, from a file, or for a query that they write; and the list of tags.
 
-A query that a person writes is stored with the tags that they give it. Which tags there are and how they are
-stored is in `ingest.importers.query_tags`.
+`ingest.importers.query_tags` has the known tags and stores statements of tags.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ TAG_FIELDS = ("tag", "tags")
 
 
 class TaggedQuery(NamedTuple):
-    """A query in force with its tags.
+    """A current query with its tags.
 
-    stratum: of the current sample; None for a query that it did not draw.
-    of_earlier_sample: an earlier sample drew it, and the current one did not.
-    tags: tag → whether a person set it, in the order of `known_tags`.
+    stratum: stratum of the query in the current sample; None for a query that the sample did not draw.
+    of_earlier_sample: an earlier sample drew the query, and the current sample did not.
+    tags: tag → whether a person set the tag, in the order of `known_tags`.
     """
 
     query_id: str
@@ -59,20 +58,20 @@ def set_tags(
     author: str = COMMAND_LINE,
     actor: str = COMMAND_LINE,
 ) -> TagsSet:
-    """Set or remove tags of one query or several, named by id or text; this overrides the rules.
+    """Set or remove tags of queries that are named by id or text; a person's tag overrides the rules.
 
-    All or nothing is written; a query that is named twice counts once.
+    All tags are written, or none. A query that is named twice counts once.
 
     Parameters
     ----------
-    author: who set the tags; need not be known to the project.
-    actor: who writes it down: a lead or the command line.
+    author: name of the person who set the tags, whom the project need not know.
+    actor: name for the audit trail: a lead or the command line.
 
     Raises
     ------
-    InputError: there is no such tag, one is added and removed at once, no tag or no query is named, or
-        several queries have one text.
-    NotFoundError: queries that nothing has the id or text of, all of them.
+    InputError: a tag is unknown, a tag is added and removed at once, no tag or no query is named, or several
+        queries have the same text.
+    NotFoundError: no query has a name as its id or text; the error lists all such names.
     RefusedError: the actor is no lead.
     """
     both = sorted(set(add) & set(remove))
@@ -90,11 +89,11 @@ def set_tags(
 
 
 def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
-    """The queries in force by id, each with its tags; with `tag`, those that have it.
+    """Read the current queries with their tags, ordered by id; with `tag`, only the queries with the tag.
 
     Raises
     ------
-    InputError: there is no such tag.
+    InputError: the tag is unknown.
     """
     with store.reading() as cursor:
         known = known_tags(cursor)
@@ -124,7 +123,7 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
 
 
 def tagged_table(queries: Sequence[TaggedQuery]) -> Table:
-    """The queries with their tags; those that people set have a star."""
+    """Show the queries with their tags; a star marks tags that people set."""
     rows = tuple(
         (
             *(query.query_id, query.text, query.stratum),
@@ -137,29 +136,18 @@ def tagged_table(queries: Sequence[TaggedQuery]) -> Table:
 
 
 def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
-    """The ids of these queries, each once; refuses all at once what cannot be found."""
+    """Find the ids of named queries, and refuse all unknown names at once."""
     if not names:
         raise InputError("No query was named. Give the id or text of at least one.")
     known = KnownQueries.read(cursor)
-    query_ids: dict[str, None] = {}
-    unclear, missing = [], []
-    for name in dict.fromkeys(names):
-        try:
-            query = known.find(name)
-        except InputError as error:
-            unclear += error.problems
-            continue
-        if query is None:
-            missing.append(name)
-        else:
-            query_ids[query.query_id] = None
-    differing = ", ".join(f"{name!r}{like_known(name, known.alike)}" for name in missing)
-    absent = f"No query has the id or text {differing}."
-    if unclear:
-        raise InputError([*unclear, *([absent] if missing else [])])
-    if missing:
-        raise NotFoundError(absent, command="`goldgrade tags` shows those in force.")
-    return list(query_ids)
+    query_ids, problems, unknown = known.find_each(names)
+    listed = ", ".join(f"{name!r}{like_known(name, known.alike)}" for name in unknown)
+    absent = [f"No query has the id or text {listed}."] if unknown else []
+    if problems:
+        raise InputError([*problems, *absent])
+    if absent:
+        raise NotFoundError(*absent, command="`goldgrade tags` shows the current queries.")
+    return query_ids
 
 
 def write_query(
@@ -171,7 +159,7 @@ def write_query(
     author: str = COMMAND_LINE,
     actor: str = COMMAND_LINE,
 ) -> Query:
-    """Add a query that somebody wrote, with the tags that they give it.
+    """Add a query that a person wrote, with tags.
 
     Parameters
     ----------
@@ -179,17 +167,16 @@ def write_query(
 
     Raises
     ------
-    InputError: there is no such tag; or see `ingest.importers.queries.add_query`.
-    RefusedError: the project holds the text, or the id, already; or the actor is no lead.
+    InputError: a tag is unknown; or see `ingest.importers.queries.add_query`.
+    RefusedError: the project has the text or the id already; or the actor is no lead.
     """
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         check_tags(cursor, tags)
         query = add_query(cursor, text, query_id, information_need)
         record_event(cursor, "query add", {"query": query.query_id}, author)
-        write_persons_tags(
-            cursor, [TagStatement(query.query_id, tag, True) for tag in dict.fromkeys(tags)], author
-        )
+        statements = [TagStatement(query.query_id, tag, True) for tag in dict.fromkeys(tags)]
+        write_persons_tags(cursor, statements, author)
     return query
 
 
@@ -203,13 +190,13 @@ def import_tags(
 ) -> TagsSet:
     """Set or remove tags of many queries from a file with a query and its tags on each line.
 
-    A query is named by id or text; a cell holds one tag or several, parted by commas, white space or bars,
-    each with a minus sign before it where the query does not have it.
+    A query is named by id or text. A cell has one or more tags, separated by commas, white space or bars; a
+    minus sign before a tag removes the tag from the query.
 
     Raises
     ------
-    InputError: the file cannot be read or lacks a column, names unknown queries or tags, or says yes and no
-        of the same; all problems at once, and nothing is written.
+    InputError: the file cannot be read or lacks a column, names unknown queries or tags, or contradicts
+        itself; the error lists all problems, and nothing is written.
     """
     records = Records(path, layout)
     of_query = records.need("--map query", query_field, QUERY_FIELDS, "the queries", ids=True)
@@ -249,7 +236,7 @@ def _query_of(
         records.problems.add(
             line,
             f"no query has the id or text {name!r}{like}" if name else "no query is named",
-            "`goldgrade tags` shows the queries in force.",
+            "`goldgrade tags` shows the current queries.",
         )
         return None
     return query.query_id

@@ -1,13 +1,12 @@
-"""Tags by rule: one small rule for each tag that a query's text shows, run on queries in force or on any
-texts.
+"""Tags by rule: a rule for each tag that a query's text shows, for the current queries or for any texts.
 
-    question       begins like one, or ends in a question mark
-    temporal       names a year, a date or a time, or what is latest, current or to come
+    question       begins as a question does, or ends in a question mark
+    temporal       names a year, date or time, or asks for the latest, current or coming things
     multi-intent   has two sentences, compares (`vs`), or begins with two kinds joined by "and"
-    short, long    1 or 2 words; 6 and more (words as white space parts them, like strata by length)
+    short, long    has at most 2 words; has at least 6 words (separated by white space, as in lengths)
 
-Texts are normalised ones (`curation.core.characters.normalise_query`). What each tag means to a person, and
-how often the rules agree, is in docs/tags.md.
+The texts are normalised. docs/tags.md explains the meaning of each tag, and how often the rules agree with
+people.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
 
 PEOPLE_SET = f"Rules find {', '.join(RULE_TAGS)}. People set {', '.join(BY_PEOPLE)}, and tags of your own."
 RULES_VERSION = "rules 1"
-"""Who is the author of a rule's word: another wording of the rules gets another number."""
+"""Author of tags by rule; changed rules get a new number."""
 SHORT = 2
 LONG = 6
-"""Words up to which a query is short, and from which it is long."""
+"""Largest number of words of a short query, and smallest number of words of a long query."""
 _TIME = re.compile(
     r"\b(19\d\d|20[0-3]\d|\d{1,2}/\d{1,2}/\d{2,4}|class of \d\d)\b"
     r"|\b(january|february|april|june|july|august|september|october|november|december)\b"
@@ -59,14 +58,14 @@ _TWO_KINDS = re.compile(r"^(\w+ )?\w+[^\Ws]s (and|&) (\w+ )?\w+[^\Ws]s\b")
 
 @dataclass(frozen=True)
 class TagsFound:
-    """What the rules said of the queries in force.
+    """The tags of the current queries after the rules have run.
 
     Attributes
     ----------
-    queries: how many there are.
-    tags: tag → how many have it now, by rule or person.
-    changed: queries' tags that were added, removed or recorded for the first time.
-    by_person: tags of the rules that a person set or removed; the person's statement overrides the rule.
+    queries: number of current queries.
+    tags: tag → number of queries with the tag, by rule or person.
+    changed: number of tags that were added, removed or recorded for the first time.
+    by_person: number of tags with a rule for which a person's statement overrides the rule.
     """
 
     queries: int
@@ -76,10 +75,10 @@ class TagsFound:
 
     @property
     def sentences(self) -> list[str]:
-        """How many queries have which tag, and which tags rules do not look for."""
+        """Count the queries with each tag, and name the tags that only people set."""
         counts = ", ".join(f"{tag} {count:,}" for tag, count in self.tags.items() if count)
         queries = pluralize(self.queries, "query", "queries")
-        persons = f"For {pluralize(self.by_person, 'tag')} a person's statement overrides the rule."
+        persons = f"A person's statement overrides the rule for {pluralize(self.by_person, 'tag')}."
         return [
             f"Tags of {queries}: {counts or 'none'}.",
             f"{pluralize(self.changed, 'tag')} changed.",
@@ -89,19 +88,19 @@ class TagsFound:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Queries by tag."""
+        """Count the queries by tag."""
         rows = tuple((tag, count) for tag, count in self.tags.items() if tag in RULE_TAGS or count)
         return (Table(f"Tags of {pluralize(self.queries, 'query', 'queries')}", ("tag", "queries"), rows),)
 
 
 def tag_texts(store: Store, tag: str, texts: Sequence[str]) -> Mask:
-    """Which of these normalised texts have a tag, shape (texts,): by rule, or because a person set it.
+    """Find the normalised texts with a tag, by its rule or by a person's statement; shape (texts,).
 
-    A tag without a rule is on the texts of known queries alone, where people set it.
+    A tag without a rule is only on the texts of queries for which people set the tag.
 
     Raises
     ------
-    InputError: there is no such tag.
+    InputError: the tag is unknown.
     """
     with store.reading() as cursor:
         check_tags(cursor, [tag])
@@ -114,15 +113,15 @@ def tag_texts(store: Store, tag: str, texts: Sequence[str]) -> Mask:
 
 
 def find_tags(store: Store, author: str = COMMAND_LINE) -> TagsFound:
-    """Run all rules on the queries in force and store what they find; known tags are not repeated.
+    """Apply all rules to the current queries, and store the tags that have changed.
 
     Parameters
     ----------
-    author: who had them looked for, for the audit trail: a lead or the command line.
+    author: name for the audit trail: a lead or the command line.
 
     Raises
     ------
-    RefusedError: there are no queries, or they changed meanwhile; or the author is no lead.
+    RefusedError: there are no queries, queries changed meanwhile, or the author is no lead.
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
@@ -135,20 +134,20 @@ def find_tags(store: Store, author: str = COMMAND_LINE) -> TagsFound:
     ]
     with store.transaction(appends=True) as cursor:
         if active_queries(cursor) != queries:
-            raise RefusedError("Queries changed while the tags were looked for. Look for them again.")
-        in_force = tags_in_force(cursor, by_person=False)
-        new = [word for word in statements if is_new(word, in_force, by_person=False)]
+            raise RefusedError("Queries changed while the tags were looked for. Look for tags again.")
+        known = tags_in_force(cursor, by_person=False)
+        new = [statement for statement in statements if is_new(statement, known, by_person=False)]
         append_statements(cursor, new, by_person=False, author=RULES_VERSION)
         if new:
             record_event(cursor, "tags find", {"queries": len(queries), "changed": len(new)}, author)
         people = tags_in_force(cursor, by_person=True)
-        counts = _counts(cursor, {query.query_id for query in queries})
-    by_person = sum((word.query_id, word.tag) in people for word in statements)
+        counts = _count_tags(cursor, {query.query_id for query in queries})
+    by_person = sum((statement.query_id, statement.tag) in people for statement in statements)
     return TagsFound(len(queries), counts, len(new), by_person)
 
 
 def queries_to_tag(cursor: Cursor) -> list[Query]:
-    """The queries in force.
+    """Read the current queries.
 
     Raises
     ------
@@ -167,8 +166,8 @@ def _by_rule(tag: str, texts: Sequence[str]) -> Mask:
     return np.fromiter(map(RULES[tag], texts), bool, len(texts))
 
 
-def _counts(cursor: Cursor, query_ids: Collection[str]) -> dict[str, int]:
-    """How many of these queries have each tag, those that none has included."""
+def _count_tags(cursor: Cursor, query_ids: Collection[str]) -> dict[str, int]:
+    """Count the queries with each tag; known tags without a query have 0."""
     counts = dict.fromkeys(known_tags(cursor), 0)
     for query_id, tag in cursor.execute("SELECT query_id, tag FROM current_query_tags").fetchall():
         if query_id in query_ids:
@@ -176,23 +175,8 @@ def _counts(cursor: Cursor, query_ids: Collection[str]) -> dict[str, int]:
     return counts
 
 
-def is_temporal(text: str) -> bool:
-    """Whether a query names a time, or asks for the latest."""
-    return _TIME.search(text) is not None
-
-
-def is_short(text: str) -> bool:
-    """Whether a query has one or two words."""
-    return len(text.split()) <= SHORT
-
-
-def is_long(text: str) -> bool:
-    """Whether a query has six words or more."""
-    return len(text.split()) >= LONG
-
-
-def is_multi_intent(text: str) -> bool:
-    """Whether a query asks for two things or more."""
+def _is_multi_intent(text: str) -> bool:
+    """Tell whether a query asks for two or more things."""
     if _COMPARED.search(text) or _TWO_KINDS.search(text):
         return True
     sentences = [content_words(sentence) for sentence in _SENTENCE_END.split(text)]
@@ -201,9 +185,9 @@ def is_multi_intent(text: str) -> bool:
 
 RULES: dict[str, Callable[[str], bool]] = {
     "question": is_question,
-    "temporal": is_temporal,
-    "multi-intent": is_multi_intent,
-    "short": is_short,
-    "long": is_long,
+    "temporal": lambda text: _TIME.search(text) is not None,
+    "multi-intent": _is_multi_intent,
+    "short": lambda text: len(text.split()) <= SHORT,
+    "long": lambda text: len(text.split()) >= LONG,
 }
-"""Tag → its rule."""
+"""Tag → its rule for normalised texts."""

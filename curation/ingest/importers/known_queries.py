@@ -103,6 +103,23 @@ class KnownQueries:
             return self.find(rest.strip(), "id" if kind == "id" else "text")
         return of_id or (of_text[0] if of_text else None)
 
+    def find_each(self, names: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
+        """Find the ids of named queries, the problems of ambiguous names, and the unknown names."""
+        query_ids: dict[str, None] = {}
+        problems: list[str] = []
+        unknown: list[str] = []
+        for name in dict.fromkeys(names):
+            try:
+                query = self.find(name)
+            except InputError as error:
+                problems += error.problems
+                continue
+            if query is None:
+                unknown.append(name)
+            else:
+                query_ids[query.query_id] = None
+        return list(query_ids), problems, unknown
+
 
 class QueryColumn:
     """A column of a file with names of queries. The column's name, or its cells, show whether these are ids

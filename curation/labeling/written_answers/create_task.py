@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.core.digests import canonical_json, digest, seeded
-from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.errors import RefusedError, refuse_problems
 from curation.core.reports.page import Table
 from curation.core.text import left_out_sentences, pluralize
 from curation.ingest.filters import NEED
@@ -252,20 +252,10 @@ def first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str
 
 def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
     """Find the ids of queries that are named by id or text, and refuse all unknown names at once."""
-    query_ids: dict[str, None] = {}
-    problems: list[str] = []
-    for name in names:
-        try:
-            query = known.find(name)
-        except InputError as error:
-            problems += error.problems
-            continue
-        if query is None:
-            problems.append(f"no query has the id or text {name!r}{like_known(name, known.alike)}")
-        else:
-            query_ids[query.query_id] = None
-    refuse_problems(problems)
-    return list(query_ids)
+    query_ids, problems, unknown = known.find_each(names)
+    absent = (f"no query has the id or text {name!r}{like_known(name, known.alike)}" for name in unknown)
+    refuse_problems([*problems, *absent])
+    return query_ids
 
 
 def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Asked) -> _Planned:

@@ -34,4 +34,4 @@ def test_a_rule_takes_the_first_and_leaves_the_second(tag: str, yes: str, no: st
 
 @given(st.text())
 def test_no_query_is_short_and_long_at_once(text: str) -> None:
-    assert not (tag_rules.is_short(text) and tag_rules.is_long(text))
+    assert not (tag_rules.RULES["short"](text) and tag_rules.RULES["long"](text))
