@@ -1,4 +1,4 @@
-"""The operations of this room: queries are tagged by rules, and coverage is measured."""
+"""The operations of this room: tag queries by rules, and measure coverage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OPERATIONS = {
         TagsRequest,
         lambda store, request, progress, author: find_tags(store, author),
         doing="tags are being looked for",
-        kept="No tag was changed: look for them again.",
+        kept="No tag was changed. Look for tags again.",
         check=_check_tags,
         first="reading the queries",
         stage="sample",
@@ -38,7 +38,7 @@ OPERATIONS = {
         CoverageRequest,
         lambda store, request, progress, author: find_coverage(store, request, progress),
         doing="coverage is being measured",
-        kept="The map is as before. Measure again; the embeddings are kept.",
+        kept="The map has not changed. Measure coverage again; the embeddings are kept.",
         check=_check_coverage,
         first="reading the corpus",
     ),

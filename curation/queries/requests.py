@@ -1,4 +1,4 @@
-"""What people ask of this room: a draw, a top-up, tags by rule, and the coverage of the corpus."""
+"""Requests of this room: a draw, a top-up, tags by rule, and a coverage map; and quotas read from text."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ DESIGNS = ("stratified", "pps")
 _NO_SIZE = -1
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s*%", re.ASCII)
 MIN_DOCUMENTS = 5
-"""Documents of a region."""
+"""Fewest documents of a region."""
 
 
 @dataclass(frozen=True)
 class DrawRequest:
-    """A sample of the traffic; see `queries.sampling.designs` and `core.statistics.allocation` for the words.
+    """A request for a sample of the traffic; `queries.sampling.designs` and `core.statistics.allocation`
+    define the words.
 
     Attributes
     ----------
-    strata: the dimensions that are crossed.
-    allocation: None is 'equal', and all that pps can have.
+    strata: dimensions that are crossed.
+    allocation: rule for the shares of the strata; None is 'equal', the only allocation of pps.
     quotas: stratum → exact number, under any allocation.
-    since, until: times, UTC, `until` itself excluded. With either, rows without a known time are left out.
-        These and the other limits narrow the part of the traffic that estimates from the sample speak of.
-    min_count: how often a query must have been asked within the window.
-    exclude_judged: leave out queries that a release holds, or a round shows that is no pilot and no practice.
-    group_spellings: draw near-identical spellings as one query, the most asked of them.
-    exclude_released: leave out queries that any release holds.
+    since, until: time window, UTC, without `until` itself. With a window, rows without a known time are left
+        out. These and the other limits narrow the traffic that estimates from the sample are about.
+    min_count: smallest number of times that a query was asked within the window.
+    exclude_judged: leave out queries of releases, and of rounds other than pilots and practice.
+    group_spellings: draw near-identical spellings as one query, the most asked spelling.
+    exclude_released: leave out queries of releases.
     """
 
     size: int = option(200, "Queries to draw", "Number of distinct queries to draw.", least=1, by=10)
@@ -43,9 +44,8 @@ class DrawRequest:
     strata: Sequence[str] = option(
         ("band",),
         "Kinds of queries",
-        "Strata: the sample has its share of each. The dimensions are crossed. They are band, segment, "
-        "length, cluster, tag:NAME and field:NAME, which is a further field of the log. A cluster is "
-        "a region of the coverage map.",
+        "Strata, by dimensions that are crossed: band, segment, length, cluster, tag:NAME and field:NAME. "
+        "A cluster is a region of the coverage map. field:NAME is a further field of the log.",
         commas=True,
         others=True,
     )
@@ -64,8 +64,8 @@ class DrawRequest:
         Mapping[str, int],
         Option(
             "Quotas: an exact number from a stratum",
-            "STRATUM=N or STRATUM=N%: so many from this stratum. N% is a share of the size. The "
-            "others share the rest. Repeatable.",
+            "STRATUM=N or STRATUM=N%: the number of queries from this stratum. N% is a share of the size. "
+            "The other strata share the rest. Repeatable.",
             flag="--quota",
         ),
     ] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class DrawRequest:
     group_spellings: bool = option(
         True,
         "Treat spellings that differ by one typo as one query",
-        "Treat spellings that differ by one typo as one query. Their traffic is added up.",
+        "Treat spellings that differ by one typo as one query, and add up their traffic.",
     )
     exclude_released: bool = option(
         False, "Leave out queries that any release holds", "Leave out queries that are in any release."
@@ -96,26 +96,26 @@ class DrawRequest:
     model: str = option(
         DEFAULT_MODEL,
         "Embedding model of the coverage map",
-        "Embedding model of the coverage map. A name or a folder.",
+        "Embedding model of the coverage map: a name or a folder.",
         needs=Needs("only strata by cluster use a model", lambda draw: "cluster" in draw["strata"]),
     )
 
 
 @dataclass(frozen=True)
 class TopUpRequest:
-    """More queries for the current sample.
+    """A request for more queries in the current sample.
 
     Attributes
     ----------
-    size: of the whole sample. What the quotas leave of it goes to the strata without one, by the sample's
-        allocation; None draws what the quotas need.
-    quotas: stratum → number that it shall have at least.
+    size: size of the whole sample. Strata without a quota share the rest by the sample's allocation; None
+        draws only what the quotas need.
+    quotas: stratum → smallest number of its queries in the sample.
     """
 
     size: int | None = option(
         None,
         "Queries in the whole sample",
-        "What the quotas leave of it goes to the strata without one.",
+        "Size of the whole sample. Strata without a quota share what the quotas leave.",
         least=1,
     )
     quotas: Mapping[str, int] = field(default_factory=dict)
@@ -123,15 +123,15 @@ class TopUpRequest:
 
 @dataclass(frozen=True)
 class TagsRequest:
-    """Tags by rule for the queries in force; nothing is to be chosen."""
+    """A request for tags by rule; it has no options."""
 
 
 def check_limits(request: DrawRequest) -> None:
-    """Raise an InputError for an empty window or a minimum below 1."""
+    """Refuse an empty time window, or a smallest count below 1."""
     if request.since and request.until and request.since >= request.until:
         raise InputError(
-            f"The time window reaches from {request.since} up to, not including, {request.until}: "
-            "it holds no moment. Let it begin before it ends.",
+            f"The time window from {request.since} up to, not including, {request.until} is empty. Let the "
+            "window begin before it ends.",
             command="--since comes before --until.",
         )
     refuse_problems(out_of_bounds(DrawRequest, {"min_count": request.min_count}))
@@ -139,16 +139,15 @@ def check_limits(request: DrawRequest) -> None:
 
 @dataclass(frozen=True)
 class CoverageRequest:
-    """A map of the corpus.
+    """A request for a coverage map.
 
     Attributes
     ----------
-    seed: of Leiden; the seeds after it are tried to see how far it decides.
-    resolution: γ of the clusters. Nobody chooses it: None has the rule of `queries.coverage.partitions` take
-        the finest one that the corpus bears, and a finer one makes regions that other documents would not
-        give.
-    least_documents: of a region. A cluster with fewer than five is too small to deserve a query, and measures
-        over regions of another size could not be compared.
+    seed: seed of Leiden; the next seeds are tried too, to see how much depends on the seed.
+    resolution: γ of the clusters; None chooses γ by the rule of `queries.coverage.partitions`. A higher γ
+        makes regions that other draws of documents would not give, so people do not choose γ.
+    least_documents: fewest documents of a region. A cluster with fewer than five documents is too small to
+        deserve a query, and measures over regions with different bounds could not be compared.
     """
 
     seed: Seed = 0
@@ -162,11 +161,11 @@ class CoverageRequest:
 
 
 def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]:
-    """Stratum → number, of texts such as `head=50`, or `head=30%` of a sample of `size`, rounded.
+    """Read quotas, stratum → number, from texts such as `head=50`, or `head=30%` of a sample of `size`.
 
     Raises
     ------
-    InputError: texts that are no quotas, strata that are named twice, or a share where there is no size.
+    InputError: a text is no quota, a stratum is named twice, or there is a share and no size.
     """
     parts = [text.rpartition("=") for text in asked]
     numbers = [_quota(number.strip(), size) for _, _, number in parts]
@@ -187,7 +186,7 @@ def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]
 
 
 def _quota(text: str, size: int | None) -> int | None:
-    """The number that a quota names; `_NO_SIZE` for a share without a size, None for any other text."""
+    """Read the number of a quota; `_NO_SIZE` for a share without a size, None for any other text."""
     if text.isascii() and text.isdecimal():
         return int(text)
     share = _SHARE.fullmatch(text)

@@ -1,7 +1,8 @@
-"""Which queries the corpus does not answer: what annotators say, and what became of queries written as such.
+"""Unanswerable queries: annotators' answers whether the corpus answers a query, and checks of written
+queries.
 
-Each annotator's newest answer counts once. Answers of a pilot or an audit do not count. Answers about a
-query do not count either where the round shows only control items of it.
+The newest answer of each annotator counts. Answers of a pilot or an audit do not count. Answers about a query
+do not count either if the round shows only control items of the query.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ FROM newest GROUP BY query_id ORDER BY query_id
 
 
 class UnanswerableCheck(NamedTuple):
-    """A query that was written as unanswerable.
+    """A query that was written as unanswerable, with annotators' answers.
 
     Attributes
     ----------
-    candidates: documents that its pool proposed; 0: not pooled yet.
-    yes, partly, no: what annotators say.
+    candidates: number of candidates of the query; 0 if it is not pooled yet.
+    yes, partly, no: numbers of annotators' answers.
     """
 
     query_id: str
@@ -51,7 +52,7 @@ class UnanswerableCheck(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """What is known: 'not pooled', 'not judged', 'confirmed', 'answered' or 'undecided'."""
+        """The verdict: 'not pooled', 'not judged', 'confirmed', 'answered' or 'undecided'."""
         asked = self.yes + self.partly + self.no
         if not asked:
             return "not judged" if self.candidates else "not pooled"
@@ -61,20 +62,20 @@ class UnanswerableCheck(NamedTuple):
 
 
 def unanswerable(cursor: Cursor) -> dict[str, tuple[int, int, int]]:
-    """Query id → how often annotators answered yes, partly and no; queries without an answer are absent."""
+    """Count the answers yes, partly and no of each query; queries without an answer are absent."""
     return {query_id: (yes, partly, no) for query_id, yes, partly, no in cursor.execute(_COUNTS).fetchall()}
 
 
 def answered_no(cursor: Cursor) -> set[str]:
-    """The queries that the corpus does not answer, as more than half of the answers say."""
+    """Find the queries for which more than half of the answers say that the corpus does not answer them."""
     return {query_id for query_id, counts in unanswerable(cursor).items() if 2 * counts[2] > sum(counts)}
 
 
 def written_unanswerable(cursor: Cursor) -> list[UnanswerableCheck]:
-    """The queries that were written as unanswerable, in the order of writing, and what checks them.
+    """Check the queries that were written as unanswerable, in the order of writing.
 
-    They are retrieved and judged like others. Whether the corpus answers one is what most people say who
-    judged its candidates.
+    These queries are pooled and judged as any query. The annotators who judge the candidates of a query also
+    answer whether the corpus answers the query, and the majority decides.
     """
     answers = unanswerable(cursor)
     counts = dict(cursor.execute("SELECT query_id, count(*) FROM candidates GROUP BY query_id").fetchall())
@@ -92,7 +93,7 @@ def written_unanswerable(cursor: Cursor) -> list[UnanswerableCheck]:
 
 
 def written_table(queries: Sequence[CoverageQuery], checks: Sequence[UnanswerableCheck]) -> Table:
-    """The queries that were written for coverage, with their source and what became of unanswerable ones."""
+    """Show the coverage queries with their sources, and the verdicts on unanswerable queries."""
     verdicts = {check.query_id: check.verdict for check in checks}
     rows = (
         (
@@ -106,11 +107,11 @@ def written_table(queries: Sequence[CoverageQuery], checks: Sequence[Unanswerabl
 
 
 def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
-    """Queries of the current sample that the corpus does not answer, of how many.
+    """Count the unanswerable queries of the current sample, and all of its queries.
 
-    Those are tagged unanswerable, or most annotators who were asked after their last document said no. A
-    person's statement that a query is not unanswerable overrides those answers. None while nobody has tagged
-    a failure mode or answered, or there is no sample: unknown is not zero.
+    A query is unanswerable if it is tagged so, or if most annotators who were asked about it said no. A
+    person's statement that a query is not unanswerable overrides the answers. The result is None if nobody
+    has tagged a failure mode or answered, or if there is no sample, because unknown is not zero.
     """
     rows = cursor.execute(
         """

@@ -1,28 +1,29 @@
-"""Strata, the kinds of queries that a sample distinguishes, and the two designs that draw from them.
+"""Strata of queries by crossed dimensions, and the two designs that draw from the strata.
 
-A stratum is one value of each dimension that was asked for, crossed: `head · docs-site · short`.
+A stratum has one value of each dimension of the request, such as `head · docs-site · short`.
 
     band     head, torso or tail of the traffic
-    segment  where the query was asked most often, as the log's segment says; ties go to the first by text
-    length   short: 1 or 2 words, medium: 3 to 5, long: 6 and more; words are what white space parts
+    segment  the segment of the log in which the query was asked most often; the first by text if equal
+    length   short: 1 or 2 words, medium: 3 to 5 words, long: at least 6 words, separated by white space
     cluster  the region of the coverage map that the query is most about (see `queries.sampling.frame`)
-    tag:T    T or `not T`, by the tag's rule, if it has one, or by a person (see `queries.tag_rules`)
-    field:F  the value that a further field of the log has most often for the query; ties to the first by text
+    tag:T    T or `not T`, by the tag's rule or by a person's statement (see `queries.tag_rules`)
+    field:F  the most frequent value of a further field of the log for the query; the first by text if equal
 
-Every crossing is a stratum, those without a query too: the reader should see that a kind of query is missing.
+Every combination is a stratum, even without a query, so that people see the missing kinds of queries.
 
-Bands: queries are laid end to end, the most asked first, each as long as its traffic, so that the whole log
-is an axis from 0 to 1. Head, torso and tail are the thirds of that axis. Queries that were asked equally
-often are never parted: they belong to the band that holds their middle. A query asked once is always tail,
-and the most asked level is always head.
+Bands: the queries are lined up from the most asked to the least asked, each as long as its traffic, so that
+the whole log is an axis from 0 to 1. Head, torso and tail are the thirds of the axis. Queries that were asked
+equally often are in the same band: the band of their middle. A query asked once is always tail, and the most
+asked queries are always head.
 
-    stratified  each stratum gets its number (see `core.statistics.allocation`); within it every query is
-                equally likely, with probability drawn / population
-    pps         one draw with probability proportional to traffic (see `draw_pps`); the queries are put on the
-                axis stratum by stratum, so that each stratum comes within one of its expected number
+    stratified  each stratum gets its number (see `core.statistics.allocation`), and all queries of a stratum
+                have the same probability, drawn / population
+    pps         one draw with probability proportional to traffic (see `draw_pps`); the queries are lined up
+                stratum by stratum, so that each stratum's number differs from the expected number by less
+                than 1
 
-Both draw without replacement, exactly the size asked. With the same seed a stratified sample that gets more
-from a stratum keeps what it had there, which is how an earlier sample is topped up.
+Both designs draw without replacement, and exactly the requested size. If a stratified sample with the same
+seed gets more queries from a stratum, it keeps the earlier queries; a top-up uses this property.
 """
 
 from __future__ import annotations
@@ -48,31 +49,33 @@ TAG = "tag:"
 FIELD = "field:"
 LENGTHS = ("short", "medium", "long")
 MAX_STRATA = 1_000
-"""The largest number of strata that can be crossed."""
+"""Largest number of strata."""
 BETWEEN = " · "
-# What splits and releases call queries that the current sample did not draw, and the sum of all.
+# Names that splits and releases use for queries outside the current sample, and for sums.
 _TAKEN = frozenset({"all", "traffic", "imported", "written", "synthetic"})
 BANDS = ("head", "torso", "tail")
 HEAD, TORSO = 1 / 3, 2 / 3
-"""The shares of traffic at which these bands end."""
+"""Shares of traffic at which the bands head and torso end."""
 
 
 class Labels(NamedTuple):
-    """A value for each query: its position in `names`, shape (queries,)."""
+    """Values of queries: `codes` has each query's position in `names`, shape (queries,)."""
 
     codes: NDArray[np.intp]
     names: tuple[str, ...]
 
     def name_of(self, query: int) -> str:
-        """The value of one query."""
+        """Give the value of one query."""
         return self.names[int(self.codes[query])]
 
 
 def check_dimensions(by: Sequence[str]) -> None:
-    """Raise an InputError unless these are dimensions, each named once, and at least one."""
+    """Refuse unknown dimensions, repeated dimensions, and an empty list."""
     expected = f"expected some of {', '.join(DIMENSIONS)}, {TAG}NAME, {FIELD}NAME"
-    problems = [f"{name!r} is nothing to make strata by; {expected}" for name in by if not _is_one(name)]
-    repeated = [name for name in dict.fromkeys(by) if by.count(name) > 1 and _is_one(name)]
+    problems = [
+        f"{name!r} is nothing to make strata by; {expected}" for name in by if not _is_dimension(name)
+    ]
+    repeated = [name for name in dict.fromkeys(by) if by.count(name) > 1 and _is_dimension(name)]
     problems += [f"strata by {name!r} were asked for twice" for name in repeated]
     if not by:
         problems = [f"no strata were named; {expected}"]
@@ -80,35 +83,35 @@ def check_dimensions(by: Sequence[str]) -> None:
 
 
 def names_after(prefix: str, by: Sequence[str]) -> list[str]:
-    """The tags or fields among these dimensions, without `TAG` or `FIELD`."""
+    """List the tags or fields among dimensions, without the prefix `TAG` or `FIELD`."""
     return [name.removeprefix(prefix) for name in by if name.startswith(prefix)]
 
 
-def _is_one(name: str) -> bool:
+def _is_dimension(name: str) -> bool:
     return name in DIMENSIONS or any(name.startswith(kind) and name != kind for kind in (TAG, FIELD))
 
 
 def length_of(words: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The position in `LENGTHS` of queries with so many words."""
+    """Find the position in `LENGTHS` of each query by its number of words."""
     return np.searchsorted([SHORT + 1, LONG], words, side="right")
 
 
 def value_name(field: str, value: str) -> str:
-    """What a segment or value is called as a stratum: itself, unless other queries are called so."""
+    """Name the stratum of a segment or value; the field comes first if the value is a reserved name."""
     return f"{field} {value}" if value in _TAKEN or value == none_name(field) else value
 
 
 def none_name(field: str) -> str:
-    """The stratum of queries without a known segment, or without a value of the field."""
+    """Name the stratum of queries without a segment, or without a value of a field."""
     return f"no {field}"
 
 
 def cross(dimensions: Sequence[Labels]) -> Labels:
-    """The strata of several dimensions, in the order of their names, the first dimension slowest.
+    """Cross dimensions to strata, ordered by the names of the first dimension, then of the second, and so on.
 
     Raises
     ------
-    InputError: these make more than `MAX_STRATA` strata, or two that are called the same.
+    InputError: there are more than `MAX_STRATA` strata, or two strata have the same name.
     """
     sizes = [len(dimension.names) for dimension in dimensions]
     if prod(sizes) > MAX_STRATA:
@@ -132,7 +135,7 @@ def cross(dimensions: Sequence[Labels]) -> Labels:
 
 
 def band_of(traffic: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The band of each query, as its position in `BANDS`; `traffic`: how often each was asked, 1 or more."""
+    """Find the position in `BANDS` of each query by its traffic, which is at least 1."""
     levels, inverse, queries = np.unique(traffic, return_inverse=True, return_counts=True)
     lengths = (levels * queries)[::-1]
     middles = (np.cumsum(lengths) - lengths / 2)[::-1] / max(int(lengths.sum()), 1)
@@ -143,7 +146,7 @@ def band_of(traffic: NDArray[np.int64]) -> NDArray[np.intp]:
 
 
 class Stratum(NamedTuple):
-    """One row of the report; the probability is the mean of its queries', None without one."""
+    """A stratum with its counts; the probability is the mean over its queries, None without a query."""
 
     name: str
     population: int
@@ -153,17 +156,17 @@ class Stratum(NamedTuple):
 
 
 def strata_table(sample_id: str, strata: Sequence[Stratum]) -> Table:
-    """What was drawn of each stratum."""
+    """Show the counts of each stratum."""
     columns = ("Stratum", "Queries", "Traffic", "Drawn", "Probability")
     return Table(f"Sample {sample_id[:8]}", columns, tuple(strata))
 
 
 class Drawing(NamedTuple):
-    """What was drawn from a frame.
+    """The queries drawn from a frame.
 
-    rows: positions in the frame, shape (size,).
-    probability: of each of those to be drawn, shape (size,).
-    strata: the report, one row for each stratum, empty ones included.
+    rows: positions of the drawn queries in the frame, shape (size,).
+    probability: inclusion probability of each drawn query, shape (size,).
+    strata: counts of each stratum, including empty strata.
     """
 
     rows: NDArray[np.intp]
@@ -178,11 +181,11 @@ def draw_stratified(
     allocation: str = "equal",
     quotas: Mapping[str, int] | None = None,
 ) -> Drawing:
-    """Draw from each stratum the first of its queries; they come in random order.
+    """Draw the first queries of each stratum; the queries come in random order.
 
     Raises
     ------
-    InputError: an unknown allocation or stratum, or quotas that cannot be met.
+    InputError: an allocation or stratum is unknown, or a quota is impossible.
     """
     populations, asked = sizes(traffic, strata)
     weights = weights_of(allocation, asked)
@@ -192,22 +195,22 @@ def draw_stratified(
     rows = np.concatenate(
         [order[start : start + number] for start, number in zip(starts, numbers, strict=True)]
     )
-    report = _report(traffic, strata, numbers, numbers)
+    report = _count_strata(traffic, strata, numbers, numbers)
     return Drawing(rows, np.repeat([stratum.probability or 0.0 for stratum in report], numbers), report)
 
 
 def draw_pps(traffic: NDArray[np.int64], strata: Labels, size: int, seed: int) -> Drawing:
-    """Draw with probability proportional to traffic, along the strata."""
+    """Draw with probability proportional to traffic, with the queries lined up by stratum."""
     order = np.argsort(strata.codes, kind="stable")
     drawn, probability = draw_proportional(traffic[order], size, int(digest("pps", seed), 16))
     rows = order[drawn]
     most = len(strata.names)
     numbers = np.bincount(strata.codes[rows], minlength=most).tolist()
     expected = np.bincount(strata.codes[order], weights=probability, minlength=most).tolist()
-    return Drawing(rows, probability[drawn], _report(traffic, strata, numbers, expected))
+    return Drawing(rows, probability[drawn], _count_strata(traffic, strata, numbers, expected))
 
 
-def _report(
+def _count_strata(
     traffic: NDArray[np.int64], strata: Labels, drawn: Sequence[int], expected: Sequence[float]
 ) -> list[Stratum]:
     populations, asked = sizes(traffic, strata)
@@ -219,7 +222,7 @@ def _report(
 
 
 def sizes(traffic: NDArray[np.int64], strata: Labels) -> tuple[list[int], list[int]]:
-    """Queries and traffic of each stratum; whole numbers, for a sum of floats would round."""
+    """Count the queries and the traffic of each stratum, in integers to avoid rounding."""
     populations = np.bincount(strata.codes, minlength=len(strata.names))
     asked = np.zeros(len(strata.names), np.int64)
     np.add.at(asked, strata.codes, traffic)

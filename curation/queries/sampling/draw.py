@@ -1,20 +1,19 @@
-"""The draw: which distinct queries of the traffic will be judged, and more of them for the current sample.
+"""The draw of a sample from the distinct queries of the traffic, and the top-up of the current sample.
 
-What is drawn is stored with each query's inclusion probability (`queries.sampling.stored_sample`); its
-inverse weights an estimate to all traffic. By default the sample is stratified by frequency band, and each
-band gets an equal share. The bands carry about equal traffic, so this is also the allocation proportional
-to traffic, except that the other bands get what a small head cannot use.
+Each drawn query is stored with its inclusion probability (`queries.sampling.stored_sample`); the inverse is
+the weight of the query in estimates for all traffic. By default the sample is stratified by frequency band
+with equal shares. The bands have about equal traffic, so equal shares are also proportional to traffic,
+except that torso and tail get what a small head cannot use.
 
-What a draw was asked for is written down with the sample, as plain JSON. Rare options are stored only where
-they were used, so that a sample keeps its id when goldgrade gets another option. A release is stored by id: a
-name belongs to the project, and a sample's parameters become part of a release.
+The parameters of a draw are stored with the sample as JSON. Rare options are stored only if they are used, so
+that the id of a sample stays the same when goldgrade gets new options. The parameters become part of a
+release, so a release is stored by id: its name belongs to the project.
 
-A top-up loses none of the earlier queries. Queries have a fixed random order, and a stratum of n queries
-holds its first n. So the first m of them, m > n, are a simple random sample of m with probability m /
-population: the numbers of strata were chosen, not the queries (permanent random numbers: Ohlsson 1995).
-That is true only while the queries that can be drawn and their strata are the same. If an earlier query
-would be lost, because the log has grown or a band has moved, the top-up is refused: keeping the query all
-the same would give it another probability than the one that is stored.
+A top-up keeps all earlier queries. Queries have a fixed random order, and the sample of a stratum has the
+first n queries of the stratum. The first m > n queries are a simple random sample with probability m /
+population, because only the number is chosen (permanent random numbers: Ohlsson 1995). This holds only if the
+frame and the strata are unchanged. If a larger log or a moved band would lose an earlier query, the top-up is
+refused: keeping the query anyway would give it a probability that differs from the stored one.
 """
 
 from __future__ import annotations
@@ -69,14 +68,14 @@ def draw_sample(
 
     Parameters
     ----------
-    author: who asked, for the audit trail: a lead or the command line.
-    released: the queries of all releases, for limits that leave them out (`releases.release_rows`).
+    author: name for the audit trail: a lead or the command line.
+    released: queries of all releases, for limits that leave them out (`releases.release_rows`).
 
     Raises
     ------
-    InputError: a size below 1, or an impossible plan or limits.
-    RefusedError: there is no traffic, fewer distinct queries than asked for, traffic or a release was added
-        meanwhile, or the author is no lead.
+    InputError: the size is below 1, or the design or the limits are impossible.
+    RefusedError: there is no traffic, there are fewer distinct queries than the size, traffic or a release
+        was added meanwhile, or the author is no lead.
     """
     check_plan(request)
     with store.reading() as cursor:
@@ -85,13 +84,13 @@ def draw_sample(
     frame = read_frame(store, request, released, progress=progress)
     if request.size > len(frame.traffic):
         raise _too_few(request.size, len(frame.traffic), frame.left_out)
-    drawing = _draw(frame, request)
+    drawing = _draw_from(frame, request)
     parameters = parameters_of(request, frame.map_id)
     return store_drawing(store, frame, drawing, parameters, author)
 
 
 def check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
-    """Raise what a draw would raise, as far as it is known without reading the frame."""
+    """Refuse a draw that would fail, as far as this is known without reading the frame."""
     refuse_too_few(cursor, request.size if request else 1)
     if request is None:
         return
@@ -104,7 +103,7 @@ def check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
 
 
 def refuse_too_few(cursor: Cursor, size: int = 1) -> None:
-    """Refuse, without reading the frame, where the traffic has fewer distinct queries than `size`."""
+    """Refuse a traffic with fewer distinct queries than `size`, without reading the frame."""
     rows, distinct = cursor.execute(_DISTINCT if size > 1 else _ANY).fetchall()[0]
     population = distinct if rows else 0
     if size > population:
@@ -114,7 +113,7 @@ def refuse_too_few(cursor: Cursor, size: int = 1) -> None:
 def store_drawing(
     store: Store, frame: Frame, drawing: Drawing, parameters: dict[str, Any], author: str
 ) -> SampleReport:
-    """Make what was drawn from a frame the current sample."""
+    """Store a drawing from a frame as the current sample."""
     drawn = [
         (frame.queries[int(row)].as_py(), frame.strata.name_of(row), int(frame.traffic[row]), chance)
         for row, chance in zip(drawing.rows, drawing.probability.tolist(), strict=True)
@@ -123,7 +122,7 @@ def store_drawing(
     return replace(report, grouped=frame.grouped, left_out=frame.left_out)
 
 
-def _draw(frame: Frame, request: DrawRequest) -> Drawing:
+def _draw_from(frame: Frame, request: DrawRequest) -> Drawing:
     if request.design == "pps":
         return draw_pps(frame.traffic, frame.strata, request.size, request.seed)
     allocation = request.allocation or "equal"
@@ -135,7 +134,7 @@ def _too_few(size: int, population: int, reasons: Mapping[str, int]) -> RefusedE
     if not population and not reasons:
         return RefusedError(
             "There is no traffic to sample from. Import a log of what people searched for.",
-            command="`goldgrade import traffic PATH` does.",
+            command="`goldgrade import traffic PATH` imports a log.",
         )
     if not population:
         return RefusedError(f"No query of the traffic can be drawn. Left out were {left_out}.")
@@ -147,21 +146,21 @@ def _too_few(size: int, population: int, reasons: Mapping[str, int]) -> RefusedE
 
 
 def check_plan(request: DrawRequest) -> None:
-    """Raise an InputError with everything that is impossible."""
+    """Refuse a size or design that is impossible; the error lists all problems."""
     problems = out_of_bounds(DrawRequest, {"size": request.size})
     if request.design not in DESIGNS:
-        problems.append(f"{request.design!r} is no design; expected one of {', '.join(DESIGNS)}.")
+        problems.append(f"The design {request.design!r} is unknown; expected one of {', '.join(DESIGNS)}.")
     if request.design == "pps" and (request.allocation or request.quotas):
         problems.append(
-            "The design pps gives each stratum what its traffic makes likely, and takes no allocation or "
-            "quota. Leave these out, or draw with the design stratified."
+            "The design pps draws in proportion to traffic, and takes no allocation or quota. Leave these "
+            "out, or draw with the design stratified."
         )
     refuse_problems(problems)
 
 
 def parameters_of(request: DrawRequest, map_id: str | None) -> dict[str, Any]:
-    """What is stored of a draw; `map_id` is the id of the coverage map if its clusters are strata."""
-    # No tag uses a model any more; it stays, so that the same draw has the same id as before.
+    """Give the stored parameters of a draw; `map_id` is the coverage map if its clusters are strata."""
+    # Tags use no model any more; the parameter stays, so that the same draw keeps its id.
     used = {
         "exclude_released": request.exclude_released,
         "model": request.model if names_after(TAG, request.strata) else None,
@@ -191,17 +190,18 @@ def top_up(
     author: str = COMMAND_LINE,
     released: ReleasedQueries = NO_RELEASES,
 ) -> SampleReport:
-    """Draw more queries for the current sample; the result becomes the current one.
+    """Draw more queries for the current sample, and make the result the current sample.
 
     Parameters
     ----------
-    author: who asked, for the audit trail: a lead or the command line.
-    released: the queries of all releases, for samples whose limits leave them out (`releases.release_rows`).
+    author: name for the audit trail: a lead or the command line.
+    released: queries of all releases, for samples whose limits leave them out (`releases.release_rows`).
 
     Raises
     ------
-    InputError: neither is given, a quota is impossible, or the size is too small.
-    RefusedError: there is no sample, it cannot be topped up, it would lose a query, or the author is no lead.
+    InputError: the request has neither size nor quotas, a quota is impossible, or the size is too small.
+    RefusedError: there is no sample, the sample cannot be topped up or would lose a query, or the author is
+        no lead.
     """
     _refuse_nothing_asked(request)
     with store.reading() as cursor:
@@ -217,7 +217,7 @@ def top_up(
 
 
 def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
-    """Raise what a top-up would raise, as far as it is known without reading the frame."""
+    """Refuse a top-up that would fail, as far as this is known without reading the frame."""
     earlier = _sample_to_top_up(cursor)
     if request is not None:
         _refuse_nothing_asked(request)
@@ -225,38 +225,38 @@ def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
 
 
 def _refuse_nothing_asked(request: TopUpRequest) -> None:
-    """Raise an InputError where a top-up has nothing to reach."""
+    """Refuse a top-up without a size and without quotas."""
     if not request.quotas and request.size is None:
         raise InputError(
-            "Nothing to top up to was given; expected a size of the whole sample, or quotas such as tail=40."
+            "The top-up has no goal; expected a size of the whole sample, or quotas such as tail=40."
         )
 
 
 def _sample_to_top_up(cursor: Cursor) -> SampleReport:
-    """The current sample.
+    """Read the current sample, and refuse a sample that cannot be topped up.
 
     Raises
     ------
-    RefusedError: no sample is drawn, its design draws all queries at once, or it was drawn with an option
-        that is gone.
+    RefusedError: there is no sample, its design draws all queries at once, or it was drawn with an option
+        that no longer exists.
     """
     earlier = read_current(cursor)
     if earlier is None:
         raise RefusedError(
             "There is no sample to top up yet. Draw one first.",
-            command="`goldgrade sample --size N --seed S` does.",
+            command="`goldgrade sample --size N --seed S` draws a sample.",
         )
     design = earlier.parameters["design"]
     if design != "stratified":
         raise RefusedError(
-            f"The current sample was drawn with the design {design}, which draws all of its queries at once: "
-            "it cannot be topped up. Draw a larger one."
+            f"The current sample was drawn with the design {design}, which draws all queries at once, so it "
+            "cannot be topped up. Draw a larger sample."
         )
     bands = (earlier.parameters["head"], earlier.parameters["torso"])
     if bands != (HEAD, TORSO) or "exclude_releases" in earlier.parameters:
         raise RefusedError(
-            "The current sample was drawn with other shares of head and torso, or without the queries of a "
-            "release, which no sample has any more: it cannot be topped up. Draw a new one."
+            "The current sample was drawn with an option of an older goldgrade (shares of head and torso, or "
+            "leaving out one release), so it cannot be topped up. Draw a new sample."
         )
     return earlier
 
@@ -265,12 +265,12 @@ def _refuse_rest(least: int, size: int | None) -> None:
     if size is not None and size < least:
         raise InputError(
             f"The sample and its quotas make {pluralize(least, 'query', 'queries')}, and a size of {size:,} "
-            "was asked for. A top-up takes nothing away: ask for more."
+            "was asked for. A top-up removes no query. Ask for a larger size."
         )
 
 
 def _numbers(frame: Frame, earlier: SampleReport, request: TopUpRequest) -> dict[str, int]:
-    """How many each stratum gets: never fewer than it had."""
+    """Compute the number of queries of each stratum, which never falls."""
     quotas, size = request.quotas, request.size
     names = frame.strata.names
     populations, traffic = sizes(frame.traffic, frame.strata)
@@ -311,7 +311,7 @@ def _refuse_loss(frame: Frame, drawing: Drawing, earlier: set[str]) -> None:
 
 
 def _parameters(earlier: SampleReport, numbers: dict[str, int], total: int) -> dict[str, Any]:
-    """Those of the earlier sample where nothing was missing: it is the same sample then."""
+    """Give the parameters of the new sample, which are the earlier ones if no query is added."""
     if numbers == {stratum.name: stratum.drawn for stratum in earlier.strata}:
         return earlier.parameters
     return earlier.parameters | {"size": total, "quotas": numbers, "tops_up": earlier.sample_id}

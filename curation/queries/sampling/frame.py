@@ -1,19 +1,17 @@
 """The frame: the distinct queries that can be drawn, in seeded order, with their strata.
 
-The random order is a hash of seed and query, computed in the database. It depends on nothing else, so a
-sample is the same on any machine and for any order of the log, and a log that has grown keeps most of the
-earlier sample.
+The random order is a hash of seed and query, computed in the database. So a sample is the same on any machine
+and for any order of the log, and a larger log keeps most of the earlier sample.
 
-Time window, minimum count, earlier judgments and releases narrow the frame. A query's traffic counts how
-often the query and its other spellings (`queries.sampling.spellings`) were asked within the window. Its band
-is its place among all queries of the window, whether they can be drawn or not: what was judged already must
-not make a torso query head.
+The time window, the smallest count, and earlier judgments and releases narrow the frame. The traffic of a
+query counts how often the query and its other spellings (`queries.sampling.spellings`) were asked within the
+window. The band of a query depends on all queries of the window, even if they cannot be drawn: a query must
+not move to another band because other queries were judged.
 
-Regions of the coverage map are strata, too. A query counts in the region of most of the entities that it is
-about; of equal ones in the one with more documents. Queries that are about small clusters alone, or about no
-entity, are strata of their own. Every region is a stratum, those that nobody asks about too. Strata are named
-by number and most central entities. A name that a lead gives changes nothing here: a sample could else not be
-topped up.
+Regions of the coverage map are strata too. A query belongs to the region with most of its entities, and of
+equal regions to the region with more documents. Queries about small clusters only, and queries about no
+entity, have two further strata. Every region is a stratum, even without a query. Strata are named by number
+and most central entities, and not by the names that leads give, so that a sample can be topped up later.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ _IN_WINDOW = """
     normalised <> '' AND ($since::TIMESTAMP IS NULL OR time >= $since)
     AND ($until::TIMESTAMP IS NULL OR time < $until)
 """
-# In random order: the lower half of the MD5 of seed and query. A SHA-256 would be as good and slower.
+# Random order: the lower half of the MD5 of seed and query. SHA-256 would be as good and slower.
 _IN_ORDER = "ORDER BY md5_number_lower($seed::VARCHAR || chr(31) || normalised), normalised"
 _MOST_ASKED = f"""
     WITH valued AS (
@@ -102,12 +100,12 @@ class Frame(NamedTuple):
     """The queries that can be drawn, in seeded order.
 
     queries: normalised texts, shape (queries,).
-    traffic: how often each was asked.
-    strata: the stratum of each.
+    traffic: number of searches of each query.
+    strata: stratum of each query.
     left_out: reason → number of logged rows.
-    state: what all this depends on; it must be unchanged when the sample is stored.
-    grouped: queries that count as another's spelling.
-    map_id: the coverage map of the dimension cluster; None without it.
+    state: counts of the rows that the frame depends on; they must be the same when the sample is stored.
+    grouped: number of queries that count as a more frequent spelling.
+    map_id: id of the coverage map for the dimension cluster; None without this dimension.
     """
 
     queries: Any
@@ -126,19 +124,19 @@ def read_frame(
     earlier: SampleReport | None = None,
     progress: Progress = silent,
 ) -> Frame:
-    """The frame within the limits of a request, with its strata.
+    """Read the frame within the limits of a request, with its strata.
 
     Parameters
     ----------
-    released: the queries of all releases.
-    earlier: a sample. Its queries are not left out for having been judged or released since, and its coverage
-        map is used; without one it is the map in force.
+    released: queries of all releases.
+    earlier: an earlier sample whose queries stay in the frame even if they were judged or released since
+        then, and whose coverage map is used; None uses the current map.
 
     Raises
     ------
-    InputError: unknown dimensions or fields, an empty window, or a minimum below 1.
-    RefusedError: a release is missing in `released`; there is no coverage map of the corpus in force, or its
-        model cannot be loaded.
+    InputError: a dimension or field is unknown, the time window is empty, or the smallest count is below 1.
+    RefusedError: a release is missing in `released`, there is no map of the current corpus, or the model of
+        the map cannot be loaded.
     """
     by = request.strata
     map_id = earlier.parameters.get("coverage_map") if earlier else None
@@ -154,7 +152,8 @@ def read_frame(
     traffic = table["traffic"].to_numpy()
     kept, left_out = _within(table, traffic, request.min_count, outside)
     queries, grouped = table["normalised"], logged - len(table)
-    labels = {name: _dimension(name, table, traffic) for name in _of_log(by)}
+    of_log = [name for name in by if name != CLUSTER and not name.startswith(TAG)]
+    labels = {name: _log_dimension(name, table, traffic) for name in of_log}
     if not kept.all():
         queries, traffic = queries.filter(pa.array(kept)), traffic[kept]
         labels = {name: Labels(label.codes[kept], label.names) for name, label in labels.items()}
@@ -167,9 +166,11 @@ def read_frame(
 
 
 def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, spared: str | None) -> Any:
-    """The queries asked within the window, in seeded order: normalised, traffic, rows, words; the most
-    frequent value of each segment and field that is a dimension; and judged and released where the limits
-    leave such queries out, except for queries of the sample `spared`.
+    """Read the queries of the window in seeded order.
+
+    The columns are normalised, traffic, rows and words; the most frequent segment and value of each field
+    among the dimensions; and, if the request leaves such queries out, judged and released, which are false
+    for queries of the sample `spared`.
     """
     by = request.strata
     ordered = {"since": request.since, "until": request.until, "seed": str(request.seed)}
@@ -185,28 +186,30 @@ def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, 
     _refuse_unknown_fields(cursor, table)
     if request.exclude_judged or request.exclude_released:
         _refuse_newer_releases(cursor, released)
-    every = [query_id for query_ids in released.values() for query_id in query_ids]
+    in_releases = [query_id for query_ids in released.values() for query_id in query_ids]
     if request.exclude_judged:
         shown = [query_id for (query_id,) in cursor.execute(_SHOWN).fetchall()]
-        table = _with_held(cursor, table, "judged", [*shown, *every], spared)
-    return _with_held(cursor, table, "released", every, spared) if request.exclude_released else table
+        table = _with_mark(cursor, table, "judged", [*shown, *in_releases], spared)
+    if request.exclude_released:
+        table = _with_mark(cursor, table, "released", in_releases, spared)
+    return table
 
 
-def _with_held(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], spared: str | None) -> Any:
-    """The table with a column that says which queries are among those query_ids."""
+def _with_mark(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], spared: str | None) -> Any:
+    """Add a column that marks the queries with the given ids."""
     rows = cursor.sql(_HELD, params={"held": query_ids, "spared": spared})
     texts = rows.to_arrow_table()["normalised"].combine_chunks()
     return table.append_column(name, pc.is_in(table["normalised"], value_set=texts))
 
 
 def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
-    """Stop where the project has releases that were not handed in."""
+    """Refuse if the project has a release that was not handed in."""
     if cursor.execute(_RELEASES).fetchall()[0][0] != len(released):
         raise RefusedError("A release was added while the sample was drawn. Draw it again.")
 
 
 def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
-    """Fields without any value may be unknown: look at all that the traffic has."""
+    """Refuse fields without any value that no row of the traffic has."""
     empty = [
         name.removeprefix(FIELD)
         for name in table.column_names
@@ -219,28 +222,23 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
     problems = [f"the traffic has no field {field!r}; {have}" for field in empty if field not in known]
     refuse_problems(
         problems,
-        way_out="Further fields of a log are kept where its import names them.",
-        command="`goldgrade import traffic … --map metadata=COLUMN` does.",
+        way_out="An import of a log keeps the further fields that it names.",
+        command="`goldgrade import traffic … --map metadata=COLUMN` names a field.",
     )
-
-
-def _of_log(by: Sequence[str]) -> list[str]:
-    """The dimensions that the log itself tells."""
-    return [name for name in by if name != CLUSTER and not name.startswith(TAG)]
 
 
 def _within(
     table: Any, traffic: NDArray[np.int64], min_count: int, outside: Sequence[int]
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Which queries can be drawn, shape (queries,), and reason → rows; the first reason counts.
+    """Find the queries that can be drawn, shape (queries,), and count the other rows by their first reason.
 
-    `outside` are logged rows without a text, without a known time, and outside the window.
+    `outside` has the numbers of logged rows without a text, without a known time, and outside the window.
     """
     rows = table["rows"].to_numpy()
-    no: NDArray[np.bool_] = np.zeros(len(traffic), bool)
+    none: NDArray[np.bool_] = np.zeros(len(traffic), bool)
     rare = traffic < min_count
     judged, released = (
-        table[name].to_numpy() if name in table.column_names else no for name in ("judged", "released")
+        table[name].to_numpy() if name in table.column_names else none for name in ("judged", "released")
     )
     judged = judged & ~rare
     released = released & ~rare & ~judged
@@ -257,7 +255,9 @@ def _within(
 
 
 def _grouped(table: Any, progress: Progress) -> Any:
-    """One query for all its spellings, with their traffic and rows; judged or released if one of them is."""
+    """Join the spellings of a query, and add up their traffic and rows; marks of one spelling hold for
+    all.
+    """
     leaders = group_spellings(table["normalised"].to_pylist(), table["traffic"].to_numpy(), progress=progress)
     for name in ("traffic", "rows", "judged", "released"):
         if name in table.column_names:
@@ -268,7 +268,7 @@ def _grouped(table: Any, progress: Progress) -> Any:
     return table.filter(pa.array(leaders == np.arange(len(leaders))))
 
 
-def _dimension(name: str, table: Any, traffic: NDArray[np.int64]) -> Labels:
+def _log_dimension(name: str, table: Any, traffic: NDArray[np.int64]) -> Labels:
     if name == "band":
         return Labels(band_of(traffic), BANDS)
     if name == "length":
@@ -277,7 +277,7 @@ def _dimension(name: str, table: Any, traffic: NDArray[np.int64]) -> Labels:
 
 
 def _most_asked(column: Any, field: str) -> Labels:
-    """Values by text, then those queries without any is known, if there are any."""
+    """Label queries by their values, ordered by text; queries without a value come last."""
     encoded = column.combine_chunks().dictionary_encode()
     texts: list[str] = encoded.dictionary.to_pylist()
     ordered = {text: position for position, text in enumerate(sorted(texts))}
@@ -297,31 +297,31 @@ def _tagged(store: Store, tag: str, queries: Any) -> Labels:
 def cluster_strata(
     store: Store, texts: Sequence[str], map_id: str | None, model: str, progress: Progress
 ) -> tuple[Labels, str]:
-    """The region of each text, and the map; texts not matched against it yet are now, and are stored.
+    """Find the region of each text and the id of the map; texts without a match are matched and stored.
 
     Parameters
     ----------
-    texts: normalised.
-    map_id: None is the map in force.
-    model: used where it is the map's, which may be known by its folder only.
+    texts: normalised texts.
+    map_id: id of the coverage map; None is the current map.
+    model: name or folder of the map's model; another model is ignored.
 
     Raises
     ------
-    RefusedError: there is no map of the corpus in force, or its model is needed and cannot be loaded.
+    RefusedError: there is no map of the current corpus, or the model is needed and cannot be loaded.
     """
     with store.reading() as cursor:
         coverage_map = read_map(cursor, map_id or current_map_id(cursor), all_partitions=False)
     of_map = coverage_map.parameters["model"]
     known = model if find_model(model).name == of_map else of_map
     matches = matches_of(store, coverage_map, texts, known, progress)
-    return _labels(coverage_map, [matches[text] for text in texts]), coverage_map.map_id
+    return _region_labels(coverage_map, [matches[text] for text in texts]), coverage_map.map_id
 
 
-def _labels(coverage_map: CoverageMap, matches: Sequence[EntityMatch]) -> Labels:
+def _region_labels(coverage_map: CoverageMap, matches: Sequence[EntityMatch]) -> Labels:
     regions = coverage_map.regions
     codes: dict[int | str, int] = {number: code for code, number in enumerate(regions)}
-    names = [_name(coverage_map, number) for number in regions]
-    homes = [_home(coverage_map, match, frozenset(regions)) for match in matches]
+    names = [_stratum_name(coverage_map, number) for number in regions]
+    homes = [_region_of(coverage_map, match, frozenset(regions)) for match in matches]
     for name in (SMALL_ONLY, NO_CLUSTER):
         if name in homes:
             codes[name] = len(names)
@@ -329,8 +329,10 @@ def _labels(coverage_map: CoverageMap, matches: Sequence[EntityMatch]) -> Labels
     return Labels(np.array([codes[home] for home in homes], np.intp), tuple(names))
 
 
-def _home(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
-    """The region of C(q) with most of the entities, of equal ones the largest: the lowest number."""
+def _region_of(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
+    """Find the region of C(q) with most of the entities; of equal regions the largest, which has the
+    lowest number.
+    """
     counts = Counter(coverage_map.cluster_of[entity] for entity in match.entities)
     about = coverage_map.clusters_of_query(match)
     if not about & regions:
@@ -338,6 +340,6 @@ def _home(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters) -> i
     return min(about & regions, key=lambda number: (-counts[number], number))
 
 
-def _name(coverage_map: CoverageMap, number: int) -> str:
+def _stratum_name(coverage_map: CoverageMap, number: int) -> str:
     central = coverage_map.clusters[number].entities[:MAX_IN_A_NAME]
     return f"{number} {', '.join(coverage_map.entities[entity].name for entity in central)}"

@@ -1,20 +1,21 @@
-"""Spellings: logged queries that differ by a slip of the hand are one query.
+"""Spellings: logged queries that differ by one typo count as one query.
 
-Likeness is the Jaccard of the 3-grams of two normalised queries, exact. That alone would join "womens running
-shoes" with "mens running shoes" (0.89) and "iphone 13 case" with "iphone 14 case" (0.65), so a pair must also
-be one slip apart:
+The similarity of two normalised queries is the exact Jaccard index of their 3-grams. Similarity alone would
+join "womens running shoes" with "mens running shoes" (0.89) and "iphone 13 case" with "iphone 14 case"
+(0.65). So a pair must also have the same essentials in the same order: numbers, model names (words with a
+digit), addresses and dotted names, signs as in c++ or -word, and negations. And the two queries must differ
+by
 
-- the same numbers, model names (words with a digit), addresses and dotted names, signs as in c++ or -word,
-  and negations, in one order;
-- a space, hyphen or other point more or less, or a plural s; or
-- one letter more, less, other or swapped in a word of five letters or more that begins alike, in a query
-  asked at most half as often: two words that are both common are two words (horse, house).
+- an added or missing space, hyphen or other punctuation, or a plural s; or - an added, missing, different or
+swapped letter in a word of at least five letters with the same first letter,
+  if the query is asked at most half as often: two common words are different words (horse, house).
 
-Groups have a leader, their most asked spelling, and each member is like the leader itself. There are no
-chains, in which step by step everything resembles everything.
+Each group has a leader, its most asked spelling, and every member is similar to the leader. So there are no
+chains of similar spellings whose ends differ.
 
-Pairs are found without comparing all with all: texts one slip apart are equal once the right letter is left
-out of each (or of one), so the hashes of all such texts are sorted and neighbours verified. None is missed.
+Pairs are found without comparing all queries with each other: two texts that differ by one letter are equal
+if the right letter is left out of one or both. The hashes of all such texts are sorted, and neighbours are
+verified. No pair is missed.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from curation.core.statistics.arrays import Ints
 
 Keys = NDArray[np.uint64]
 THRESHOLD = 0.6
-"""Least likeness of a spelling and its leader; one other letter inside a text of n costs 6 / (n + 1)."""
+"""Smallest similarity of a spelling and its leader; one different letter in n letters costs 6 / (n + 1)."""
 MIN_WORD_LENGTH = 5
-"""In a shorter word another letter makes another word: cat, car."""
+"""Letters of a word in which one letter may differ; shorter words are different words (cat, car)."""
 NEGATIONS = frozenset(
     "no not non never none nor neither without except exclude excluding minus cannot nothing nobody "
     "nicht kein keine keinen ohne nie sans pas jamais aucun sin nunca senza niet zonder geen".split()
@@ -48,11 +49,11 @@ _MARK = 0xC2B2AE3D27D4EB4F
 
 
 def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = silent) -> Ints:
-    """The position of each query's leader, shape (queries,); a leader's is its own.
+    """Find the position of each query's leader, shape (queries,); a leader has its own position.
 
     Parameters
     ----------
-    traffic: how often each was asked, shape (queries,).
+    traffic: number of searches of each query, shape (queries,).
     """
     by_text = np.array(sorted(range(len(queries)), key=queries.__getitem__), np.int64)
     order = by_text[np.argsort(-traffic[by_text], kind="stable")]
@@ -60,9 +61,9 @@ def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = 
     times = traffic[order].tolist()
     leaders = np.arange(len(texts))
     is_leader = np.ones(len(texts), bool)
-    pairs = _candidates(texts, progress)
-    for first, second in pairs.tolist():  # by the rank of the first, so that it is settled by then
-        if is_leader[first] and is_leader[second] and _alike(texts, times, first, second):
+    pairs = _candidate_pairs(texts, progress)
+    for first, second in pairs.tolist():  # ordered by the first query, so that its leader is known
+        if is_leader[first] and is_leader[second] and _is_spelling_of(texts, times, first, second):
             leaders[second] = first
             is_leader[second] = False
     result = np.empty(len(texts), np.int64)
@@ -71,12 +72,14 @@ def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = 
 
 
 def essentials(normalised: str) -> tuple[str, ...]:
-    """The words of a query that no spelling may change: with a digit, a sign or a dot, and negations."""
+    """Find the essentials of a query: words with a digit, a sign or a dot, and negations."""
     return _Essentials().of(normalised)
 
 
 def slip(first: str, second: str) -> str | None:
-    """How two normalised queries with the same essentials differ: in 'form', by a 'letter', or too much."""
+    """Tell how two queries with the same essentials differ: by 'form', by a 'letter', or None for too
+    much.
+    """
     if _squeezed(first) == _squeezed(second):
         return "form"
     left, right = ([_squeezed(word) for word in text.split()] for text in (first, second))
@@ -90,7 +93,7 @@ def slip(first: str, second: str) -> str | None:
     return "letter" if begins_alike and _one_edit(short, long) else None
 
 
-def _alike(texts: list[str], times: list[int], leader: int, other: int) -> bool:
+def _is_spelling_of(texts: list[str], times: list[int], leader: int, other: int) -> bool:
     how = slip(texts[leader], texts[other])
     if how is None or (how == "letter" and 2 * times[other] > times[leader]):
         return False
@@ -98,7 +101,7 @@ def _alike(texts: list[str], times: list[int], leader: int, other: int) -> bool:
 
 
 class _Essentials(dict[str, str | None]):
-    """Word as written → the part that no spelling may change, or None; a log has few words, often."""
+    """A cache: word as written → its essential part, or None."""
 
     def __missing__(self, word: str) -> str | None:
         trimmed = _trimmed(word)
@@ -106,7 +109,7 @@ class _Essentials(dict[str, str | None]):
         return kept
 
     def of(self, normalised: str) -> tuple[str, ...]:
-        """The essentials of a query."""
+        """Find the essentials of a query."""
         return tuple(word for word in map(self.__getitem__, normalised.split()) if word is not None)
 
 
@@ -126,7 +129,7 @@ def _squeezed(text: str) -> str:
 
 
 def _one_edit(short: str, long: str) -> bool:
-    """Whether one letter more or other, or two swapped neighbours, make one word the other."""
+    """Tell whether one added or different letter, or two swapped letters, make the words equal."""
     at = next(
         (index for index, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short)
     )
@@ -136,12 +139,14 @@ def _one_edit(short: str, long: str) -> bool:
     return len(short) == len(long) and (short[at + 1 :] == long[at + 1 :] or swapped == long[at:])
 
 
-def _candidates(texts: Sequence[str], progress: Progress) -> Ints:
-    """Pairs of positions (first < second) that may be one slip apart, in order, shape (pairs, 2)."""
+def _candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
+    """Find pairs of positions (first < second) that may differ by one typo, in order, shape (pairs, 2)."""
     codes: dict[tuple[str, ...], int] = {}
     known = _Essentials()
     essential = np.array([codes.setdefault(known.of(text), len(codes)) for text in texts], np.uint64)
-    shared = np.flatnonzero(np.bincount(essential.astype(np.int64))[essential] > 1)  # others have no pair
+    shared = np.flatnonzero(
+        np.bincount(essential.astype(np.int64))[essential] > 1
+    )  # no other text has a pair
     squeezed = {position: _squeezed(texts[position]) for position in shared.tolist()}
     by_length: dict[int, list[int]] = defaultdict(list)
     for position, text in squeezed.items():
@@ -164,7 +169,7 @@ def _candidates(texts: Sequence[str], progress: Progress) -> Ints:
 
 
 def _hashes(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
-    """Hashes of texts of one length, shape (T,), and of each text without one letter, shape (T, length)."""
+    """Hash texts of one length, shape (T,), and each text without one letter, shape (T, length)."""
     signs = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     powers = np.array([pow(_BASE, index, 2**64) for index in range(length)], np.uint64)
     terms = (signs.reshape(len(texts), length).astype(np.uint64) * np.uint64(_MULTIPLIER)) * powers
@@ -175,7 +180,7 @@ def _hashes(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
 
 
 def _neighbours(keys: Keys, owners: Ints) -> Ints:
-    """All pairs of owners that share a key, shape (pairs, 2)."""
+    """Find all pairs of owners that share a key, shape (pairs, 2)."""
     order = np.argsort(keys)
     keys, owners = keys[order], owners[order]
     pair_blocks = [np.empty((0, 2), np.int64)]

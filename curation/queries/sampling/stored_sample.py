@@ -1,12 +1,12 @@
-"""Stored samples: their queries, which one is current, what it cannot show, and its chart.
+"""Stored samples: storing a sample, the current sample with its warnings, and its chart.
 
-A sample is known by the hash of its parameters, strata and queries: the same draw again adds nothing. Earlier
-samples stay; the current one is the project's setting `sample`.
+A sample is identified by the hash of its parameters, strata and queries, so drawing the same sample again
+adds nothing. Earlier samples stay; the setting `sample` has the id of the current sample.
 
-Warnings tell what a sample cannot show: thin strata, and too many or too few unanswerable queries. A gold set
-that holds no unanswerable query never sees a system that should have kept silent; one with many of them
-measures little else. Which queries are unanswerable only people can say, so before anybody has tagged
-failure modes the share is unknown, not 0.
+Warnings name thin strata, and too many or too few unanswerable queries. A gold set without unanswerable
+queries cannot show whether systems keep silent when they should; a gold set with many of them measures little
+else. Only people can say which queries are unanswerable, so the share is unknown, not 0, before people have
+tagged failure modes.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from curation.store import Cursor, Store, append_rows, get_setting, put_setting,
 from curation.store.settings import COMMAND_LINE
 
 DrawnQuery = tuple[str, str, int, float]
-"""A query of a sample: its normalised text, stratum, traffic and probability."""
+"""A drawn query: its normalised text, stratum, traffic and inclusion probability."""
 MIN_FOR_FIGURES = 10
-"""A stratum with fewer queries is too small for figures of its own."""
+"""Fewest queries of a stratum for figures of the stratum alone."""
 MIN_UNANSWERABLE, MAX_UNANSWERABLE = 0.05, 0.2
 # How each drawn query is shown: its most frequent spelling, and its most frequent segment; ties by text.
 # White space is folded first, all that Python's str.split knows: nobody sees it, so it makes no spelling.
@@ -60,7 +60,7 @@ _KNOWN = """
 
 
 def about_strata(strata: Sequence[Stratum]) -> list[str]:
-    """Sentences about strata that are empty, missed or thin."""
+    """Warn of strata that are empty, not drawn from, or thin."""
     empty = [stratum.name for stratum in strata if not stratum.population]
     missed = [f"{s.name} ({s.population:,})" for s in strata if s.population and not s.drawn]
     few = [f"{s.name} ({s.drawn} of {s.population:,})" for s in strata if 0 < s.drawn < MIN_FOR_FIGURES]
@@ -76,7 +76,7 @@ def about_strata(strata: Sequence[Stratum]) -> list[str]:
 
 
 def about_failure_modes(cursor: Cursor) -> list[str]:
-    """A sentence where the unanswerable queries of the current sample are too few, too many or unknown."""
+    """Warn of too few, too many or an unknown number of unanswerable queries in the current sample."""
     share = unanswerable_share(cursor)
     if share is None:
         return ["No query of the sample is tagged unanswerable yet. Tag those that the corpus cannot answer."]
@@ -92,17 +92,17 @@ def about_failure_modes(cursor: Cursor) -> list[str]:
 
 @dataclass(frozen=True)
 class SampleReport:
-    """The current sample, as it was just drawn or read back.
+    """The current sample, newly drawn or read from the project.
 
     Attributes
     ----------
-    strata: one row for each stratum, empty ones included; `sample_chart` draws it.
-    warnings: what the sample cannot show, as of now.
-    parameters: what the draw was asked for, as it is stored.
-    added: queries that the project did not know before this draw.
-    drawn_before: this very sample was stored already; nothing was added.
-    grouped: queries that count as another's spelling; their traffic is in its stratum's.
-    left_out: reason → number of logged rows that could not be drawn from.
+    strata: counts of each stratum, including empty strata; `sample_chart` draws them.
+    warnings: sentences about figures that the sample cannot support.
+    parameters: stored parameters of the draw.
+    added: number of queries that the project did not have before the draw.
+    drawn_before: the same sample was stored already, and nothing was added.
+    grouped: number of spellings that count as a more frequent spelling, which has their traffic.
+    left_out: reason → number of logged rows that could not be drawn.
     """
 
     sample_id: str
@@ -119,33 +119,33 @@ class SampleReport:
 
     @property
     def sentences(self) -> list[str]:
-        """How many were drawn, and what was left out; a page has the warnings elsewhere."""
+        """Count the drawn queries and the rows left out; pages show the warnings separately."""
         drawn = f"Drew {pluralize(self.size, 'query', 'queries')}; {self.added:,} new to the project."
         if self.drawn_before:
-            drawn = "This sample was drawn before; it is the current one, and nothing was added."
+            drawn = "The same sample was drawn before. It is the current sample, and nothing was added."
         spellings = pluralize(self.grouped, "rarer spelling counts as its", "rarer spellings count as their")
         grouped = [f"{spellings} most frequent one."] if self.grouped else []
         return [drawn, *grouped, *left_out_sentences(self.left_out, "rows of traffic")]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The strata."""
+        """Show the strata."""
         return (strata_table(self.sample_id, self.strata),)
 
 
 def current_sample(store: Store) -> SampleReport | None:
-    """The current sample of the project, or None if nothing was drawn yet."""
+    """Read the current sample of a project, or None."""
     with store.reading() as cursor:
         return read_current(cursor)
 
 
 def read_current(cursor: Cursor) -> SampleReport | None:
-    """The current sample, within a lease of the database."""
+    """Read the current sample within a lease of the database, or None."""
     sample_id = get_setting(cursor, "sample")
-    return None if sample_id is None else _read(cursor, sample_id)
+    return None if sample_id is None else _read_sample(cursor, sample_id)
 
 
-def _read(cursor: Cursor, sample_id: str) -> SampleReport:
+def _read_sample(cursor: Cursor, sample_id: str) -> SampleReport:
     [(asked, report, drawn_at)] = cursor.execute(
         "SELECT parameters, report, drawn_at FROM samples WHERE sample_id = ?", [sample_id]
     ).fetchall()
@@ -156,13 +156,13 @@ def _read(cursor: Cursor, sample_id: str) -> SampleReport:
 
 
 def judged_queries(cursor: Cursor, sample_id: str) -> int:
-    """How many queries of a sample people have judged."""
+    """Count the queries of a sample that people have judged."""
     sql = "SELECT count(DISTINCT query_id) FROM sample_queries SEMI JOIN current_judgments USING (query_id)"
     return int(cursor.execute(f"{sql} WHERE sample_id = ?", [sample_id]).fetchall()[0][0])
 
 
 def queries_of(cursor: Cursor, sample_id: str) -> set[str]:
-    """The normalised texts of a sample's queries."""
+    """Read the normalised texts of a sample's queries."""
     sql = "SELECT normalised FROM queries JOIN sample_queries USING (query_id) WHERE sample_id = ?"
     return {normalised for (normalised,) in cursor.execute(sql, [sample_id]).fetchall()}
 
@@ -175,35 +175,31 @@ def store_sample(
     state: tuple[object, ...],
     author: str = COMMAND_LINE,
 ) -> SampleReport:
-    """Store a sample, unless the project has it, and make it the current one.
+    """Store a sample, unless the project has it, and make it the current sample.
 
     Parameters
     ----------
-    state: what `state_of` said when the frame was read.
+    state: result of `state_of` at the time when the frame was read.
 
     Raises
     ------
-    RefusedError: it says something else now.
+    RefusedError: the state has changed since then.
     """
     sample_id = digest("sample", parameters, strata, sorted(drawn))
     with store.transaction(appends=True) as cursor:
         if state_of(cursor, request_of(parameters)) != state:
-            raise RefusedError(_changed(len(state)))
+            changed = "Traffic" if len(state) == 1 else "Traffic, a round, a release, a tag or a corpus"
+            raise RefusedError(f"{changed} was added while the sample was drawn. Draw it again.")
         known = bool(cursor.execute("SELECT 1 FROM samples WHERE sample_id = ?", [sample_id]).fetchall())
-        added = 0 if known else _append(cursor, sample_id, parameters, strata, drawn)
+        added = 0 if known else _append_sample(cursor, sample_id, parameters, strata, drawn)
         if get_setting(cursor, "sample") != sample_id:
             put_setting(cursor, "sample", sample_id)
             detail = {"sample": sample_id, **parameters, "queries added": added}
             record_event(cursor, "sample", detail, author)
-        return replace(_read(cursor, sample_id), added=added, drawn_before=known)
+        return replace(_read_sample(cursor, sample_id), added=added, drawn_before=known)
 
 
-def _changed(parts: int) -> str:
-    what = "Traffic" if parts == 1 else "Traffic, a round, a release, a tag or a corpus"
-    return f"{what} was added while the sample was drawn. Draw it again."
-
-
-def _append(
+def _append_sample(
     cursor: Cursor,
     sample_id: str,
     parameters: dict[str, Any],
@@ -223,7 +219,7 @@ def _append(
 
 
 def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str], int]:
-    """The query id of each text, and how many queries were new; one known under another id keeps that."""
+    """Add new queries; return the query id of each text, and the number of new queries."""
     known = dict(cursor.execute(_KNOWN, [normalised]).fetchall())
     spellings = cursor.execute(_SPELLINGS, [normalised]).fetchall()
     new = [spelling for spelling in spellings if spelling[0] not in known]
@@ -237,7 +233,7 @@ def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str],
 
 
 def sample_chart(strata: Sequence[Stratum]) -> Markup:
-    """Two bars for each stratum: its share of the traffic and of the sample."""
+    """Draw two bars for each stratum: its share of the traffic and its share of the sample."""
     rows = list(zip((stratum.name for stratum in strata), _shares(strata), strict=True))
     return bars(
         "Share of traffic and share of the sample by stratum",
@@ -254,7 +250,7 @@ def _shares(strata: Sequence[Stratum]) -> list[tuple[float, float]]:
 
 
 def request_of(parameters: Mapping[str, Any]) -> DrawRequest:
-    """The request that a stored sample was drawn by."""
+    """Make the request of a stored sample from its parameters."""
     since, until = (
         datetime.fromisoformat(parameters[end]) if parameters[end] else None for end in ("since", "until")
     )
@@ -272,7 +268,7 @@ def request_of(parameters: Mapping[str, Any]) -> DrawRequest:
 
 
 def state_of(cursor: Cursor, request: DrawRequest) -> tuple[object, ...]:
-    """What a frame for this request depends on: it changes whenever the frame may have."""
+    """Count the rows that a frame for a request depends on; a changed count means a changed frame."""
     tables = ["traffic_imports"]
     tables += ["rounds"] if request.exclude_judged else []
     tables += ["releases"] if request.exclude_judged or request.exclude_released else []

@@ -133,9 +133,9 @@ def test_top_ups_that_make_no_sense_are_told(store: Store) -> None:
         top_up(store, TopUpRequest(size=3))
     log(store, ZIPF)
     draw_sample(store, DrawRequest(12, seed=2))
-    with pytest.raises(InputError, match="Nothing to top up to"):
+    with pytest.raises(InputError, match="The top-up has no goal"):
         top_up(store, TopUpRequest())
-    with pytest.raises(InputError, match="takes nothing away"):
+    with pytest.raises(InputError, match="removes no query"):
         top_up(store, TopUpRequest(size=3))
     with pytest.raises(InputError) as refused:
         top_up(store, TopUpRequest(quotas={"middle": 3, "head": 10**6}))
