@@ -327,7 +327,7 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
 
 def test_beyond_one_machine_the_engine_is_named(shop: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MAX_DOCUMENTS, "bm25", 2)
-    with pytest.raises(RefusedError, match=r"up to 2 with bm25; beyond that .* engine:NAME"):
+    with pytest.raises(RefusedError, match=r"up to 2 with bm25\. .* engine:NAME"):
         build_pool(shop, PoolRequest(["bm25"], 3, 0, 1))
 
 

@@ -88,7 +88,7 @@ def test_regions_of_few_queries_are_filled_to_five_the_largest_first(project: St
     assert more.left_out == {FILLED: 9 - more.tasks}
     rows = rows_of(project, "SELECT DISTINCT cluster FROM writing_tasks")
     assert rows == [(tea.number,)]
-    with pytest.raises(RefusedError, match="every document"):
+    with pytest.raises(RefusedError, match="Every document"):
         open_tasks(project, 1, ["anna"], seed=5, fill=True)
     with pytest.raises(InputError, match="--region"):
         open_tasks(project, 1, ["anna"], seed=5, fill=True, region=tea.number)
