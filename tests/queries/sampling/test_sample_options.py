@@ -238,7 +238,7 @@ def test_a_quota_is_a_number_or_a_share_of_the_size() -> None:
         (["--quota", "head=2", "--quota", "head=3"], "'head' has two quotas"),
         (["--since", "last week"], "--since 'last week' is not a time"),
         (["--strata", "tag:"], "'tag:' is nothing to make strata by"),
-        (["--top-up", "--strata", "band", "--exclude-judged"], "--strata, --exclude-judged would change nothing"),
+        (["--top-up", "--strata", "band", "--exclude-judged"], "--exclude-judged would change nothing"),
     ],
 )
 def test_options_that_cannot_be_read_are_refused_before_anything_is_drawn(
