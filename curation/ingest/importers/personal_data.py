@@ -106,7 +106,7 @@ _PLACEHOLDER = re.compile(r"\[[a-z-]+\]")
 _WORTH_A_LOOK = re.compile(
     r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}"
 )
-"""What an ASCII text has if any pattern matches it."""
+"""Pattern that each ASCII text with personal data matches, so that other texts need no search."""
 MAX_PLAIN_LENGTH = 15
 """Limit of the length of a word that cannot be a key."""
 _NOTHING: Counter[str] = Counter()  # to make one costs more than to read most texts

@@ -236,7 +236,7 @@ def _refuse_known(known: KnownQueries, query: Query) -> None:
         if same[0].source != "traffic":
             raise RefusedError(refusal)
         raise RefusedError(
-            f"{refusal} It came from traffic. Imported from a file, it stays whatever sample is in force.",
+            f"{refusal} It came from traffic. A query that is imported from a file stays in every sample.",
             command="`goldgrade import queries` does so.",
         )
     stored = known.of_id(query.query_id)

@@ -39,7 +39,7 @@ from curation.ingest.readers.times import (
 )
 from curation.ingest.readers.values import text_of, whole_number
 
-LARGEST_COUNT = 10**12
+MAX_COUNT = 10**12
 """Limit of a row's count; a million such rows still sum to a 64-bit number."""
 _SLICE = 100_000
 _COUNTS = "Correct these counts, or leave their rows out of the file."
@@ -98,7 +98,7 @@ def read_log(records: Records, fields: TrafficFields) -> Log:
 
     Raises
     ------
-    InputError: the file cannot be read, a count is not a whole number from 1 to LARGEST_COUNT, or a numeric
+    InputError: the file cannot be read, a count is not a whole number from 1 to MAX_COUNT, or a numeric
         date does not fit the stated order.
     """
     try:
@@ -140,7 +140,7 @@ def by_row(records: Records, fields: TrafficFields) -> Log:
 def known_count(text: str) -> int | None:
     """Return the count that a text says; None if it is invalid."""
     number = whole_number(text)
-    return number if number is not None and 1 <= number <= LARGEST_COUNT else None
+    return number if number is not None and 1 <= number <= MAX_COUNT else None
 
 
 def _column_names(fields: TrafficFields) -> list[str]:
@@ -234,7 +234,7 @@ class _LogParts:
         counts: Ints = np.array(known, np.int64)[counts_said.indices.to_numpy()]
         for row in np.flatnonzero(counts == 0).tolist():
             text = block.columns[name][row].as_py()
-            expected = f"expected a whole number from 1 to {LARGEST_COUNT:,}"
+            expected = f"expected a whole number from 1 to {MAX_COUNT:,}"
             self._note(int(block.lines[row]), f"the count in {name!r} is {text!r}; {expected}", _COUNTS)
         return counts
 

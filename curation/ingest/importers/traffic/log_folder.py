@@ -49,7 +49,7 @@ from curation.ingest.readers.records import Records
 from curation.ingest.readers.times import check_date_order
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, reading_arrow
 
-_MANY = 5_000_000
+MAX_ROWS_AT_ONCE = 5_000_000
 """Number of rows of a reading above which its sessions are processed in parts, by the first digit of their
 hash.
 """
@@ -260,7 +260,7 @@ def _apply_rules(cursor: Cursor, imports: list[str], rules: CleaningRules) -> No
 def _session_bounds(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]:
     """Yield bounds of session hashes that divide the rows into parts."""
     [(rows,)] = cursor.execute("SELECT count(*) FROM traffic WHERE import_id = ?", [import_id]).fetchall()
-    bounds = [*"0123456789abcdefg"] if rows > _MANY else ["0", "g"]
+    bounds = [*"0123456789abcdefg"] if rows > MAX_ROWS_AT_ONCE else ["0", "g"]
     yield from pairwise(bounds)
 
 

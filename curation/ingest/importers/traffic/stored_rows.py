@@ -30,7 +30,7 @@ from curation.store import (
 
 SETTING = "session_key"
 
-LARGEST_TRAFFIC = 10**18
+MAX_TRAFFIC = 10**18
 
 """Limit of the sum of all counts, so that each sum fits 64 bits."""
 
@@ -76,14 +76,14 @@ def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: Lo
 
     Raises
     ------
-    RefusedError: the counts of all logs would exceed `LARGEST_TRAFFIC`, or the project got a different key
+    RefusedError: the counts of all logs would exceed `MAX_TRAFFIC`, or the project got a different key
         of sessions meanwhile.
     """
     traffic = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
     total = int(traffic) + counts.traffic
-    if total > LARGEST_TRAFFIC:
+    if total > MAX_TRAFFIC:
         raise RefusedError(
-            f"With this log the counts would sum to {total:,}; at most {LARGEST_TRAFFIC:,} can be added up. "
+            f"With this log the counts would sum to {total:,}; at most {MAX_TRAFFIC:,} can be added up. "
             "Nothing was imported: see whether --map count names the right field, or divide its counts."
         )
     if counts.sessions:

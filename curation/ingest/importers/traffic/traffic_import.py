@@ -163,9 +163,9 @@ def import_traffic(
     Raises
     ------
     InputError: the file cannot be read, has no column of queries, a count that is not a whole number from 1
-        to `LARGEST_COUNT`, a date that does not fit the stated order, or no row after cleaning; the order is
+        to `MAX_COUNT`, a date that does not fit the stated order, or no row after cleaning; the order is
         unknown; or a further field has ids of people or sessions.
-    RefusedError: the counts of all logs would exceed `LARGEST_TRAFFIC`; or the log contains an earlier log
+    RefusedError: the counts of all logs would exceed `MAX_TRAFFIC`; or the log contains an earlier log
         whose rows cannot be compared one by one.
     """
     rules = rules or CleaningRules()

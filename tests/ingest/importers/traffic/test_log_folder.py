@@ -148,7 +148,7 @@ def logs_of(store):
 
 def test_sessions_of_a_large_reading_are_looked_at_in_parts(log, store, monkeypatch):
     write_file(log, "2026-02.csv", lines(PAGES[2:] + ROBOT))
-    monkeypatch.setattr(log_folder, "_MANY", 1)
+    monkeypatch.setattr(log_folder, "MAX_ROWS_AT_ONCE", 1)
     found = import_log_folder(store, log, rules=RULES)
     assert (found.rows, found.left_out) == (2, {RULES.repeat: 1, RULES.robot: 5})
 

@@ -267,7 +267,7 @@ def test_times_of_any_form_are_those_of_parse_time(texts):
 
 def test_the_sum_of_many_large_counts_is_exact():
     terms = log_columns.Terms(pa.array(["a"]), np.zeros(0, np.int32))
-    counts = np.full(10_000_001, log_columns.LARGEST_COUNT)
+    counts = np.full(10_000_001, log_columns.MAX_COUNT)
     many = log_columns.Log(terms, terms, terms, terms, counts, counts, counts, 0, None)
     assert many.traffic == 10_000_001 * 10**12
 

@@ -198,7 +198,7 @@ def test_counts_keep_every_digit(store, write):
 def test_logs_whose_sum_is_too_large_are_refused_and_change_nothing(store, write, monkeypatch):
     import_traffic(store, write("one.csv", "query,count\na,6\n"))
     before = all_rows(store)
-    monkeypatch.setattr(stored_rows, "LARGEST_TRAFFIC", 10)
+    monkeypatch.setattr(stored_rows, "MAX_TRAFFIC", 10)
     with pytest.raises(RefusedError, match="would sum to 11; at most 10"):
         import_traffic(store, write("two.csv", "query,count\nb,5\n"))
     assert all_rows(store) == before
