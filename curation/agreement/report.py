@@ -176,8 +176,7 @@ def other_findings(report: AgreementReport) -> list[str]:
         who = pluralize(sum(row.n > 0 for row in _counting(report)), "annotator")
         sentences.append(
             f"{who} repeated {percent(consistency.identical)} of {pluralize(consistency.n, 'grade')} on "
-            "blind "
-            "duplicates (95 % interval "
+            "blind duplicates (95 % interval "
             f"{interval_text(consistency.low, consistency.high)}).{_uninformative(report)}"
         )
     return [*sentences, _open_finding(report)]

@@ -1,18 +1,17 @@
-"""The agreement report in sections, for the page, the app, a terminal and one HTML file.
+"""The sections of the agreement report, for the page, the app, a terminal and one HTML file.
 
-A section has a heading, a plain sentence, charts and tables; a terminal shows the figures of a chart as a
-table. The same report gives the same bytes. The HTML file has one more section: feedback for each annotator.
+A section has a heading, a sentence, charts and tables. A terminal shows a table in place of each chart. The
+same report gives the same bytes. The HTML file has one more section: the feedback for each annotator.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from markupsafe import Markup
 
-from curation.agreement import report_findings
+from curation.agreement import section_sentences
 from curation.agreement.breakdowns import Part
 from curation.agreement.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
 from curation.agreement.inter_annotator import (
@@ -33,28 +32,27 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.text import interval_text, p_cell, percent, pluralize
 
 PAIRS = 30
-"""Annotator pairs that are shown one by one: those that agree least."""
+"""Number of annotator pairs in the table: the pairs that agree least."""
 ANNOTATORS = 40
-"""Annotators that are drawn one by one."""
+"""Number of annotators in the chart of consistency."""
 QUERIES = "Queries with the most disagreement"
+"""The heading of the section whose queries a page opens to their pairs."""
 GRADES = "Grades and their boundaries"
-"""The section whose queries a page opens to their pairs."""
-
-
+"""The heading of the section on grade boundaries."""
 Chart = tuple[Markup, Table]
 """A chart, and its figures as a table for a terminal."""
 
 
 def sections(report: AgreementReport) -> list[Section]:
-    """All that a page shows of a report below its verdict, in the order in which it is read."""
+    """Make all sections below the verdict, in reading order."""
     origins, coefficients = layers(report)
     return [*origins, *coefficients]
 
 
 def layers(report: AgreementReport) -> tuple[list[Section], list[Section]]:
-    """The sections below the verdict: where the figure comes from, and all coefficients, which pages fold.
+    """Make the sections below the verdict: sources of disagreement, and coefficients, which pages fold.
 
-    Where no pair was judged twice, there is nothing to take apart.
+    Without doubly judged pairs there are no sources of disagreement to show.
     """
     overall, within, consensus = overview(report)
     details = report.details
@@ -71,46 +69,52 @@ def layers(report: AgreementReport) -> tuple[list[Section], list[Section]]:
         *evidence,
         by["boundary"],
         by["type"],
-        Section(QUERIES, report_findings.query_sentence(sources), (), _queries(sources)),
+        Section(QUERIES, section_sentences.query_sentence(sources), (), _queries(sources)),
         by["pair"],
-        Section("Lines of the guide", report_findings.guide_sentence(sources), (), _guide(sources, report)),
+        Section("Lines of the guide", section_sentences.guide_sentence(sources), (), _guide(sources, report)),
     ]
     return origins, [overall, *rest]
 
 
 def overview(report: AgreementReport) -> tuple[Section, Section, Section]:
-    """What needs no details: all coefficients, consistency, and how pairs got their grades."""
+    """Make the sections that need no details: coefficients, consistency, and how pairs got their grades."""
     return _overall(report), _within(report.within), _consensus(report)
 
 
 def evidence_sections(agreement: EvidenceAgreement | None) -> list[Section]:
-    """Agreement on marks; nothing where nobody marked anything."""
+    """Make the section on agreement on evidence; without marks there is none."""
     if agreement is None:
         return []
     marks = [mark("F1 of characters", agreement.f1, pluralize(agreement.comparisons, "comparison"))]
     return [
-        _figured("Evidence", report_findings.evidence_sentence(agreement), "Agreement on evidence", marks)
+        _figured("Evidence", section_sentences.evidence_sentence(agreement), "Agreement on evidence", marks)
     ]
 
 
 def parts(report: AgreementReport, details: Details) -> dict[str, Section]:
-    """The section of each thing that agreement is broken down by."""
+    """Make the section of each breakdown: by query type, by boundary, and by pair of annotators."""
     pairs = details.annotator_pairs
     return {
         "type": _types(details.types, report.between.ordinal),
         "boundary": _grades(report, details),
         "pair": Section(
             "Pairwise agreement",
-            report_findings.annotator_pair_sentence(pairs),
+            section_sentences.annotator_pair_sentence(pairs),
             (),
             _annotator_pairs(details),
         ),
     }
 
 
-def _section(heading: str, sentence: str, shown: Sequence[Chart], remark: str = "") -> Section:
-    drawings, tables = tuple(drawing for drawing, _ in shown), tuple(table for _, table in shown)
-    return Section(heading, sentence, drawings, (), remark, charted=tables)
+def _section(
+    heading: str, sentence: str, charts: Sequence[Chart], remark: str = "", tables: tuple[Table, ...] = ()
+) -> Section:
+    drawings = tuple(drawing for drawing, _ in charts)
+    return Section(heading, sentence, drawings, tables, remark, charted=tuple(table for _, table in charts))
+
+
+def _unless_empty(table: Table) -> tuple[Table, ...]:
+    return (table,) if table.rows else ()
 
 
 def _chart(title: str, marks: Sequence[Mark], whole: float | None = None) -> Chart:
@@ -123,9 +127,9 @@ def _figures(title: str, marks: Sequence[Mark]) -> Table:
 
 
 def mark(name: str, estimate: Estimate, size: str = "") -> Mark:
-    """A figure of doubly judged pairs as a chart draws it."""
+    """Make the mark of a figure of doubly judged pairs in a chart."""
     why = why_not_shown(estimate)
-    return Mark(name, Estimate(why=why) if why else estimate, size or _pairs(estimate.n))
+    return Mark(name, Estimate(why=why) if why else estimate, size or pluralize(estimate.n, "pair"))
 
 
 def _overall(report: AgreementReport) -> Section:
@@ -133,14 +137,12 @@ def _overall(report: AgreementReport) -> Section:
     marks = [mark(row.label, between.figures[row.name]) for row in COEFFICIENTS]
     remark = (
         f"{pluralize(between.judgments, 'grade')} of {pluralize(between.annotators, 'annotator')}. Pairs "
-        "with one "
-        "grade only say "
-        f"nothing here: {between.single:,}. {READING}"
+        f"with one grade only say nothing here: {between.single:,}. {READING}"
         f"{f' {between.small_set}' if between.small_set else ''}"
     )
     title = "Agreement between annotators"
     return _figured(
-        "All coefficients", report_findings.coefficients_sentence(between), title, marks, remark=remark
+        "All coefficients", section_sentences.coefficients_sentence(between), title, marks, remark=remark
     )
 
 
@@ -152,29 +154,29 @@ def _figured(
     whole: float | None = None,
     remark: str = "",
 ) -> Section:
-    """A section that draws the marks with a figure, and has of the others one remark a reason."""
+    """Make a section that draws the marks that have a figure, and says why the other marks have none."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for mark_drawn in marks:
         if mark_drawn.estimate.value is None:
             reasons[mark_drawn.estimate.why or ""].append(mark_drawn.name)
     missing = [f"Not shown: {', '.join(names)} ({why})." for why, names in reasons.items()]
     drawn = [mark_drawn for mark_drawn in marks if mark_drawn.estimate.value is not None]
-    shown = [_chart(title, drawn, whole)] * bool(drawn)
-    return _section(heading, sentence, shown, " ".join(filter(None, [remark, *missing])))
+    charts = [_chart(title, drawn, whole)] if drawn else []
+    return _section(heading, sentence, charts, " ".join(filter(None, [remark, *missing])))
 
 
 def _grades(report: AgreementReport, details: Details) -> Section:
     names = [f"{value} {name}" for value, name in zip(report.scale, report.steps, strict=True)]
-    shown = [
-        *_drawn("Alpha of the two sides of each boundary", details.boundaries, None),
-        *_confusion(details.confusion, names),
-    ]
-    sentence = report_findings.boundary_sentence(details.boundaries)
-    return _section(GRADES, sentence, shown, report_findings.confusion_sentence(details.sources))
+    charts = _confusion(details.confusion, names)
+    marks = [mark(part.name, part.alpha) for part in details.boundaries]
+    if any(boundary.estimate.value is not None for boundary in marks):
+        charts.insert(0, _chart("Alpha of the two sides of each boundary", marks))
+    sentence = section_sentences.boundary_sentence(details.boundaries)
+    return _section(GRADES, sentence, charts, section_sentences.confusion_sentence(details.sources))
 
 
 def _confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
-    """A row says what others said where one annotator said this; nothing where no grades met."""
+    """Draw the confusion table: a row has the grades of the others where one annotator gave its grade."""
     if not any(map(any, table.pairs)):
         return []
     title, heading = "Which grades met", "Another annotator said"
@@ -191,21 +193,13 @@ def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) ->
 
 
 def _types(parts: Sequence[Part], whole: Estimate) -> Section:
-    marks = [mark(_name(part), part.alpha) for part in parts]
+    marks = [
+        mark(f"stratum {part.name}" if part.kind == "stratum" else part.name, part.alpha) for part in parts
+    ]
     title = "Ordinal alpha by query type"
     return _figured(
-        "By query type", report_findings.query_type_sentence(parts, whole), title, marks, whole.value
+        "By query type", section_sentences.query_type_sentence(parts, whole), title, marks, whole.value
     )
-
-
-def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> list[Chart]:
-    """Nothing where no part has a figure: the section's sentence says so."""
-    marks = [mark(_name(part), part.alpha) for part in parts]
-    return [_chart(title, marks, whole)] * any(drawn.estimate.value is not None for drawn in marks)
-
-
-def _name(part: Part) -> str:
-    return f"stratum {part.name}" if part.kind == "stratum" else part.name
 
 
 def _annotator_pairs(details: Details) -> tuple[Table, ...]:
@@ -220,10 +214,12 @@ def _annotator_pairs(details: Details) -> tuple[Table, ...]:
         )
         for pair in ordered[:PAIRS]
     )
-    unshown = len(ordered) - len(rows)
-    few = f"; {details.few_shared:,} with fewer than {MINIMUM_UNITS} shared pairs left out"
-    caption = f"Least agreement first{f', {unshown:,} more not shown' * bool(unshown)}"
-    return (Table(caption + few * bool(details.few_shared), columns, rows),) if rows else ()
+    caption = "Least agreement first"
+    if len(ordered) > PAIRS:
+        caption += f", {len(ordered) - PAIRS:,} more not shown"
+    if details.few_shared:
+        caption += f"; {details.few_shared:,} with fewer than {MINIMUM_UNITS} shared pairs left out"
+    return _unless_empty(Table(caption, columns, rows))
 
 
 def _queries(sources: DisagreementSources) -> tuple[Table, ...]:
@@ -239,7 +235,7 @@ def _queries(sources: DisagreementSources) -> tuple[Table, ...]:
         for query in sources.queries
     )
     caption = f"{len(rows)} of {pluralize(sources.disagreeing, 'query', 'queries')} with disagreement"
-    return (Table(caption, columns, rows, words=True),) if rows else ()
+    return _unless_empty(Table(caption, columns, rows, words=True))
 
 
 def _guide(sources: DisagreementSources, report: AgreementReport) -> tuple[Table, ...]:
@@ -256,18 +252,18 @@ def _guide(sources: DisagreementSources, report: AgreementReport) -> tuple[Table
         for line in sources.lines
     )
     caption = "By the two grades between which opinions went apart"
-    return (Table(caption, columns, rows, words=True),) if rows else ()
+    return _unless_empty(Table(caption, columns, rows, words=True))
 
 
 def _decided(line: GuideLine) -> str:
     if not line.decided:
         return "none"
     other = line.decided - line.towards_lower - line.towards_upper
-    parts = ((line.towards_lower, line.lower), (line.towards_upper, line.upper))
-    words = [f"{times:,} for grade {grade}" for times, grade in parts] + [
-        f"{other:,} for another grade"
-    ] * bool(other)
-    return f"{line.decided:,}: {', '.join(words)}"
+    more = f", {other:,} for another grade" if other else ""
+    return (
+        f"{line.decided:,}: {line.towards_lower:,} for grade {line.lower}, {line.towards_upper:,} for grade "
+        f"{line.upper}{more}"
+    )
 
 
 def _cannot_tell(report: AgreementReport, details: Details) -> Section:
@@ -277,11 +273,13 @@ def _cannot_tell(report: AgreementReport, details: Details) -> Section:
         mark("alpha, can be judged", judged.nominal),
         mark("same answer", judged.raw),
     ]
-    drawn = [_chart("Whether a pair can be judged", marks)]
-    section = _section("Cannot tell", report_findings.cannot_tell_sentence(report.between), drawn)
-    columns = ("Why", "Times", "Pairs that others graded")
-    tables = (Table("Reasons for cannot-tell", columns, reasons),) if reasons else ()
-    return replace(section, tables=tables)
+    table = Table("Reasons for cannot-tell", ("Why", "Times", "Pairs that others graded"), reasons)
+    return _section(
+        "Cannot tell",
+        section_sentences.cannot_tell_sentence(report.between),
+        [_chart("Whether a pair can be judged", marks)],
+        tables=_unless_empty(table),
+    )
 
 
 def _within(people: Iterable[IntraAgreement]) -> Section:
@@ -296,9 +294,8 @@ def _within(people: Iterable[IntraAgreement]) -> Section:
     )
     more = len(everybody) - len(marks)
     remark = f"{more:,} more by name are not drawn; the JSON has all." if more else ""
-    return _section(
-        "Within each annotator", sentence, [_chart("Same grade again", marks)] * bool(marks), remark
-    )
+    charts = [_chart("Same grade again", marks)] if marks else []
+    return _section("Within each annotator", sentence, charts, remark)
 
 
 def _consensus(report: AgreementReport) -> Section:
@@ -310,12 +307,8 @@ def _consensus(report: AgreementReport) -> Section:
     return Section("How pairs got their grades", sentence, (), (table,))
 
 
-def _pairs(number: int) -> str:
-    return pluralize(number, "pair")
-
-
 def annotators_section(people: Sequence[AnnotatorMetrics]) -> Section:
-    """Everybody's consistency, agreement with the others, bias and its drift."""
+    """Make the table of each annotator's consistency, agreement with the others, bias and drift."""
     columns = (
         *("annotator", "identical", "repeats", "control items correct", "control items", "agreement"),
         *("others'", "bias", "low", "high", "compared", "drift p", "feedback"),
@@ -340,13 +333,13 @@ def _annotator_row(metrics: AnnotatorMetrics) -> tuple[object, ...]:
 
 
 def feedback_section(people: Sequence[AnnotatorMetrics]) -> Section:
-    """Everybody's feedback, by name."""
+    """Make the table of the feedback for each annotator, by name."""
     rows = tuple((person.annotator, row.about, row.sentence) for person in people for row in person.feedback)
     table = Table("Points to discuss, not verdicts", ("Annotator", "About", "What"), rows, words=True)
-    return Section("Feedback", _sentence(people), (), (table,) if rows else (), "")
+    return Section("Feedback", _feedback_sentence(people), (), _unless_empty(table))
 
 
-def _sentence(people: Sequence[AnnotatorMetrics]) -> str:
+def _feedback_sentence(people: Sequence[AnnotatorMetrics]) -> str:
     if not people:
         return "Nobody has items here."
     named = sum(bool(person.feedback) for person in people)
@@ -356,7 +349,7 @@ def _sentence(people: Sequence[AnnotatorMetrics]) -> str:
 
 
 def agreement_page(report: AgreementReport, people: Sequence[AnnotatorMetrics] = ()) -> str:
-    """A whole HTML page about a report, asked for with details, and about everybody's own work."""
+    """Make the HTML page of a report with details and of the feedback for each annotator."""
     title = f"Agreement in round {report.round_name}" if report.round_name else "Agreement"
     remark = f"Intervals: 95 %, {report.resamples:,} resamples of queries, seed {report.seed}."
     return html_page(title, agreement_findings(report), [*sections(report), feedback_section(people)], remark)

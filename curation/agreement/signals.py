@@ -157,12 +157,9 @@ def _agreement(person: AnnotatorMetrics) -> Finding | str:
     return Finding(
         "agreement",
         f"Grades agree with the others' on the same pairs {how_far}: weighted kappa "
-        f"{decimal(agreement.kappa, 2)} "
-        f"({interval}{pluralize(agreement.pairs, 'pair')} of "
-        f"{pluralize(agreement.queries, 'query', 'queries')}), "
-        "among the "
-        f"others {decimal(agreement.others, 2)}. Grade some of these pairs together, with the guide open. A "
-        "scale "
+        f"{decimal(agreement.kappa, 2)} ({interval}{pluralize(agreement.pairs, 'pair')} of "
+        f"{pluralize(agreement.queries, 'query', 'queries')}), among the others "
+        f"{decimal(agreement.others, 2)}. Grade some of these pairs together, with the guide open. A scale "
         "read upside down, or a task that was misunderstood, can do that, too.",
         agreement._asdict(),
     )

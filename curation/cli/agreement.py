@@ -181,7 +181,7 @@ def _print_report(
 ) -> None:
     from curation.agreement import report_sections
     from curation.agreement.report import agreement_findings
-    from curation.agreement.report_findings import cannot_tell_sentence
+    from curation.agreement.section_sentences import cannot_tell_sentence
     from curation.core.reports.terminal import show_sections
 
     if report.round_name:

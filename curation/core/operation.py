@@ -29,7 +29,6 @@ from curation.core.progress import Progress
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Cursor
-    from pydantic import TypeAdapter
 
     from curation.core.reports.page import Table
 
@@ -213,15 +212,11 @@ def flat(request: Any) -> dict[str, Any]:
     return values
 
 
-def _form(record: type[Any]) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(record)
-
-
 def written(request: Any) -> dict[str, Any]:
     """A request as JSON knows it: the parameters of a job."""
-    parameters: dict[str, Any] = _form(type(request)).dump_python(request, mode="json")
+    from pydantic import TypeAdapter
+
+    parameters: dict[str, Any] = TypeAdapter(type(request)).dump_python(request, mode="json")
     return parameters
 
 
@@ -232,10 +227,10 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
     ------
     InputError: fields that hold something else, numbers out of bounds, or fields that would change nothing.
     """
-    from pydantic import ValidationError
+    from pydantic import TypeAdapter, ValidationError
 
     try:
-        request: Record = _form(record).validate_python(parameters)
+        request = TypeAdapter(record).validate_python(parameters)
     except ValidationError as error:
         refuse_problems([f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()])
         raise
@@ -268,10 +263,6 @@ def tables_of(result: Result) -> Sequence[Table]:
     return tables
 
 
-def _nothing_known(cursor: Cursor, request: Any) -> None:
-    """Nothing is known against it before it starts."""
-
-
 class Operation(NamedTuple):
     """One step, which a command and a page start.
 
@@ -291,7 +282,7 @@ class Operation(NamedTuple):
     run: Callable[[Any, Any, Progress, str], Result]
     doing: str
     kept: str
-    check: Callable[[Cursor, Any], None] = _nothing_known
+    check: Callable[[Cursor, Any], None] = lambda _cursor, _request: None
     roles: tuple[str, ...] = ("lead",)
     first: str = "reading the project"
     stage: str = ""

@@ -103,31 +103,22 @@ def cut(text: str, pieces: Sequence[Span], room: int, overlap: int) -> list[Span
     spans: list[Span] = []
     first, count = 0, len(pieces)
     while count - first > room:
-        end = _latest(text, pieces, first + room // 2, first + room)
+        last = first + room
+        end = _first_beginning(text, pieces, range(last, first + room // 2, -1), last)
         spans.append((pieces[first][0], pieces[end - 1][1]))
-        again = _earliest(text, pieces, end - min(overlap, room // 4), end)
+        again = _first_beginning(text, pieces, range(end - min(overlap, room // 4), end), end)
         first = max(again, first + 1)
     spans.append((pieces[first][0] if count else 0, len(text)))
     return [(0, spans[0][1]), *spans[1:]]
 
 
-def _latest(text: str, pieces: Sequence[Span], low: int, high: int) -> int:
-    """The piece in (low, high] before which to cut: the last that begins a sentence, else a word."""
-    places = range(high, low, -1)
+def _first_beginning(text: str, pieces: Sequence[Span], places: range, default: int) -> int:
+    """Find the first of these pieces that begins a sentence, else a word; without such a piece, `default`."""
     for quality in (2, 1):
-        for offset in places:
-            if _begins(text, pieces[offset][0]) >= quality:
-                return offset
-    return high
-
-
-def _earliest(text: str, pieces: Sequence[Span], low: int, high: int) -> int:
-    """The first piece in [low, high) that begins a sentence, else a word; `high` if none does."""
-    for quality in (2, 1):
-        for offset in range(low, high):
-            if _begins(text, pieces[offset][0]) >= quality:
-                return offset
-    return high
+        for place in places:
+            if _begins(text, pieces[place][0]) >= quality:
+                return place
+    return default
 
 
 def _begins(text: str, position: int) -> int:
@@ -161,16 +152,12 @@ def _cut_all(store: Store, documents: Sequence[Document], cutter: Cutter) -> lis
     titles = _pieces(tokenizer, [document.title.strip() for document in documents])
     pieces = _pieces(tokenizer, texts)
     return [
-        _cut_one(text, pieces, len(title), room, cutter.overlap)
+        # All passages leave room for the title, except the only passage of a text that fits.
+        [(0, len(text))]
+        if len(pieces) <= room
+        else cut(text, pieces, max(room - len(title), room // 2, 1), cutter.overlap)
         for text, pieces, title in zip(texts, pieces, titles, strict=True)
     ]
-
-
-def _cut_one(text: str, pieces: Sequence[Span], title: int, room: int, overlap: int) -> list[Span]:
-    """All passages leave room for the title, except the only one of a text that fits."""
-    if len(pieces) <= room:
-        return [(0, len(text))]
-    return cut(text, pieces, max(room - title, room // 2, 1), overlap)
 
 
 def _pieces(tokenizer: Any, texts: Sequence[str]) -> list[list[Span]]:

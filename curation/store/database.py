@@ -122,9 +122,8 @@ class Store:
             try:
                 self._file.copy(target)
             finally:
-                self._opened = (
-                    0.0  # let go now: where the disk is full, its checkpoint failed for whoever reads
-                )
+                # Let go now: where the disk is full, its checkpoint failed for whoever reads.
+                self._opened = 0.0
 
     def copy_changes_to(self, copy: Path) -> None:
         """As `copy_to`, into an earlier copy: only blocks that have changed are written."""

@@ -256,11 +256,8 @@ class DatabaseFile:
 
     def _copy_log(self, target: Path) -> None:
         if self._log.exists():
-            log = os.open(self._log, os.O_RDONLY)
-            try:
-                _copy_bytes(log, log_of(target))
-            finally:
-                os.close(log)
+            with self._log.open("rb") as log:
+                _copy_bytes(log.fileno(), log_of(target))
 
     def has_headers_of(self, other: Path) -> bool:
         """Whether the file that is held is in the state of another one, but for what its log holds."""
@@ -298,19 +295,14 @@ class DatabaseFile:
             checkpoints.roll_back_torn_checkpoint(self.path)
         except OSError as error:
             raise StoreError(f"{self.path} cannot be opened as a project: {error.strerror}") from error
-        if self._log.exists():
-            self._refuse_damaged_log()
+        if self._log.exists() and (damage := log_damage(self.path)):
+            raise StoreError(_damaged_log(self.path, damage), command=RESTORE)
         if self._engine is None:
             self._engine = start_engine(
                 f"{Path(gettempdir()) / self.path.name if self.read_only else self.path}.tmp"
             )
         attach_file(self._engine, self.path, "project", read_only=self.read_only)
         checkpoints.note_attached(self.path)
-
-    def _refuse_damaged_log(self) -> None:
-        damage = log_damage(self.path)
-        if damage:
-            raise StoreError(_damaged_log(self.path, damage), command=RESTORE)
 
     def _stop_engine(self) -> None:
         if self._engine is not None:

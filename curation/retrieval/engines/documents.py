@@ -170,8 +170,7 @@ def refresh(
     if not brought:
         raise RefusedError(
             f"The engine {name!r} has none of its {pluralize(len(ids), 'document')} any more, and nothing "
-            "was "
-            "changed. Check its address and its template."
+            "was changed. Check its address and its template."
         )
     versions = {key: value for key, value in before.versions.items() if key not in ids or key in brought}
     versions |= {document.document_id: document.content_hash for document in brought.values()}

@@ -1,4 +1,4 @@
-"""The sentences of the agreement report's sections, one for each figure."""
+"""The sentence of each section of the agreement report."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ from curation.agreement.breakdowns import AnnotatorPair, Part
 from curation.agreement.disagreement_sources import DisagreementSources
 from curation.agreement.inter_annotator import MINIMUM_UNITS, EvidenceAgreement, InterAgreement, why_not_shown
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import decimal, interval_text, percent, pluralize
+from curation.core.text import decimal, percent, pluralize
 from curation.people.seal_access import withheld
 
 
-def shown(parts: Sequence[Part]) -> list[Part]:
-    """The parts whose alpha is a figure to show."""
+def parts_to_show(parts: Sequence[Part]) -> list[Part]:
+    """Keep the parts that have enough doubly judged pairs to show alpha."""
     return [part for part in parts if why_not_shown(part.alpha) is None]
 
 
-def span(figure: Estimate) -> str:
-    """The interval in words, or the reason why the figure has no interval."""
-    if figure.low is None or figure.high is None:
-        return figure.why or "no interval"
-    return f"95 % interval {interval_text(figure.low, figure.high)}"
+def interval_of(figure: Estimate) -> str:
+    """Write the 95 % interval of a figure, or the reason why the figure has no interval."""
+    return f"95 % interval {figure.interval()}" if figure.has_interval else figure.why or "no interval"
 
 
 def coefficients_sentence(result: InterAgreement) -> str:
-    """The share of equal grades, and why alpha is lower."""
+    """State the share of equal grades, and why alpha is lower than this share."""
     raw, ac2 = result.raw, result.figures["ac2"]
     if result.ordinal.value is None and raw.value is not None:
         counts = ", ".join(
@@ -36,14 +34,14 @@ def coefficients_sentence(result: InterAgreement) -> str:
     if why_not_shown(raw) or raw.value is None or ac2.value is None:
         return f"Agreement between annotators has no figure: {why_not_shown(raw) or why_not_shown(ac2)}."
     return (
-        f"{percent(raw.value, 1)} of {pluralize(result.pairs, 'pair')} of grades are equal ({span(raw)}). "
-        "Alpha corrects for the agreement that chance would give; Gwet's AC2 corrects less where one grade "
-        f"is very common ({decimal(ac2.value)})."
+        f"{percent(raw.value, 1)} of {pluralize(result.pairs, 'pair')} of grades are equal "
+        f"({interval_of(raw)}). Alpha corrects for the agreement that chance would give; Gwet's AC2 corrects "
+        f"less where one grade is very common ({decimal(ac2.value)})."
     )
 
 
 def evidence_sentence(agreement: EvidenceAgreement) -> str:
-    """How far marks of two annotators are the same characters."""
+    """State how many pairs two annotators marked, and where their marks share no character."""
     apart = (
         f"{pluralize(agreement.apart, 'pair has', 'pairs have')} marks of two people without a common "
         "character."
@@ -54,12 +52,12 @@ def evidence_sentence(agreement: EvidenceAgreement) -> str:
 
 
 def cannot_tell_sentence(result: InterAgreement) -> str:
-    """How often, and whether others agreed."""
+    """State how often annotators answered “cannot tell”, and how far they agree on it."""
     judged = result.judgeable
     if not judged.cannot_tell:
         return "Nobody said that a pair cannot be judged."
     alpha = judged.nominal
-    how = why_not_shown(alpha) or f"alpha {decimal(alpha.value)} ({span(alpha)})"
+    how = why_not_shown(alpha) or f"alpha {decimal(alpha.value)} ({interval_of(alpha)})"
     return (
         f"“Cannot tell” was said {judged.cannot_tell:,} times, "
         f"{percent(judged.cannot_tell / judged.judgments, 1)} of the judgments; on "
@@ -69,27 +67,24 @@ def cannot_tell_sentence(result: InterAgreement) -> str:
 
 
 def boundary_sentence(parts: Sequence[Part]) -> str:
-    """The boundary, or those that tie, on which annotators disagree most."""
-    parts_shown = shown(parts)
+    """Name the grade boundary on which annotators disagree most, or all boundaries that tie."""
+    parts_shown = parts_to_show(parts)
     if not parts_shown:
         return "No boundary between two grades has enough doubly judged pairs on both sides."
-    worst = min(parts_shown, key=lambda part: part.alpha.value or 0.0)
-    same = [part for part in parts_shown if decimal(part.alpha.value) == decimal(worst.alpha.value)]
-    uppers = [part.name.partition("|")[2] for part in same]
-    where = ", and ".join(f"below {upper} and from {upper} on" for upper in uppers)
-    most = (
-        "Annotators disagree most"
-        if len(same) < len(parts_shown)
-        else "Annotators disagree as much everywhere"
-    )
+    lowest = min(parts_shown, key=lambda part: part.alpha.value or 0.0).alpha
+    tied = [part for part in parts_shown if decimal(part.alpha.value) == decimal(lowest.value)]
+    uppers = [part.name.partition("|")[2] for part in tied]
+    boundaries = ", and ".join(f"below {upper} and from {upper} on" for upper in uppers)
+    extent = "most" if len(tied) < len(parts_shown) else "as much everywhere"
+    each = " at each boundary" if len(tied) > 1 else ""
     return (
-        f"{most} between grades {where}: alpha {decimal(worst.alpha.value)} ({span(worst.alpha)})"
-        f"{' at each boundary' if len(same) > 1 else ''}."
+        f"Annotators disagree {extent} between grades {boundaries}: alpha {decimal(lowest.value)} "
+        f"({interval_of(lowest)}){each}."
     )
 
 
 def confusion_sentence(origins: DisagreementSources) -> str:
-    """The two grades that met most often."""
+    """Name the two different grades that one pair got most often."""
     if not origins.lines:
         return "No two annotators gave different grades."
     often = max(origins.lines, key=lambda line: (line.met, line.disagreement))
@@ -101,8 +96,8 @@ def confusion_sentence(origins: DisagreementSources) -> str:
 
 
 def query_type_sentence(parts: Sequence[Part], whole: Estimate) -> str:
-    """The type of query with least agreement, if it is clear."""
-    parts_shown = shown(parts)
+    """Name the query type with the lowest agreement, if its interval is below the whole set."""
+    parts_shown = parts_to_show(parts)
     if not parts:
         return "No query has a tag or a stratum yet."
     if not parts_shown or whole.value is None:
@@ -117,13 +112,13 @@ def query_type_sentence(parts: Sequence[Part], whole: Estimate) -> str:
     worst = min(low, key=lambda part: part.alpha.value or 0.0)
     return (
         f"Annotators agree least on “{worst.name}”: ordinal alpha {decimal(worst.alpha.value)} "
-        f"({span(worst.alpha)}) against {decimal(whole.value)} overall; {len(low)} of "
+        f"({interval_of(worst.alpha)}) against {decimal(whole.value)} overall; {len(low)} of "
         f"{pluralize(len(parts_shown), 'type')} are below it by more than their interval."
     )
 
 
 def annotator_pair_sentence(pairs: Sequence[AnnotatorPair]) -> str:
-    """The two who agree least, and the two whose levels differ most."""
+    """Name the two annotators who agree least, and the two whose mean grades differ most."""
     known = [pair for pair in pairs if pair.kappa.value is not None]
     if not known:
         return "Cohen's kappa is undefined: no two annotators share enough pairs with different grades."
@@ -132,7 +127,7 @@ def annotator_pair_sentence(pairs: Sequence[AnnotatorPair]) -> str:
     value = apart.difference.value or 0.0
     lowest = (
         f"Cohen's kappa with quadratic weights is lowest for {worst.first} and {worst.second}: "
-        f"{decimal(worst.kappa.value)} ({span(worst.kappa)}) on {pluralize(worst.raw.n, 'pair')}."
+        f"{decimal(worst.kappa.value)} ({interval_of(worst.kappa)}) on {pluralize(worst.raw.n, 'pair')}."
     )
     if not value:
         return lowest
@@ -142,7 +137,7 @@ def annotator_pair_sentence(pairs: Sequence[AnnotatorPair]) -> str:
 
 
 def query_sentence(origins: DisagreementSources) -> str:
-    """How few queries hold half of the disagreement."""
+    """State how few queries hold half of the disagreement."""
     if not origins.disagreeing:
         return "No query has any disagreement."
     most = pluralize(origins.half, "query holds", "queries hold")
@@ -155,7 +150,7 @@ def query_sentence(origins: DisagreementSources) -> str:
 
 
 def guide_sentence(origins: DisagreementSources) -> str:
-    """The two grades that the guide tells apart least."""
+    """Name the two grades that cause most disagreement: the guide separates them least."""
     if not origins.lines:
         return "No pair has two different grades."
     most = origins.lines[0]
