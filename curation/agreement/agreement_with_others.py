@@ -1,14 +1,14 @@
-"""Agreement of each annotator with the others on the same pairs, and who is left out of the others.
+"""Agreement of each annotator with the other annotators on the same pairs, and whom the others exclude.
 
-Somebody who grades by chance, always alike or upside down agrees with nobody, however consistent. So each
-annotator's weighted kappa with the others is set against the others' own among themselves, on the same pairs
-where two others graded enough of them. Unlike the share of equal grades, both fall where one grade is very
-common.
+An annotator who grades at random, always gives one grade, or reads the scale upside down agrees with nobody,
+even if consistent. So the annotator's weighted kappa with the others is compared with the kappa of the others
+among themselves, on the same pairs if two others graded enough of these pairs. Both kappas fall where one
+grade is very common; the share of equal grades does not.
 
-A few bad annotators make good ones look biased and inconsistent with the others. So those who clearly agree
-with nobody, give one grade only, or grade much higher or lower are left out of the others, the worst first;
-everybody is compared again, until nobody else is conspicuous. Those left out are a minority always: of a
-majority nobody can say who is right.
+A few bad annotators make good annotators look biased. So annotators who clearly agree with nobody, give one
+grade only, or grade much higher or lower are excluded from the others, the worst first. Then all annotators
+are compared again, until no further annotator stands out. The excluded annotators are always a minority,
+because a majority may be right.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from curation.core.text import pluralize
 SHARE_OF_OTHERS = 0.5
 """An annotator agrees too little when their kappa is clearly below this share of the others' own."""
 FAR_OFF = 0.25
-"""Grades; an annotator with so large a bias is no yardstick for others."""
+"""Bias in grades from which an annotator is excluded from the comparison of others."""
 LEVEL = 0.05
-"""The share of those left out of the others who are left out by chance, at most and on average."""
+"""Maximum average share of excluded annotators who are excluded by chance alone."""
 AT_ONCE = 20
-"""One person of so many is left out in a step, so that a crowd takes few steps."""
+"""One of this number of annotators is excluded in each step, so that many annotators take few steps."""
 AGREEMENT, ONE_GRADE, BIAS = "agreement", "one grade", "bias"
 NO_VARIATION = "no variation: all gave one grade, so chance explains all"
 NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} pairs were graded by any two others, who could be compared"
 OTHERS_BY_CHANCE = "the others agree among themselves no better than chance"
 _NOTHING = 1e-12
 _Others = tuple[float, float, int]
-"""The others among themselves: mean squared distance of any two, kappa, and on how many pairs."""
+"""Agreement among the others: mean squared distance of two grades, kappa, and number of pairs."""
 
 
 class OthersAgreement(NamedTuple):
@@ -70,12 +70,12 @@ class OthersAgreement(NamedTuple):
 
     @property
     def follows(self) -> bool:
-        """Whether the grades follow the others' at least half as well as theirs do each other."""
+        """Whether this annotator's kappa is at least half of the others' kappa among themselves."""
         return None not in (self.kappa, self.others) and _follows(self.kappa or 0.0, self.others or 0.0)
 
 
 class _Shared(NamedTuple):
-    """One person's grades against the others', in parallel, where there are others: sums of their grades."""
+    """One annotator's grades on pairs that others graded, and the number and means of the others' grades."""
 
     grade: Floats
     query: Ints
@@ -85,12 +85,12 @@ class _Shared(NamedTuple):
 
     @property
     def off(self) -> Floats:
-        """Mean squared distance from the others' grades."""
+        """Mean squared distance between the annotator's grade and the others' grades, by pair."""
         return self.grade**2 - 2 * self.grade * self.mean + self.square
 
 
 def left_out_of(grades: Grades) -> dict[str, str]:
-    """Whom the others are not compared with, by name, and why.
+    """Find the annotators whom nobody is compared with: name → reason.
 
     'agreement': agrees with the others clearly less than half as well as they do among themselves; 'one
     grade': gives nearly always one grade where others give others; 'bias': grades much higher or lower.
@@ -111,14 +111,16 @@ def left_out_of(grades: Grades) -> dict[str, str]:
 
 
 def uninformative_of(grades: Grades) -> frozenset[str]:
-    """Those whose grades say nothing about pairs, so that to repeat them is no consistency."""
+    """Find the annotators whose grades do not depend on the pair, so that repeating them shows no
+    consistency.
+    """
     return frozenset(name for name, why in left_out_of(grades).items() if why != BIAS)
 
 
 def agreement_with_others(
     grades: Grades, left_out: Collection[str] = (), seed: int = 0
 ) -> dict[str, OthersAgreement]:
-    """Everybody's agreement with the others who are not left out, by name."""
+    """Compute each annotator's agreement with the others who are not left out, by name."""
     graded = grades.graded_by_person
     totals = _Totals(graded, graded.without(left_out))
     agreements = {}
@@ -129,7 +131,9 @@ def agreement_with_others(
 
 
 class _Totals:
-    """Sums of the grades inside the reference: by pair, and over all pairs, to take one person off."""
+    """Sums of the grades of all compared annotators, by pair and in total, from which one annotator is
+    subtracted.
+    """
 
     def __init__(self, graded: Grades, inside: Mask) -> None:
         self.units, self.inside, self.rows_of = graded.units, inside, graded.rows_of
@@ -144,7 +148,7 @@ class _Totals:
         self.whole = self.pairs.sum(axis=1)
 
     def shared(self, person: int) -> _Shared:
-        """The person's grades, where somebody else inside graded the pair, too."""
+        """Take the annotator's grades on pairs that another compared annotator graded, too."""
         rows = self.rows_of[person]
         grade, others = self.grades[rows], self._without(person)
         there = others[0] > 0
@@ -153,7 +157,9 @@ class _Totals:
         return _Shared(grade[there], query, number, first / number, second / number)
 
     def others(self, person: int, shared: _Shared) -> _Others | None:
-        """The others on the person's pairs; where too few have two others, on all pairs."""
+        """Compute the others' agreement on the annotator's pairs, or on all pairs if too few have two
+        others.
+        """
         near = _two_others(
             np.stack([shared.number, *(shared.number * x for x in (shared.mean, shared.square))])
         )
@@ -180,7 +186,9 @@ class _Totals:
 
 
 def _two_others(sums: Floats) -> Floats:
-    """By pair, 0 without two grades: 1, the mean squared distance of any two, mean, and mean square."""
+    """Compute by pair: 1, the mean squared distance of two grades, mean and mean square; 0 without two
+    grades.
+    """
     number, first, second = sums
     two = number >= 2
     n = np.where(two, number, 2)
@@ -189,7 +197,7 @@ def _two_others(sums: Floats) -> Floats:
 
 
 def _compared(shared: _Shared, others: _Others | None) -> tuple[float, float | None] | None:
-    """Kappa and its p (None if the others agree with nobody either); None if grades do not vary."""
+    """Compute kappa and its p value, which is None if the others do not agree; None if grades do not vary."""
     off, grade, mean = shared.off, shared.grade.mean(), shared.mean.mean()
     chance = float((shared.grade**2).mean() - 2 * grade * mean + shared.square.mean())
     if chance <= _NOTHING:
@@ -206,7 +214,7 @@ def _compared(shared: _Shared, others: _Others | None) -> tuple[float, float | N
 
 
 def _above(values: Floats, query: Ints) -> float:
-    """How probable a mean so far above 0 is, were it 0 (Student's t over queries)."""
+    """Compute the one-sided p value of a mean above 0 (Student's t over queries)."""
     p = _mean_p(values, query)
     return p / 2 if values.mean() > 0 else 1 - p / 2
 
@@ -222,7 +230,9 @@ def _enough(shared: _Shared) -> bool:
 
 
 def _standing_out(graded: Grades, inside: Mask) -> tuple[str, list[int]] | None:
-    """Who is to be left out next, the worst first, and why; None if nobody is conspicuous."""
+    """Find the reason and the annotators to exclude next, the worst first; None if no annotator stands
+    out.
+    """
     totals = _Totals(graded, inside)
     people = np.flatnonzero(inside).tolist()
     everyone = {person: totals.shared(person) for person in people}
@@ -285,7 +295,7 @@ def _agreement(name: str, shared: _Shared, others: _Others | None, seed: int) ->
 
 
 def _plain(value: float | None) -> float | None:
-    """Without the rounding of 0 to a little below it."""
+    """Round the value, so that a rounding error just below 0 becomes 0."""
     return None if value is None else round(value, 9) + 0.0
 
 

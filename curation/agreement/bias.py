@@ -1,8 +1,9 @@
-"""Bias: how much higher or lower each annotator grades than the others or the reviewer, and its drift.
+"""Bias: how much higher or lower each annotator grades than the others or the reviewer, and the drift of
+bias.
 
-Bias is the mean of an annotator's grades less what they are compared with: the reviewer's decision on the
-pair, or without one the mean of the others' grades. A consensus that holds the annotator's own grade would
-hide a bias.
+Bias is the mean difference between an annotator's grade and the reviewer's decision on the same pair. On a
+pair without a decision, the mean of the others' grades takes its place. A consensus is not used, because it
+contains the annotator's own grade, which would hide a bias.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from curation.core.text import pluralize
 from curation.store import Cursor
 
 Decisions = Mapping[tuple[str, str], int | None]
-"""The reviewers' decisions that count, by query and document; None: no grade can be given."""
+"""Query and document → the grade that a reviewer decided; None if the reviewer decided that no grade fits."""
 ONE_TIME = "all grades carry one time, so their order is unknown"
 NO_TIMES = "{untimed:,} of {grades:,} grades were imported without a time; in order are too few"
 
 
 @dataclass(frozen=True)
 class AnnotatorBias:
-    """One annotator's grades against the others'.
+    """One annotator's bias and its drift.
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class AnnotatorBias:
 
 
 def read_decisions(cursor: Cursor) -> Decisions:
-    """The decisions of now."""
+    """Read the current decisions of reviewers."""
     rows = cursor.execute("SELECT query_id, document_id, grade FROM counted_adjudications").fetchall()
     return {(query_id, document_id): grade for query_id, document_id, grade in rows}
 
@@ -65,7 +66,7 @@ def read_decisions(cursor: Cursor) -> Decisions:
 def annotator_biases(
     grades: Grades, decisions: Decisions, left_out: Collection[str] = (), seed: int = 0
 ) -> dict[str, AnnotatorBias]:
-    """Everybody's bias against the others who are not left out, by name."""
+    """Compute each annotator's bias against the others who are not left out, by name."""
     graded = grades.graded_by_person
     graded = graded.only(np.lexsort((graded.at, graded.people)))  # those without a time come last
     off, query = _off(graded, decisions, left_out), graded.unit_queries[graded.units]
@@ -76,7 +77,7 @@ def annotator_biases(
 
 
 def _off(grades: Grades, decisions: Decisions, left_out: Collection[str]) -> Floats:
-    """Each grade less what it is compared with; NaN where there is nothing."""
+    """Subtract the reviewer's decision or the others' mean from each grade; NaN if there is neither."""
     units, grade = grades.units, grades.grades.astype(np.float64)
     counted = grades.without(left_out)[grades.people]
     number = len(grades.documents)
@@ -94,7 +95,7 @@ def _off(grades: Grades, decisions: Decisions, left_out: Collection[str]) -> Flo
 
 
 def _bias(name: str, query: Ints, at: NDArray[np.datetime64], off: Floats, seed: int) -> AnnotatorBias:
-    """Bias and drift of grades in the order in which they were given."""
+    """Compute bias and drift from grades in the order in which they were given."""
     compared = ~np.isnan(off)
     query, at, off = query[compared], at[compared], off[compared]
     grades, queries = len(off), len(np.unique(query))
@@ -122,7 +123,7 @@ def _bias(name: str, query: Ints, at: NDArray[np.datetime64], off: Floats, seed:
 
 
 def _by_query(query: Ints, off: Floats) -> tuple[Floats, Floats]:
-    """Sums of differences and numbers of grades by query, in the order in which the queries were begun."""
+    """Sum the differences and count the grades of each query, in the order of the queries' first grades."""
     _, first, index = np.unique(query, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     sums, numbers = np.bincount(index, off), np.bincount(index)

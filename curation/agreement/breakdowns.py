@@ -1,9 +1,9 @@
-"""Agreement in parts: by query type and grade boundary, and between each two annotators.
+"""Agreement in parts: by query type, by grade boundary, and between each two annotators.
 
-A resample draws queries from all the doubly judged ones, and a part uses the drawn queries that belong to it.
-So the interval of a part also covers the chance in the part's size. Each two annotators are compared by
-Cohen's weighted kappa, by equal grades, and by who grades higher. Two annotators who share fewer than
-`MINIMUM_UNITS` units are left out and counted.
+The bootstrap draws from all doubly judged queries, and each part uses the drawn queries that belong to it. So
+the interval of a part also covers the random size of the part. Each two annotators are compared by Cohen's
+weighted kappa, the share of equal grades, and the difference of their mean grades. Two annotators who share
+fewer than `MINIMUM_UNITS` units are left out and counted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums,
 NO_TAG = "no tag"
 NO_SPREAD = "no variation: both gave the same grade to every pair they share"
 _FIGURES = 3
-"""Each annotator pair has so many: raw, kappa and difference, in the order of `AnnotatorPair`."""
+"""Number of figures of an annotator pair: raw, kappa and difference, in the order of `AnnotatorPair`."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Part:
 def breakdown(
     grades: Grades, scale: Sequence[int], types: QueryTypes, seed: int, resamples: int = RESAMPLES
 ) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Agreement by query type, and by boundary. A query with two tags is in both parts.
+    """Compute agreement by query type and by boundary. A query with two tags is in both parts.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def breakdown(
 
 
 def _by_type(basis: Basis, grades: Grades, types: QueryTypes) -> Iterator[tuple[str, str, Mask]]:
-    """Kind, name and units of each type that has any."""
+    """List kind, name and units of each query type that has doubly judged units."""
     asked = grades.unit_queries[basis.units]
     for kind, groups in types.items():
         tagged = frozenset[str]().union(*groups.values())
@@ -95,7 +95,9 @@ def _by_type(basis: Basis, grades: Grades, types: QueryTypes) -> Iterator[tuple[
 
 
 def _summed(basis: Basis, mask: Mask) -> tuple[Ints, Floats]:
-    """The queries of some units, and the meetings and coincidences of each, side by side in one row."""
+    """Find the queries of some units; each query has a row with its meetings and coincidences side by
+    side.
+    """
     queries, local = np.unique(basis.queries[mask], return_inverse=True)
     met = meetings(basis.counts[mask], local, len(queries))
     columns = [matrix.reshape(len(queries), -1) for matrix in (met.meetings, met.coincidences)]
@@ -103,7 +105,7 @@ def _summed(basis: Basis, mask: Mask) -> tuple[Ints, Floats]:
 
 
 def _part(kind: str, name: str, units: int, sums: Floats, drawn: Floats) -> Part:
-    """A part with its figures, from the sums of its queries and of each resample."""
+    """Make a part from the sums of its queries and of each resample."""
     points = _alpha_and_raw(sums.sum(axis=0, keepdims=True))[0].tolist()
     alpha, raw = (
         figure_of(point, resampled, units, len(sums))
@@ -113,7 +115,7 @@ def _part(kind: str, name: str, units: int, sums: Floats, drawn: Floats) -> Part
 
 
 def _alpha_and_raw(sums: Floats) -> Floats:
-    """Alpha and raw agreement of sums of shape (R, 2 · values²), shape (R, 2)."""
+    """Compute alpha and raw agreement, shape (R, 2), from sums of shape (R, 2 · values²)."""
     stacked = _stacked(sums)
     return np.stack([alpha_of(stacked[:, 1], "ordinal"), raw_of(stacked[:, 0])], axis=1)
 
@@ -124,7 +126,7 @@ def _stacked(sums: Floats) -> Floats:
 
 
 def _boundaries(scale: Sequence[int], units: int, sums: Floats, drawn: Floats) -> tuple[Part, ...]:
-    """The two sides of each boundary as a scale of two."""
+    """Compute agreement at each boundary, with the two sides of the boundary as the only grades."""
     parts = []
     for cut, (lower, upper) in enumerate(pairwise(scale), start=1):
         above = np.arange(len(scale)) >= cut
@@ -136,7 +138,7 @@ def _boundaries(scale: Sequence[int], units: int, sums: Floats, drawn: Floats) -
 
 @dataclass(frozen=True)
 class AnnotatorPair:
-    """Two annotators on the pairs that both graded.
+    """Agreement of two annotators on the pairs that both graded.
 
     Attributes
     ----------
@@ -155,7 +157,8 @@ class AnnotatorPair:
 def annotator_pairs(
     grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESAMPLES
 ) -> tuple[tuple[AnnotatorPair, ...], int]:
-    """Each two annotators who share enough units, by name, and how many pairs of them share too few.
+    """Compare each two annotators who share enough units; also return how many pairs of annotators share too
+    few.
 
     Raises
     ------
@@ -193,8 +196,8 @@ def annotator_pairs(
 
 
 def _meetings(basis: Basis, grades: Grades, scale: Sequence[int]) -> Ints:
-    """Every two grades of one unit, those with as many grades as each other taken at once, shape (5, M): both
-    people, the query, and both grades as steps of the scale.
+    """List every two grades of one unit, shape (5, M): both annotators, the query, and both grades as steps
+    of the scale. Units with equally many grades are processed together.
     """
     query_of = np.full(len(grades.documents), -1)
     query_of[basis.units] = basis.queries
@@ -216,8 +219,9 @@ def _meetings(basis: Basis, grades: Grades, scale: Sequence[int]) -> Ints:
 def _tables(
     where: Sequence[Ints], pair: Ints, kept: Ints, queries: int, values: int
 ) -> tuple[csr_array[Any, Any], Ints]:
-    """The tables of all kept annotator pairs side by side, shape (queries, kept · values²): mostly 0; and
-    how many queries each of these shares, shape (kept,).
+    """Make a sparse array with the grade tables of all kept annotator pairs, shape (queries, kept · values²).
+
+    Also return how many queries each of these pairs shares, shape (kept,).
     """
     rank = np.full(int(pair.max(initial=-1)) + 1, -1)
     rank[kept] = np.arange(len(kept))
@@ -231,7 +235,7 @@ def _tables(
 
 
 def _figures(values: int) -> Callable[[Floats], Floats]:
-    """Tables of shape (r, n · values²) → (r, n · 3): the figures of each annotator pair."""
+    """Make the function from tables of shape (r, n · values²) to the figures of n pairs, shape (r, n · 3)."""
     steps = np.arange(values)
 
     def figures(sums: Floats) -> Floats:

@@ -1,12 +1,12 @@
-"""Where the disagreement comes from: queries, lines of the guide, confused grades, reasons for cannot-tell.
+"""Sources of disagreement: queries, lines of the guide, confused grades, and reasons for cannot-tell.
 
-The whole is the observed disagreement of ordinal alpha: every two grades of a pair add their squared
-distance, so a 0 against a 3 weighs as much as it does in alpha. It is a sum, so it can be shared out over
-queries and over confused grades. Nobody asks annotators which rule of the guide they followed. The guide must
-keep its grades apart, so a line of the guide is named by the two grades between which opinions differ.
+The total is the observed disagreement of ordinal alpha: every two grades of a pair add their squared
+distance, so a 0 against a 3 weighs as much as in alpha. This sum is divided among queries and among confused
+grades. Annotators are not asked which line of the guide they followed. So a line of the guide is named by the
+two grades that it must distinguish.
 
-Nobody knows the true grade, so the confusion table is symmetric: a row says what the others said where one
-annotator gave this grade. `breakdowns` says which of two annotators grades higher.
+Nobody knows the true grade, so the confusion table is symmetric: the row of a grade has the others' grades on
+pairs to which one annotator gave this grade. `breakdowns` says which of two annotators grades higher.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from curation.store import Cursor
 
 NO_REASON = "no reason given"
 SHOWN = 10
-"""Queries, and pairs of a query, that are listed one by one."""
+"""Maximum number of queries in the list, and of listed pairs of a query."""
 NAMED = 50
-"""Pairs with the same two grades that are listed."""
+"""Maximum number of listed pairs that got the same two grades."""
 Opinions = tuple[str, tuple[tuple[str, int | None], ...]]
-"""A document id, and who gave it which grade; None is cannot-tell."""
+"""A document id, and each annotator with the grade given; None is cannot-tell."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class QueryShare:
 
 @dataclass(frozen=True)
 class GuideLine:
-    """What the guide has to keep apart: two grades that were given to one and the same pair.
+    """Two grades that were given to the same pair, so that the guide must distinguish them better.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class GuideLine:
 
 @dataclass(frozen=True)
 class DisagreementSources:
-    """Where the disagreement comes from.
+    """The sources of disagreement.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class DisagreementSources:
 
 
 def query_texts(cursor: Cursor) -> dict[str, str]:
-    """The text of each query."""
+    """Read the text of each query."""
     return dict(cursor.execute("SELECT query_id, text FROM queries").fetchall())
 
 
@@ -111,9 +111,9 @@ def disagreement_sources(
     decisions: Decisions,
     access: SealAccess,
 ) -> DisagreementSources:
-    """Share the observed disagreement out over queries and over the grades that met.
+    """Divide the observed disagreement among queries and among pairs of grades.
 
-    Opinions on sealed queries are not in it; their grades count.
+    Grades on sealed queries count, but opinions on sealed queries are not listed.
     """
     met = meetings(basis.counts, basis.queries, basis.number)
     whole = met.coincidences.sum(axis=0, keepdims=True)
@@ -148,7 +148,7 @@ def _query(basis: Basis, grades: Grades, texts: Mapping[str, str], index: int, s
 
 
 def _opinions(grades: Grades, units: Ints) -> tuple[Opinions, ...]:
-    """By pair, the widest apart first."""
+    """List the opinions on each pair, the pair with the widest range of grades first."""
     given: dict[int, list[tuple[str, int | None]]] = {unit: [] for unit in units.tolist()}
     for row in np.flatnonzero(np.isin(grades.units, units)).tolist():
         grade = int(grades.grades[row]) if grades.graded[row] else None
@@ -215,7 +215,7 @@ def _unjudged(grades: Grades) -> tuple[tuple[str, int, int], ...]:
 
 @dataclass(frozen=True)
 class GradeConfusion:
-    """How grades met, in the order of the scale.
+    """How often each two grades were given to one pair, in the order of the scale.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class GradeConfusion:
 
 
 def confusion(basis: Basis, scale: Sequence[int]) -> GradeConfusion:
-    """The confusion table of doubly judged pairs."""
+    """Count the confusion table of doubly judged pairs."""
     met = meetings(basis.counts, np.zeros(len(basis.counts), dtype=np.int64), 1)
     both = np.rint(met.meetings[0]).astype(np.int64)
     both[np.diag_indices(len(scale))] //= 2

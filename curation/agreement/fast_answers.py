@@ -1,8 +1,9 @@
 """Fast answers: how many of each annotator's answers came faster than a query and a document can be read.
 
-An answer is fast in less than a third of the others' median time over texts as long, in three groups by
-length, and always in less than a second. A median under one second is too fast to have read
-the documents: it would be 3,600 answers an hour.
+An answer is fast if it took less than a third of the others' median time for texts in the same of three
+groups by length. An answer in less than a second is always fast. An annotator whose median is below a second
+cannot
+have read the documents: that pace is 3,600 answers an hour.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from curation.store import Cursor
 from curation.store.documents import LENGTH, VERSION
 
 FAST = 1 / 3
-"""Share of the others' median time; an answer that took less is fast."""
+"""Share of the others' median time below which an answer is fast."""
 MIN_AT_FLOOR = 20
-"""Timed answers from which a median below `FASTEST` counts: of quick readers a quarter are below it, and then
-the median of 20 is in fewer than one case of 200."""
+"""Minimum number of timed answers before a median below `FASTEST` is reported. A quarter of a quick reader's
+answers are below `FASTEST`; then the median of 20 answers is below it in fewer than one of 200 cases."""
 MIN_ANSWERS = 30
-"""Answers, or pairs that others graded, too, that an annotator needs for a figure on speed or grades."""
+"""Minimum number of answers for a figure on speed, and of pairs that others graded for a figure on grades."""
 MIN_OTHERS = 2
-"""Other annotators with times, below which an answer is fast by `FASTEST` alone."""
+"""Minimum number of other annotators with times; with fewer, only answers below `FASTEST` are fast."""
 # The first answer's time: a grade that is changed later takes a moment only.
 _FIRST = """
 JOIN live_presentations p USING (presentation_id)
@@ -50,7 +51,7 @@ GROUP BY annotator ORDER BY annotator
 
 
 class AnswerTimes(NamedTuple):
-    """Answers with the seconds on screen and the characters of the text, in parallel."""
+    """Annotator, seconds on screen and characters of the text of each answer, in parallel."""
 
     annotators: Sequence[str]
     seconds: Sequence[float]
@@ -58,7 +59,9 @@ class AnswerTimes(NamedTuple):
 
 
 class AnswerPace(NamedTuple):
-    """An annotator's timed answers, those in less than `FASTEST`, and their median in seconds, if any."""
+    """An annotator's number of timed answers, of answers below `FASTEST`, and the median in seconds, if
+    known.
+    """
 
     annotator: str
     answers: int
@@ -67,17 +70,17 @@ class AnswerPace(NamedTuple):
 
     @property
     def enough(self) -> bool:
-        """Whether there are enough timed answers to say something about the pace."""
+        """Whether there are enough timed answers to judge the pace."""
         return self.answers >= MIN_AT_FLOOR
 
     @property
     def unread(self) -> bool:
-        """Whether nobody who reads has this pace."""
+        """Whether the pace is too fast for an annotator who reads the documents."""
         return self.enough and self.median is not None and self.median < FASTEST
 
     @property
     def sentence(self) -> str:
-        """The pace in words."""
+        """The sentence about a pace that is too fast."""
         return (
             f"{self.annotator}: half of {pluralize(self.answers, 'answer')} came in {self.median or 0.0:.1f} "
             f"seconds or less, {self.below_second:,} in less than {FASTEST:g} second. Nobody reads a query "
@@ -86,7 +89,7 @@ class AnswerPace(NamedTuple):
 
 
 class FastAnswers(NamedTuple):
-    """Fast answers among all of an annotator's timed ones, and likewise of the others'.
+    """An annotator's fast answers among all timed answers, and the same counts of the others.
 
     `below_second`: those in less than `FASTEST`; `compared`: whether there are others to compare with;
     `median`: of the annotator's answers, in seconds.
@@ -102,20 +105,22 @@ class FastAnswers(NamedTuple):
 
 
 def read_times(cursor: Cursor, round_id: str | None) -> AnswerTimes:
-    """The times of a round's answers; without a round, of all answers but in pilots and practice."""
+    """Read the times of a round's answers; without a round, of all answers outside pilots and practice."""
     rows = cursor.execute(_TIMES, [LONGEST, round_id, round_id]).fetchall()
     return AnswerTimes(*map(list, zip(*rows, strict=True))) if rows else AnswerTimes([], [], [])
 
 
 def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
-    """The pace of everybody who answered, by name, in the rounds of `read_times`."""
+    """Read the pace of each annotator who answered, by name, in the same rounds as `read_times`."""
     return tuple(AnswerPace(*row) for row in cursor.execute(_PACES, [round_id, round_id]).fetchall())
 
 
 def fast_answers(
     people: Sequence[str], times: AnswerTimes, left_out: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
-    """Annotator → fast answers against the others who are not left out, or why they are not counted."""
+    """Count fast answers against the others who are not left out: annotator → counts, or why there are
+    none.
+    """
     who, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
     groups = _length_groups(np.asarray(times.lengths, dtype=np.float64))
     inside = ~np.isin(who, list(left_out))
@@ -137,16 +142,16 @@ def fast_answers(
 
 
 def _length_groups(lengths: Floats) -> Ints:
-    """0, 1 or 2 for short, middling and long texts; equally long ones are never parted."""
+    """Number the texts 0, 1 or 2 by length; texts of equal length have the same number."""
     if not len(lengths):
         return np.zeros(0, dtype=np.int64)
     return np.searchsorted(np.quantile(lengths, [1 / 3, 2 / 3]), lengths).astype(np.int64)
 
 
 def _bounds(seconds: Floats, groups: Ints, others: Mask) -> Floats:
-    """For each answer the time below which it is fast.
+    """Compute for each answer the time below which the answer is fast.
 
-    Where others answered few texts of a length, all their answers are the comparison.
+    If the others answered few texts of a length group, all their answers are compared.
     """
     bounds = np.full(len(seconds), FAST * np.median(seconds[others]))
     for group in range(3):

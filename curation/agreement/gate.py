@@ -58,7 +58,7 @@ LIMIT 1
 
 
 class Demand(NamedTuple):
-    """What a project demands.
+    """The agreement that a project demands.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Demand(NamedTuple):
 
 
 class GateCheck(NamedTuple):
-    """One figure against what is demanded of it.
+    """One figure with the demanded minimum.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class GateCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class Gate:
-    """Both checks; `open` when none is missed or undefined.
+    """Both checks. The gate is open if no check is missed or undefined.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Gate:
 
     @property
     def sentences(self) -> list[str]:
-        """Each check, what is known of few queries, and whether it is open."""
+        """The checks, the note on intervals from few queries, and whether the gate is open."""
         state = "The gate is shut: a freeze needs an override with a reason."
         checks = [check.sentence for check in self.checks]
         return [*checks, *([self.note] if self.note else []), "The gate is open." if self.open else state]
@@ -133,7 +133,7 @@ class Gate:
 
     @property
     def without_agreement(self) -> bool:
-        """Whether nobody knows the agreement, because the project has one judge."""
+        """Whether agreement is unknown because one person judges the project."""
         return any(check.figure == ALPHA and check.why == SINGLE for check in self.checks)
 
     @property
@@ -150,7 +150,7 @@ def gate_of(
     uninformative: Collection[str] = (),
     judges: int = 2,
 ) -> Gate:
-    """The figures and the demand.
+    """Compare the figures with the demand.
 
     Parameters
     ----------
@@ -170,12 +170,12 @@ def gate_of(
 
 
 def read_demand(cursor: Cursor) -> Demand:
-    """What the project demands."""
+    """Read the demand of the project."""
     return Demand(**json.loads(get_setting(cursor, "gate") or "{}"))
 
 
 def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
-    """Demand other figures from now on; releases that are frozen stay as they are.
+    """Change the demand. Frozen releases do not change.
 
     Raises
     ------
@@ -197,11 +197,11 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
 
 
 def gate_now(store: Store, seed: int = 0) -> Gate:
-    """The gate as a freeze of this moment would find it.
+    """Compute the gate as a freeze would find it now.
 
     Raises
     ------
-    RefusedError: grades are not on the scale of the guide in force.
+    RefusedError: grades are not on the scale of the current guide.
     """
     with store.reading() as cursor:
         grades, scale = read_grades(cursor), current_guide(cursor).values
@@ -215,7 +215,7 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
 
 
 def all_imported(cursor: Cursor) -> bool:
-    """Whether there are judgments that count, and none of them was given on a screen of goldgrade."""
+    """Whether judgments count in the project and all of them were imported."""
     return bool(cursor.execute(_COUNTING).fetchall()) and not cursor.execute(_ON_SCREEN).fetchall()
 
 

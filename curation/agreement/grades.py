@@ -1,4 +1,4 @@
-"""What annotators said about pairs, in arrays: the input of every figure between annotators.
+"""The judgments of pairs as arrays, from which all figures of agreement between annotators are computed.
 
 One judgment per annotator and pair. Blind duplicates, control items, practice and (for the project's figures)
 pilot rounds are left out where the rows are read, so that no figure can let them in again. So are judgments
@@ -31,9 +31,9 @@ from curation.store.query_ranges import WITHIN, tables_by_range
 
 _IDS = ("query_id", "document_id", "annotator")
 MINIMUM_GRADES = 30
-"""An annotator with fewer grades that can be compared has no figure against the others."""
+"""Minimum number of comparable grades for a figure that compares an annotator with the others."""
 QueryTypes = Mapping[str, Mapping[str, frozenset[str]]]
-"""Kind of type ('tag', 'stratum' or 'segment') → its name → the queries that have it."""
+"""Kind of query type ('tag', 'stratum' or 'segment') → name of the type → its queries."""
 
 TABLES: Mapping[str, str | None] = {
     "judgment_events": "submitted_at",
@@ -52,7 +52,7 @@ TABLES: Mapping[str, str | None] = {
     "relabeling_pairs": None,
     "corpus_snapshots": None,
 }
-"""The tables that reports read from, and the time by which rows of one are ordered, if it has one."""
+"""Table that agreement reports read → the column with the time of its newest row, or None."""
 
 
 class Grades(NamedTuple):
@@ -84,32 +84,32 @@ class Grades(NamedTuple):
 
     @property
     def annotators(self) -> int:
-        """How many people said something."""
+        """Number of annotators."""
         return len(self.names)
 
     @property
     def cannot_tell(self) -> int:
-        """Judgments without a grade."""
+        """Number of cannot-tell judgments."""
         return int((~self.graded).sum())
 
     @property
     def graded_by_person(self) -> Grades:
-        """The judgments with a grade, ordered by annotator."""
+        """Judgments with a grade, ordered by annotator."""
         rows = np.flatnonzero(self.graded)
         return self.only(rows[np.argsort(self.people[rows], kind="stable")])
 
     @property
     def rows_of(self) -> list[slice]:
-        """The rows of each annotator, where judgments are ordered by annotator."""
+        """Rows of each annotator, if the judgments are ordered by annotator."""
         ends = np.searchsorted(self.people, np.arange(len(self.names) + 1)).tolist()
         return [slice(first, last) for first, last in pairwise(ends)]
 
     def without(self, left_out: Collection[str]) -> Mask:
-        """Who is not left out, shape (A,)."""
+        """Mark the annotators who are not left out, shape (A,)."""
         return np.asarray([name not in left_out for name in self.names], dtype=bool)
 
     def only(self, chosen: NDArray[np.bool_] | Ints) -> Grades:
-        """These judgments, by a mask of shape (J,) or by their places; all names are kept."""
+        """Select judgments by a mask of shape (J,) or by their places. All names stay."""
         return self._replace(
             units=self.units[chosen],
             people=self.people[chosen],
@@ -120,11 +120,11 @@ class Grades(NamedTuple):
 
 
 def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | None = None) -> Grades:
-    """The judgments that count: of the whole project, or those that were given in one round.
+    """Read the judgments that count, of the whole project or of one round.
 
-    Parameters
-    ----------
-    showings: read so many at a time, which takes less memory and more time (`query_ranges`).
+        Parameters
+        ----------
+    showings: number of showings to read at a time, which takes less memory and more time (`query_ranges`).
     """
     relation, parameters = _judgments_of(round_id)
     cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
@@ -150,7 +150,7 @@ def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | Non
 
 
 def read_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
-    """The queries of each tag, and of each stratum of the current sample."""
+    """Read the queries of each tag and of each stratum of the current sample."""
     tags = cursor.execute("SELECT tag, list(query_id) FROM current_query_tags GROUP BY tag ORDER BY tag")
     types = {"tag": {tag: frozenset(query_ids) for tag, query_ids in tags.fetchall()}}
     sample = get_setting(cursor, "sample")
@@ -163,9 +163,9 @@ def read_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _judgments_of(round_id: str | None) -> tuple[str, dict[str, str]]:
-    """The relation of the judgments that may be compared, and its parameters.
+    """Choose the SQL relation of comparable judgments, and its parameters.
 
-    For a round these are the judgments given in it, also where a later round has asked again.
+    For a round, these are all judgments of the round, even if a later round asked again.
     """
     if round_id is None:
         return "eligible_judgments", {}
@@ -178,11 +178,11 @@ def _judgments_of(round_id: str | None) -> tuple[str, dict[str, str]]:
 
 
 def grades_of(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
-    """Judgments from rows of query, document, annotator and grade; None if none could be given.
+    """Make judgments from rows of query, document, annotator and grade; None is cannot-tell.
 
-    Raises
-    ------
-    RefusedError: an annotator speaks twice about one pair.
+        Raises
+        ------
+    RefusedError: an annotator has two judgments of one pair.
     """
     ordered = sorted(rows, key=lambda row: row[:3])
     twice = [row[:3] for row, other in pairwise(ordered) if row[:3] == other[:3]]
@@ -206,7 +206,7 @@ def grades_of(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
 
 
 def value_counts(grades: Grades, scale: Sequence[int]) -> Ints:
-    """How often each pair got each grade of an ascending scale, shape (U, values).
+    """Count how often each pair got each grade of an ascending scale, shape (U, values).
 
     Raises
     ------
@@ -242,7 +242,7 @@ def _grades(rows: pa.Table) -> Grades:
 
 
 def _changes(column: pa.ChunkedArray) -> Mask:
-    """Where a row's text differs from the row before."""
+    """Mark the rows whose text differs from the previous row."""
     texts = column.cast(pa.string()).combine_chunks()
     changed = np.ones(len(texts), dtype=bool)
     changed[1:] = pc.not_equal(texts[1:], texts[: max(0, len(texts) - 1)]).to_numpy(zero_copy_only=False)
@@ -250,7 +250,7 @@ def _changes(column: pa.ChunkedArray) -> Mask:
 
 
 def _with_ids_once(rows: pa.Table) -> pa.Table:
-    """The rows with a number in the place of each id, which takes a tenth of the memory."""
+    """Replace each id by a number (dictionary encoding), which takes a tenth of the memory."""
     for name in _IDS:
         rows = rows.set_column(rows.schema.get_field_index(name), name, rows[name].dictionary_encode())
     return rows
@@ -274,7 +274,7 @@ def _refuse_outside(grades: Ints, scale: Ints) -> None:
 
 
 def read_fingerprint(cursor: Cursor, tables: Mapping[str, str | None] = TABLES) -> str:
-    """The same text for the same state of all that agreement reports read."""
+    """Compute a digest that changes whenever data changes that agreement reports read."""
     states = []
     for table, time in tables.items():
         latest = f"max({time})" if time else "NULL"
@@ -284,6 +284,6 @@ def read_fingerprint(cursor: Cursor, tables: Mapping[str, str | None] = TABLES) 
 
 
 def set_fingerprint(cursor: Cursor) -> str:
-    """The same text for the same state of all that staleness and drift reports read."""
+    """Compute a digest that changes whenever data changes that staleness or drift reports read."""
     events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()[0]
     return digest(read_fingerprint(cursor), str(events))

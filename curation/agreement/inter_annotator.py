@@ -1,4 +1,5 @@
-"""Agreement between annotators: every coefficient with its interval and size, and agreement on evidence.
+"""Agreement between annotators: each coefficient with its interval and number of units, and agreement on
+evidence.
 
 A unit is a (query, document) pair with at least two grades. All figures rest on the same units, so they can
 be compared. Pairs with one grade say nothing and are counted apart. Cannot-tell has its own agreement. The
@@ -56,11 +57,11 @@ READING = (
     f"Labels are reliable where the whole interval of ordinal alpha is above {RELIABLE}. Above {TENTATIVE} "
     "they carry tentative conclusions (Krippendorff 2004)."
 )
-"""How alpha is read, wherever it is shown."""
+"""The interpretation of alpha, for reports, pages and commands."""
 MINIMUM_UNITS = 10
-"""With fewer units a figure is marked as resting on too few."""
+"""Minimum number of doubly judged units for a figure that is shown."""
 SMALL_SET = 50
-"""With fewer queries 95 % intervals may hold the truth in fewer than 95 % of cases."""
+"""Number of queries below which 95 % intervals may contain the true value in fewer than 95 % of cases."""
 NO_UNITS = "no pair has grades of two annotators"
 NO_VARIATION = "no variation: every grade of the doubly judged pairs is the same, so chance explains all"
 FEW_QUERIES = f"no interval: the pairs belong to fewer than {MINIMUM_QUERIES} queries"
@@ -68,7 +69,7 @@ RARE_VARIATION = "no interval: too many resamples have no variation"
 
 
 class Coincidences(NamedTuple):
-    """How often grades meet, per group of units; each of shape (groups, values, values), symmetric."""
+    """How often each two grades meet in each group of units; symmetric, shape (groups, values, values)."""
 
     meetings: Floats
     coincidences: Floats
@@ -76,7 +77,7 @@ class Coincidences(NamedTuple):
 
 
 def meetings(counts: Ints, groups: Ints, number: int) -> Coincidences:
-    """The three matrices of each group of units.
+    """Count the three matrices of each group of units.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def meetings(counts: Ints, groups: Ints, number: int) -> Coincidences:
 
 
 def alpha_of(coincidences: Floats, level: Level) -> Floats:
-    """Krippendorff's alpha, shape (R, values, values) → (R,); NaN where there is no variation."""
+    """Compute Krippendorff's alpha, shape (R, values, values) → (R,); NaN without variation."""
     marginals = coincidences.sum(axis=2)
     distances = distances_of(marginals, level)
     observed = (coincidences * distances).sum(axis=(1, 2))
@@ -109,7 +110,7 @@ def alpha_of(coincidences: Floats, level: Level) -> Floats:
 
 
 def distances_of(marginals: Floats, level: Level) -> Floats:
-    """What it counts to have said one grade and not the other, shape (R, values) → (R, values, values).
+    """Compute the distance between each two grades, shape (R, values) → (R, values, values).
 
     Ordinal distances are the squared differences between the values' middle ranks.
     """
@@ -122,12 +123,12 @@ def distances_of(marginals: Floats, level: Level) -> Floats:
 
 
 def raw_of(matrices: Floats) -> Floats:
-    """The share of equal grades among those that met, shape (R, values, values) → (R,)."""
+    """Compute the share of equal grades among pairs of grades, shape (R, values, values) → (R,)."""
     return ratio(np.einsum("rkk->r", matrices), matrices.sum(axis=(1, 2)))
 
 
 def gwet_of(shares: Floats, weights: Floats, grades: Floats | None = None) -> Floats:
-    """Gwet's AC2 (AC1 with weights of identity), shape (R, values, values) → (R,).
+    """Compute Gwet's AC2 (AC1 with identity weights), shape (R, values, values) → (R,).
 
     AC2 is defined also where every grade is the same: then it is 1.
 
@@ -144,7 +145,8 @@ def gwet_of(shares: Floats, weights: Floats, grades: Floats | None = None) -> Fl
 
 
 def cohen_of(tables: Floats, weights: Floats) -> Floats:
-    """Cohen's kappa of two annotators, shape (R, values, values) → (R,); NaN where chance explains all.
+    """Compute Cohen's kappa of two annotators, shape (R, values, values) → (R,); NaN if expected agreement is
+    1.
 
     Parameters
     ----------
@@ -158,8 +160,8 @@ def cohen_of(tables: Floats, weights: Floats) -> Floats:
 
 
 def rater_figures(tables: Floats, values: Floats | Ints) -> Floats:
-    """Two raters: share of equal grades, Cohen's kappa with quadratic weights, and mean of the second one's
-    grade less the first one's; shape (R, values, values) → (R, 3).
+    """Compute three figures of two raters, shape (R, values, values) → (R, 3): the share of equal grades,
+    Cohen's kappa with quadratic weights, and the mean difference of the second rater's grade and the first's.
 
     Parameters
     ----------
@@ -172,7 +174,7 @@ def rater_figures(tables: Floats, values: Floats | Ints) -> Floats:
 
 
 def weights_of(values: int, weighting: Literal["identity", "quadratic"]) -> Floats:
-    """Agreement weights between the steps of a scale, shape (values, values).
+    """Compute the agreement weights between the steps of a scale, shape (values, values).
 
     Quadratic weights fall with the square of the number of steps (Cohen 1968).
     """
@@ -184,13 +186,13 @@ def weights_of(values: int, weighting: Literal["identity", "quadratic"]) -> Floa
 
 
 def _corrected(agreed: Floats, chance: Floats) -> Floats:
-    """(agreed − chance) / (1 − chance); chance within rounding of 1 leaves nothing to explain."""
+    """Compute (agreed − chance) / (1 − chance); NaN if chance is 1 up to rounding."""
     rest = np.where(1 - chance > 1e-12, 1 - chance, 0.0)
     return ratio(agreed - chance, rest)
 
 
 class Coefficient(NamedTuple):
-    """A figure of agreement between annotators, as reports compute and show it.
+    """A coefficient of agreement between annotators, with its formula.
 
     Attributes
     ----------
@@ -220,7 +222,7 @@ COEFFICIENTS = (
 
 @dataclass(frozen=True)
 class Judgeable:
-    """Whether annotators agree on what can be judged at all: a grade against cannot-tell.
+    """Agreement of annotators on whether a pair can be judged: any grade against cannot-tell.
 
     Attributes
     ----------
@@ -242,7 +244,7 @@ class Judgeable:
 
 @dataclass(frozen=True)
 class InterAgreement:
-    """Agreement between annotators, and what it rests on.
+    """Agreement between annotators, with the number of units, queries and judgments.
 
     Attributes
     ----------
@@ -271,7 +273,9 @@ class InterAgreement:
 
     @property
     def small_set(self) -> str | None:
-        """What is known of intervals of so few queries; None without any or from `SMALL_SET` on."""
+        """The warning about intervals from few queries; None without an interval or from `SMALL_SET` queries
+        on.
+        """
         if not MINIMUM_QUERIES <= self.queries < SMALL_SET:
             return None
         return (
@@ -281,12 +285,12 @@ class InterAgreement:
 
     @property
     def ordinal(self) -> Estimate:
-        """Ordinal alpha, which findings and the gate speak of."""
+        """Ordinal alpha, the figure of findings and of the gate."""
         return self.figures["ordinal"]
 
     @property
     def raw(self) -> Estimate:
-        """Equal grades among pairs of grades."""
+        """Share of equal grades among pairs of grades."""
         return self.figures["raw"]
 
 
@@ -307,7 +311,7 @@ class Basis:
 
     @property
     def pairs(self) -> int:
-        """Pairs of grades of one unit; three annotators on a unit make three."""
+        """Number of pairs of grades of one unit; three annotators on a unit make three pairs."""
         given = self.counts.sum(axis=1)
         return int((given * (given - 1) // 2).sum())
 
@@ -315,7 +319,7 @@ class Basis:
 def inter_agreement(
     grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESAMPLES
 ) -> InterAgreement:
-    """Agreement between annotators on an ordered scale.
+    """Compute the agreement between annotators on an ordered scale.
 
     Raises
     ------
@@ -341,14 +345,14 @@ def inter_agreement(
 
 
 def basis_of(counts: Ints, unit_queries: Ints) -> Basis:
-    """The units that say something about agreement: counts of shape (U, values), queries of shape (U,)."""
+    """Keep the units with two grades or more, from counts of shape (U, values) and queries of shape (U,)."""
     units = np.flatnonzero(counts.sum(axis=1) >= 2)
     query_numbers, queries = np.unique(unit_queries[units], return_inverse=True)
     return Basis(units, counts[units], queries, len(query_numbers))
 
 
 def judgeable(grades: Grades, seed: int, resamples: int = RESAMPLES) -> Judgeable:
-    """How far annotators agree on whether a pair can be judged at all."""
+    """Compute how far annotators agree on whether a pair can be judged."""
     cells = grades.units * 2 + ~grades.graded
     counts = np.bincount(cells, minlength=2 * len(grades.documents)).reshape(-1, 2)
     given, basis = counts.sum(axis=1), basis_of(counts, grades.unit_queries)
@@ -369,7 +373,9 @@ def judgeable(grades: Grades, seed: int, resamples: int = RESAMPLES) -> Judgeabl
 def figure_of(
     value: float, values: Floats, units: int, queries: int, undefined: str = NO_VARIATION
 ) -> Estimate:
-    """A coefficient of so many units, and its resamples, shape (R,), as an estimate; NaN is undefined."""
+    """Make an estimate from a coefficient, its resamples, shape (R,), and its number of units; NaN is
+    undefined.
+    """
     if np.isnan(value):
         return Estimate(n=units, why=undefined if units else NO_UNITS)
     if queries < MINIMUM_QUERIES:
@@ -380,7 +386,7 @@ def figure_of(
 
 
 def why_not_shown(estimate: Estimate) -> str | None:
-    """Why an estimate of doubly judged pairs is not shown to people, or None when it is."""
+    """Say why an estimate of doubly judged pairs is not shown to people; None if it is shown."""
     if estimate.value is None:
         return f"undefined: {estimate.why}"
     if estimate.n < MINIMUM_UNITS:
@@ -391,7 +397,7 @@ def why_not_shown(estimate: Estimate) -> str | None:
 def figures_of(
     basis: Basis, scale: Sequence[int], coefficients: Sequence[Coefficient], seed: int, resamples: int
 ) -> dict[str, Estimate]:
-    """Name → figure with its interval; all coefficients have the same resamples."""
+    """Compute coefficients with intervals, by name; all coefficients have the same resamples."""
     many = len(scale)
     met = meetings(basis.counts, basis.queries, basis.number)
     # The three matrices of a query side by side as one row: a resample is a sum of rows.
@@ -421,7 +427,7 @@ def figures_of(
 
 
 def _share_unjudged(counts: Ints, unit_queries: Ints, seed: int, resamples: int) -> Estimate:
-    """Cannot-tell among all judgments, over all queries that were judged."""
+    """Compute the share of cannot-tell among all judgments of all judged queries."""
     number = int(unit_queries.max(initial=-1)) + 1
     sums = [np.bincount(unit_queries, column, number) for column in (counts[:, 1], counts.sum(axis=1))]
     per_query = np.stack(sums, axis=1).astype(np.float64)
@@ -437,7 +443,7 @@ def _share_unjudged(counts: Ints, unit_queries: Ints, seed: int, resamples: int)
 
 @dataclass(frozen=True)
 class EvidenceAgreement:
-    """What can be said about the marks of annotators.
+    """Agreement of the marks of annotators.
 
     Attributes
     ----------
@@ -453,7 +459,7 @@ class EvidenceAgreement:
 
 
 def evidence_agreement(marks: Mapping[Pair, PairMarks]) -> EvidenceAgreement | None:
-    """The agreement of those who marked; None if nobody marked anything."""
+    """Compute the agreement of annotators on marks; None without marks."""
     if not marks:
         return None
     sums: dict[str, Floats] = {}
@@ -469,7 +475,7 @@ def evidence_agreement(marks: Mapping[Pair, PairMarks]) -> EvidenceAgreement | N
 
 
 def f1_sums(people: Sequence[Iterable[Span]]) -> tuple[float, int]:
-    """The F1 of each two people of one text, summed, and how many comparisons there are."""
+    """Sum the F1 of each two annotators of one text, and count the comparisons."""
     comparisons = list(combinations([list(spans) for spans in people], 2))
     return (
         sum(2 * size(intersection(*two)) / (size(two[0]) + size(two[1])) for two in comparisons),
@@ -478,7 +484,7 @@ def f1_sums(people: Sequence[Iterable[Span]]) -> tuple[float, int]:
 
 
 def _figure(sums: Floats, units: int) -> Estimate:
-    """The mean F1 with its interval: Student's t on the logit, from the figures without each query.
+    """Compute the mean F1 with its interval: Student's t on the logit, with the jackknife over queries.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""Agreement of each annotator with themselves, on blind duplicates.
+"""Agreement of each annotator with the same annotator's earlier grades, on blind duplicates.
 
 A repeat is a pair that was shown to the same annotator twice and graded both times. The showing that was
-answered first counts with the answer that was in force when the other one was answered: a later change is
-made by somebody who has seen both. Repeats close together look falsely consistent, so the distance between
-the showings is reported with the share.
+answered first counts with the answer that it had when the other showing was answered, because a later change
+is made by an annotator who has seen both. Repeats close together look falsely consistent, so the distance
+between the showings is reported with the share.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from curation.core.statistics.intervals import clustered_share, effective_size
 from curation.store import Cursor, fetch
 
 MINIMUM_REPEATS = 10
-"""With fewer repeats a share is marked as resting on too few."""
+"""Minimum number of repeats for a share that is shown without a warning."""
 NOT_PLANTED = "no blind duplicate was planted"
 NOT_JUDGED = "no blind duplicate judged twice yet"
 _REPEATS = """
@@ -90,13 +90,13 @@ class IntraAgreement:
 
     @property
     def why(self) -> str | None:
-        """Why there is no figure to rely on; None if there is one."""
+        """Why the share is not reliable; None if it is reliable."""
         few = f"too few: {self.n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
         return self.undefined or (few if self.too_few else None)
 
 
 class Repeats(NamedTuple):
-    """What one annotator did with their blind duplicates, counted.
+    """Counts of one annotator's answers to blind duplicates.
 
     Attributes
     ----------
@@ -112,12 +112,12 @@ class Repeats(NamedTuple):
 
 
 def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
-    """Everyone with presentations in the round, or in any but pilot and practice rounds, by name."""
+    """Count the repeats of each annotator, by name; without a round, of all but pilot and practice rounds."""
     return fetch(cursor, Repeats, _REPEATS, [round_id, round_id])
 
 
 def intra_agreement(repeats: Repeats) -> IntraAgreement:
-    """One annotator's consistency from their counts."""
+    """Compute one annotator's consistency from the counts."""
     graded, identical = np.array(repeats.graded, dtype=np.int64), np.array(repeats.identical, dtype=np.int64)
     return _consistency(
         repeats,
@@ -129,9 +129,9 @@ def intra_agreement(repeats: Repeats) -> IntraAgreement:
 
 
 def pooled_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
-    """The repeats of all of them together: what the gate demands, and what reports say.
+    """Compute the consistency of all these annotators together, for the gate and for reports.
 
-    What two annotators did with a query are two clusters.
+    The repeats of each annotator and query are one cluster.
     """
     with_repeats = [person for person in people if person.n]
     n = sum(person.n for person in with_repeats)

@@ -1,8 +1,8 @@
-"""The modal grade: which grade an annotator gives most often, and whether the pairs explain how often.
+"""The modal grade: the grade that an annotator gives most often, and whether the pairs explain its frequency.
 
-Only pairs that others graded, too, are counted. If it did not matter who gave which of a pair's grades, each
-would be the annotator's with equal probability. Then the count of a grade is a sum of independent draws, one
-a pair (Poisson binomial).
+Only pairs that others graded, too, are counted. The null hypothesis is that the annotator gave each of a
+pair's grades with equal probability. Then the count of a grade is a sum of independent draws, one for each
+pair (Poisson binomial).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import pluralize
 
 ONE_GRADE_SHARE = 0.8
-"""Share of one grade from which its probability is worked out."""
+"""Minimum share of the modal grade for the test."""
 
 
 class ModalGrade(NamedTuple):
@@ -39,7 +39,9 @@ class ModalGrade(NamedTuple):
 
 
 def modal_grades(grades: Grades, left_out: Collection[str] = ()) -> dict[str, ModalGrade | str]:
-    """Annotator → modal grade against the others who are not left out, or why it is missing."""
+    """Compare modal grades with the others who are not left out: annotator → modal grade, or why it is
+    missing.
+    """
     graded = grades.graded_by_person
     scale, shared = np.unique(graded.grades), shared_grades(graded, graded.without(left_out))
     return {
@@ -48,7 +50,7 @@ def modal_grades(grades: Grades, left_out: Collection[str] = ()) -> dict[str, Mo
 
 
 def shared_grades(graded: Grades, inside: Mask) -> Iterator[tuple[Ints, Ints]]:
-    """For each person: their grades on pairs that others inside graded, too, and the others' grades.
+    """Yield each annotator's grades on pairs that compared annotators graded, too, and the others' grades.
 
     Parameters
     ----------
@@ -71,7 +73,7 @@ def shared_grades(graded: Grades, inside: Mask) -> Iterator[tuple[Ints, Ints]]:
 
 
 def one_grade_p(given: Ints, others: Ints) -> float:
-    """How probable the most surprising count of a grade is, times the grades (Bonferroni).
+    """Compute the p value of the most surprising count of a grade, with Bonferroni's correction.
 
     Parameters
     ----------

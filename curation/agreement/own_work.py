@@ -1,15 +1,16 @@
-"""What annotators may know of their own work: how consistent, how fast, and which pairs have another grade.
+"""Facts that annotators may see about their own work: consistency, pace, and pairs with a different
+consensus.
 
-A pair has a consensus when the reviewer decided it, or when everybody who was to judge it has and the
-project's rule gives a grade; in a closed round, when the rule gives one to what was said. Never shown: who
-else graded or how many, which items were blind duplicates, and anything of pilots, practice or control
-items. Settled pairs wait while anything can come to the annotator: a grade would give the answer away, and a
-list without the pairs that come again would tell which these are (`labeling.session.queue`).
+A pair has a consensus if the reviewer decided it, or if all its annotators have answered and the project's
+rule gives a grade. In a closed round, the rule decides from the judgments given. The page never shows other
+annotators or their number, blind duplicates, pilots, practice or control items. It shows no consensus while
+items can still come to the annotator. A grade would give the answer away, and a list without the pairs that
+come again would reveal these pairs (`labeling.session.queue`).
 
-No single answer changes any of this, or the page before and after it would tell whether it was a repeat. An
-annotator's answers are released in blocks of 50, in the order in which they were first given, and only those
-blocks that were full when the day began (UTC). Each counts as it was when its block was full: a later change
-would be a question about one item. When a round closes, all its answers are released as they are then.
+A single answer never changes the page, because the change would reveal whether the answer was a repeat. An
+annotator's answers are released in blocks of 50, in the order of the first answers. A block is released if it
+was full when the day began (UTC). An answer counts as it was when its block was full, because a later change
+would reveal one item. When a round closes, all its answers are released as they are then.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ from curation.store.documents import VERSION
 
 REVIEWER = "reviewer"
 NOT_SETTLED = ("disputed", "unjudgeable", "single")
-"""A single grade is either the annotator's own, or would reveal that one other person graded."""
+"""Outcomes without a consensus. A single grade is the annotator's own, or would reveal one other annotator.
+"""
 MIN_SETTLED = 10
-"""Settled pairs below which the share of equal grades is not shown."""
+"""Minimum number of pairs with a consensus for the share of equal grades."""
 BLOCK = 50
-"""Answers that are released together."""
+"""Number of answers that are released together."""
 _HAS_ITEMS = """
 SELECT 1 FROM live_presentations p JOIN rounds r USING (round_id)
 WHERE p.annotator = ? AND r.kind NOT IN ('pilot', 'practice') LIMIT 1
@@ -100,7 +102,7 @@ ORDER BY m.written DESC
 
 
 class Difference(NamedTuple):
-    """A pair with a consensus on which the annotator said something else.
+    """A pair whose consensus differs from the annotator's judgment.
 
     Attributes
     ----------
@@ -121,7 +123,8 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class MyDifferences:
-    """Where an annotator differs; `alike` of `compared` pairs have their grade.
+    """Differences between an annotator and the consensus; `alike` of `compared` pairs have the annotator's
+    grade.
 
     sealed: pairs with a consensus that are not among these, because a release seals them.
     share: with Wilson's 95 % interval; None below 10 such pairs.
@@ -142,7 +145,7 @@ WAITING = MyDifferences((), 0, 0, Estimate(), waits=True)
 def my_work(
     store: Store, annotator: str, now: datetime | None = None
 ) -> tuple[Estimate | None, int, float | None]:
-    """How consistently and how fast an annotator works.
+    """Compute how consistently and how fast an annotator works.
 
     Returns
     -------
@@ -157,7 +160,7 @@ def my_work(
 
 
 def my_differences(store: Store, annotator: str, now: datetime | None = None) -> MyDifferences:
-    """Where the annotator's released grades differ from the consensus, the latest answer first."""
+    """Compare the annotator's released grades with the consensus, the latest answer first."""
     with store.reading() as cursor:
         if not may_see_own_answers(cursor, annotator):
             return WAITING
@@ -175,7 +178,9 @@ def my_differences(store: Store, annotator: str, now: datetime | None = None) ->
 
 
 class _JudgedPair(NamedTuple):
-    """A pair that the annotator judged; `finished` when nobody else's first showing of it is open."""
+    """A pair that the annotator judged; `finished` if all other annotators have answered their first
+    showing.
+    """
 
     query_id: str
     document_id: str
@@ -193,7 +198,7 @@ def _about(annotator: str, now: datetime | None) -> dict[str, object]:
 
 
 def _consistency(annotator: str, rows: Sequence[tuple[int, int]]) -> Estimate:
-    """From the repeats of each query, and how many of them are alike."""
+    """Compute the consistency from the repeats, and the equal ones among them, of each query."""
     counts, alike = [count for count, _ in rows], [same for _, same in rows]
     within = intra_agreement(Repeats(annotator, len(rows), counts, alike, 0, None))
     if within.n < MINIMUM_REPEATS:
@@ -207,7 +212,7 @@ def _rows(cursor: Cursor, annotator: str, now: datetime | None) -> list[_JudgedP
 
 
 def _as_released(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> Votes:
-    """The votes with the annotator's own as released: what they answer now moves no consensus."""
+    """Replace the annotator's votes by the released ones, so that a new answer changes no consensus."""
     released = {(row.query_id, row.document_id): row.mine for row in rows}
     table = votes.rows
     pairs = list(zip(table["query_id"].to_pylist(), table["document_id"].to_pylist(), strict=True))
@@ -223,7 +228,7 @@ def _as_released(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> V
 
 
 def _consensus(row: _JudgedPair, pair: PairConsensus) -> Difference | None:
-    """The consensus by others than the annotator alone, if there is one."""
+    """Compare a judgment with the consensus, if the annotator did not make the consensus alone."""
     if pair.how == "adjudicated":
         return Difference(row.query, row.title, row.mine, pair.grade, REVIEWER, row.reason, row.at)
     if not row.finished or pair.judgments < 2 or pair.how in NOT_SETTLED:

@@ -1,10 +1,11 @@
-"""The agreement report: its figures, the verdict on ordinal alpha, and what they say in sentences.
+"""The agreement report: its figures, the verdict on ordinal alpha, and its findings as sentences.
 
-The verdict is near chance where the whole interval of alpha is below 0.2, or holds 0 and ends below what
-allows tentative conclusions: then the grades may as well have been drawn. Without an interval, or with one
-that holds 0 and reaches beyond that, the verdict says nothing: by the figure alone, a quarter of professional
-raters would be near chance on two queries. The verdict accuses nobody: two annotators cannot show which of
-them causes the disagreement, and the guide may be unclear.
+The verdict is near chance if the whole interval of alpha is below 0.2, or if the interval contains 0 and ends
+below the level for tentative conclusions. Grades drawn at random could give such an interval. There is no
+verdict
+on chance without an interval, or if the interval contains 0 and ends above that level: on two queries, a
+quarter of professional raters would have a figure near chance. The verdict accuses nobody, because two
+annotators cannot show who causes the disagreement, and the guide may be unclear.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Details:
 
 @dataclass(frozen=True)
 class AgreementReport:
-    """What can be said about the labels of a project or of one round (`round_name`).
+    """Agreement and consistency of the labels of a project or of one round (`round_name`).
 
     The bootstrap used `seed` and `resamples`; `scale` are the guide's values, `steps` its names for them.
     `details` are None if they were not asked for. `uninformative` are the annotators who agree with
@@ -121,16 +122,16 @@ def agreement_report(
     *,
     access: SealAccess | None = None,
 ) -> AgreementReport:
-    """The agreement of the project's annotators, or of one round's; with `details`, also its parts.
+    """Compute the agreement of the project's annotators, or of one round's; with `details`, also its parts.
 
-    Parameters
-    ----------
-    access: without one, what was said on pairs that a release seals is in the figures and not in the details.
+        Parameters
+        ----------
+    access: decides which sealed pairs the details show. By default they show none; the figures include all.
 
-    Raises
-    ------
-    NotFoundError: no round has this name.
-    RefusedError: grades are outside the scale of the guide in force (for a round: of its guide).
+        Raises
+        ------
+        NotFoundError: no round has this name.
+        RefusedError: grades are outside the scale of the current guide (for a round: of its guide).
     """
     with store.reading() as cursor:
         round_id, guide = _round(cursor, round_name)
@@ -161,14 +162,14 @@ def agreement_report(
 
 
 def agreement_findings(report: AgreementReport) -> list[str]:
-    """What could not be checked, then what the figures say, a sentence each."""
+    """List the checks that could not be made, then the findings, one sentence each."""
     why, verdict = why_not_shown(report.between.ordinal), verdict_of(report.between).sentence
     first = [f"Not checked: agreement between annotators is not known, {why}."] if why else []
     return [*first, *not_checked(report), *[verdict] * (not why), *other_findings(report)]
 
 
 def other_findings(report: AgreementReport) -> list[str]:
-    """What the figures say besides the verdict, a sentence each."""
+    """List the findings besides the verdict, one sentence each."""
     sentences = [row.sentence for row in report.pace if row.unread]
     sentences += _older_finding(report.between.older)
     consistency = pooled_consistency(_counting(report))
@@ -183,7 +184,7 @@ def other_findings(report: AgreementReport) -> list[str]:
 
 
 def not_checked(report: AgreementReport) -> list[str]:
-    """What nothing can be said about yet besides the verdict, and why, a sentence each."""
+    """List the checks that could not be made besides the verdict, with reasons, one sentence each."""
     sentences = []
     why = pooled_consistency(_counting(report)).why
     if why is not None:
@@ -241,7 +242,7 @@ def _counting(report: AgreementReport) -> tuple[IntraAgreement, ...]:
 
 
 def _uninformative(report: AgreementReport) -> str:
-    """Consistency without agreement is not consistency: it is named, and left out."""
+    """Name the annotators who are left out of consistency because their grades agree with nobody's."""
     if not report.uninformative:
         return ""
     return (
@@ -260,9 +261,9 @@ def _open_finding(report: AgreementReport) -> str:
 
 
 class Verdict(NamedTuple):
-    """What ordinal alpha says: a state, and a sentence with the figure and what it rests on.
+    """The verdict on ordinal alpha: a state, and a sentence with the figure and its number of pairs.
 
-    `figure` is alpha as it is shown, a dash where it is not.
+    `figure` is alpha as shown to people, or a dash.
     """
 
     state: State
@@ -271,14 +272,14 @@ class Verdict(NamedTuple):
 
 
 def near_chance(alpha: Estimate) -> bool:
-    """Whether grades drawn at random would agree about as well; False where that is unknown."""
+    """Whether grades drawn at random would agree about as well; False if that is unknown."""
     if chance_unknown(alpha) or alpha.low is None or alpha.high is None:
         return False
     return alpha.high < SLIGHT or alpha.low <= 0
 
 
 def chance_unknown(alpha: Estimate) -> str | None:
-    """Why nothing can be said about chance, or None if something can."""
+    """Say why alpha cannot be compared with chance; None if it can."""
     why = why_not_shown(alpha) or alpha.why
     if why or alpha.low is None or alpha.high is None:
         return why or "no interval"
@@ -290,7 +291,7 @@ def chance_unknown(alpha: Estimate) -> str | None:
 
 
 def verdict_of(result: InterAgreement) -> Verdict:
-    """The verdict on what annotators said."""
+    """Make the verdict on ordinal alpha."""
     alpha = result.ordinal
     why = why_not_shown(alpha)
     if why or alpha.value is None:

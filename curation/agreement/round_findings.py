@@ -1,9 +1,9 @@
-"""What in a round is worth a look, and first what could not be checked.
+"""Findings of a round, and the checks that could not be made.
 
-Findings are the signals of its people, agreement near chance, and paces too fast to have read the documents.
-"No finding" covers only what was checked, so each check that could not be made is named with its reason.
-One person reads all findings of a round, so their tests are corrected together: at most `FALSE_ROUNDS` of
-rounds without a problem have any.
+Findings are the signals of the round's annotators, agreement near chance, and paces too fast for reading.
+"Nothing unusual" covers only the checks that were made, so every other check is listed with its reason. One
+person reads all findings of a round, so the tests are corrected together: of the rounds without a problem, at
+most the share `FALSE_ROUNDS` has a finding.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ from curation.labeling.rounds.rounds import find_round
 from curation.store import Store
 
 FALSE_ROUNDS = 0.05
-"""At most so many of the rounds in which nothing is the matter get early warnings, however many people
-work."""
+"""Maximum share of rounds without a problem that get an early warning, for any number of annotators."""
 _PEOPLE = "SELECT DISTINCT annotator FROM live_presentations WHERE round_id = ? ORDER BY annotator"
 CHANCE, PACE = "near chance", "pace"
 CHECKS = {
@@ -40,11 +39,11 @@ CHECKS = {
     PACE: f"a median below {FASTEST:g} second over at least {MIN_AT_FLOOR} timed answers",
 }
 
-"""What is checked besides the signals of people."""
+"""Check of the whole round or of a pace → its criterion, besides the signals of annotators."""
 
 
 class NotChecked(NamedTuple):
-    """A check that could not be made, about these annotators (empty: about the round), and why."""
+    """A check that could not be made, its annotators (empty: the round), and the reason."""
 
     about: str
     annotators: tuple[str, ...]
@@ -53,7 +52,7 @@ class NotChecked(NamedTuple):
 
 @dataclass(frozen=True)
 class RoundQuality:
-    """What is worth a look in a round.
+    """Findings and missing checks of a round.
 
     Attributes
     ----------
@@ -69,18 +68,18 @@ class RoundQuality:
 
     @property
     def sentences(self) -> list[str]:
-        """What the findings mean, and each of them."""
+        """The conclusion and the findings, one sentence each."""
         findings = (f"- {name or 'The round'}: {finding.sentence}" for name, finding in self.findings)
         return [self.conclusion, *findings]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The checks that could not be made."""
+        """The table of checks that could not be made."""
         return (not_checked_table(self),)
 
     @property
     def conclusion(self) -> str:
-        """What the absence or number of findings means, in a sentence."""
+        """The number of findings and of checks, in one sentence."""
         missing = sum(max(1, len(check.annotators)) for check in self.not_checked)
         if not self.checks:
             return "Nothing could be checked yet."
@@ -91,7 +90,7 @@ class RoundQuality:
 
 
 def round_quality(store: Store, round_name: str, report: AgreementReport | None = None) -> RoundQuality:
-    """Look at a round and at everybody in it.
+    """Check a round and all its annotators.
 
     Parameters
     ----------
@@ -114,7 +113,7 @@ def round_quality(store: Store, round_name: str, report: AgreementReport | None 
 
 
 def early_warnings(store: Store, round_name: str) -> SignalResults:
-    """Test everybody in a round by every signal of a round.
+    """Test each annotator of a round for every signal of a round.
 
     Raises
     ------
@@ -142,7 +141,7 @@ def _paces(report: AgreementReport) -> tuple[tuple[str, Finding], ...]:
 
 
 def _signals(report: AgreementReport, raised: SignalResults) -> tuple[tuple[str, Finding], ...]:
-    """Without the speed of those whose pace says more."""
+    """List the signals, without the speed of annotators who have a finding on pace."""
     unread = {row.annotator for row in report.pace if row.unread}
     return tuple(
         (name, finding)
@@ -168,7 +167,7 @@ def _not_checked(report: AgreementReport, raised: SignalResults) -> tuple[NotChe
 
 
 def not_checked_table(quality: RoundQuality) -> Table:
-    """The checks that could not be made."""
+    """Make the table of checks that could not be made."""
     rows = (
         (check.about.capitalize(), join_words(check.annotators) or "The round", check.why)
         for check in quality.not_checked

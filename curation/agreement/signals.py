@@ -1,7 +1,7 @@
-"""What is known of each annotator's work, and the signals in it that are worth a conversation.
+"""Metrics of each annotator's work, and signals: statistical tests that suggest a conversation.
 
-A signal accuses nobody. It is a name, what it tests, and a function that gives its p value with a sentence
-and the figures behind it. A new signal is a function here, and its place in `FEEDBACK`.
+A signal accuses nobody. It has a name, a label, and a function that returns its p value with a sentence and
+the figures behind the sentence. To add a signal, write its function here and put its record into `FEEDBACK`.
 
 Some signals ask similar questions and stay apart:
 
@@ -9,9 +9,9 @@ Some signals ask similar questions and stay apart:
   they are higher or lower. Where `one grade` finds something, `agreement` is not raised.
 - `speed` asks whether answers came too quickly to have read the text; it needs times and no grades.
 
-Testing five things would raise five times as many false findings, so all tests that are read together are
-corrected together by the rule of Benjamini and Hochberg. For feedback these are all tests of one person, at
-`FALSE_SHARE`; for early warnings see `round_findings`.
+Five tests would give five times as many false findings, so all tests that are read together are corrected
+together by the rule of Benjamini and Hochberg. Feedback corrects all tests of one annotator, at
+`FALSE_SHARE`. `round_findings` has the correction of early warnings.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.store import Store
 
 FALSE_SHARE = 0.1
-"""At most so many of the people with whom nothing is the matter get feedback; at most this share of all
-points is false on average."""
+"""Maximum share of annotators without a problem who get feedback, and maximum average share of false
+findings.
+"""
 REMARKABLE = 0.1
-"""Grades; a smaller bias needs no conversation, however certain."""
+"""Minimum bias, in grades, that is worth a conversation."""
 USUAL_FAST = 0.25
-"""A share of fast answers that is not yet remarkable: quick readers stay below it."""
+"""Share of fast answers that quick readers do not exceed."""
 NO_OTHERS = "no grades of others to compare with"
 
 
 class Finding(NamedTuple):
-    """Something to talk about: a sentence for people, and the figures that it rests on, `p` among them."""
+    """A point to discuss: a sentence for people, and the figures behind the sentence, among them `p`."""
 
     about: str
     sentence: str
@@ -54,7 +55,7 @@ class Finding(NamedTuple):
 
 
 class AnnotatorMetrics(NamedTuple):
-    """What is known of one annotator's work; None if it was not read.
+    """Metrics of one annotator's work; None for a metric that was not computed.
 
     Attributes
     ----------
@@ -77,7 +78,7 @@ class AnnotatorMetrics(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A record of the registry.
+    """A test of one annotator's metrics.
 
     Attributes
     ----------
@@ -95,7 +96,7 @@ class Signal(NamedTuple):
 
 
 class SignalResults(NamedTuple):
-    """What signals found among people.
+    """Findings of the signals among annotators.
 
     Attributes
     ----------
@@ -110,7 +111,7 @@ class SignalResults(NamedTuple):
 
 
 def run_signals(people: Sequence[AnnotatorMetrics], signals: Sequence[Signal], share: float) -> SignalResults:
-    """Test everybody by every signal, and raise what counts among all these tests together.
+    """Test each annotator for every signal, and keep the findings that are significant among all these tests.
 
     Parameters
     ----------
@@ -137,12 +138,12 @@ def run_signals(people: Sequence[AnnotatorMetrics], signals: Sequence[Signal], s
 
 
 def feedback(person: AnnotatorMetrics) -> tuple[Finding, ...]:
-    """What to discuss with one annotator; empty where no test of them is significant among all."""
+    """List the points to discuss with one annotator; empty if no test is significant."""
     return tuple(finding for _, finding in run_signals([person], FEEDBACK, FALSE_SHARE).findings)
 
 
 def _agreement(person: AnnotatorMetrics) -> Finding | str:
-    """Student's t over queries, one-sided; see `OthersAgreement.p`."""
+    """Test agreement with the others by Student's t over queries, one-sided; see `OthersAgreement.p`."""
     agreement = person.agreement
     if agreement is None or agreement.p is None or agreement.kappa is None:
         return (agreement and agreement.undefined) or NO_OTHERS
@@ -174,10 +175,9 @@ AGREEMENT = Signal(
 
 
 def _one_grade(person: AnnotatorMetrics) -> Finding | str:
-    """An exact test: whose grade is whose does not matter; see `ModalGrade.p`.
+    """Test by an exact permutation of each pair's grades; see `ModalGrade.p`.
 
-    An annotator who follows the others' grades is only more careful than they are, where nearly all pairs
-    have one grade.
+    An annotator who follows the others' grades gets no finding, even if nearly all pairs have one grade.
     """
     modal = person.modal
     if not isinstance(modal, ModalGrade):
@@ -201,7 +201,7 @@ ONE_GRADE_THROUGHOUT = Signal(
 
 
 def _speed(person: AnnotatorMetrics) -> Finding | str:
-    """An exact binomial test, one-sided, against `USUAL_FAST`."""
+    """Test the share of fast answers by an exact binomial test, one-sided, against `USUAL_FAST`."""
     fast = person.fast
     if not isinstance(fast, FastAnswers):
         return fast or "no times were read"
@@ -232,11 +232,11 @@ SPEED = Signal(
 
 
 DURING_ROUND = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED)
-"""Tested while a round is open, among everybody in it: what can be corrected in time."""
+"""Signals that are tested while a round is open, because annotators can still correct their work."""
 
 
 def _bias(person: AnnotatorMetrics) -> Finding | str:
-    """Student's t over queries; see `mean_p`."""
+    """Test the bias by Student's t over queries; see `mean_p`."""
     bias = person.bias
     if bias is None or bias.bias is None or bias.bias_p is None:
         return (bias and bias.undefined) or NO_OTHERS
@@ -254,7 +254,7 @@ def _bias(person: AnnotatorMetrics) -> Finding | str:
 
 
 def _drift(person: AnnotatorMetrics) -> Finding | str:
-    """A permutation test of the slope over the order of queries."""
+    """Test the drift by a permutation test of the slope over the order of queries."""
     bias = person.bias
     if bias is None or bias.trend is None or bias.trend_p is None:
         return (bias and bias.no_trend) or NO_OTHERS
@@ -271,11 +271,11 @@ FEEDBACK = (
     Signal("bias", f"own less others' grades: {REMARKABLE:g} of a grade or more, and not 0", _bias),
     Signal("drift", "slope of the bias over the order of queries: not 0", _drift),
 )
-"""Tested over all of somebody's work, the weightiest kind first."""
+"""Signals that are tested over all of an annotator's work, the most important first."""
 
 
 def annotator_details(store: Store, round_name: str | None = None, seed: int = 0) -> list[AnnotatorMetrics]:
-    """Everyone's work in detail, by name: of the project, or of what was judged in one round.
+    """Compute each annotator's metrics and feedback, by name, from the project or from one round.
 
     Raises
     ------
@@ -307,7 +307,7 @@ def annotator_metrics(
     decisions: Decisions | None = None,
     seed: int = 0,
 ) -> list[AnnotatorMetrics]:
-    """Everyone's metrics against the others who are not left out.
+    """Compute each annotator's metrics against the others who are not left out.
 
     Parameters
     ----------
@@ -331,6 +331,6 @@ def annotator_metrics(
 
 
 def control_item_share(results: Sequence[ControlItemResult], annotator: str) -> Estimate:
-    """The share of an annotator's control items that were given right."""
+    """Compute the share of an annotator's control items that got the expected grade."""
     answers = [result for result in results if result.annotator == annotator]
     return share_estimate(sum(row.right for row in answers), sum(row.answered for row in answers))

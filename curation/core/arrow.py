@@ -1,6 +1,6 @@
-"""Arrow's arrays from Python's lists and numpy's arrays, and back, without pandas.
+"""Conversion between Arrow's arrays and Python's lists or numpy's arrays, without pandas.
 
-`pa.array`, `to_numpy` and `pa.scalar` import pandas wherever it is installed, which takes longer than reading
+`pa.array`, `to_numpy` and `pa.scalar` import pandas if it is installed. The import takes longer than reading
 ten runs.
 """
 
@@ -21,7 +21,7 @@ _LARGEST = 2**31  # bytes that 32 bits of offset reach
 
 
 class _NoPandas:
-    """Makes `import pandas` fail as if it were not installed."""
+    """An import hook that makes `import pandas` fail as if pandas were not installed."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
@@ -30,9 +30,9 @@ class _NoPandas:
 
 
 def without_pandas() -> None:
-    """Let pyarrow find no pandas, for which it looks once, at its first conversion; others find it as before.
+    """Hide pandas while pyarrow makes its first conversion, after which pyarrow never looks for pandas again.
 
-    For processes that draw no page.
+    Processes that draw no page call this.
     """
     if "pandas" in sys.modules:
         return
@@ -44,7 +44,7 @@ def without_pandas() -> None:
 
 
 def texts(values: Sequence[str]) -> pa.StringArray:
-    """The values as Arrow's strings."""
+    """Make an Arrow array of strings."""
     encoded = [value.encode() for value in values]
     ends = np.array([0, *accumulate(map(len, encoded))])
     if ends[-1] >= _LARGEST:
@@ -54,13 +54,13 @@ def texts(values: Sequence[str]) -> pa.StringArray:
 
 
 def numbers(values: Ints) -> pa.Int64Array:
-    """Whole numbers as Arrow's, shape (N,)."""
+    """Make an Arrow array from whole numbers, shape (N,)."""
     buffer = pa.py_buffer(np.ascontiguousarray(values, np.int64))
     return pa.Int64Array.from_buffers(pa.int64(), len(values), [None, buffer])
 
 
 def ints_of(values: pa.Array) -> Ints:
-    """Arrow's whole numbers, shape (N,), `MISSING` where one is missing."""
+    """Read an Arrow array of whole numbers, shape (N,), with `MISSING` for each null."""
     numbers = np.from_dlpack(values.drop_null()).astype(np.int64)
     if not values.null_count:
         return numbers
@@ -70,5 +70,5 @@ def ints_of(values: pa.Array) -> Ints:
 
 
 def floats_of(values: pa.Array) -> NDArray[np.float64]:
-    """Arrow's numbers without any that are missing, shape (N,)."""
+    """Read an Arrow array of numbers without nulls, shape (N,)."""
     return np.from_dlpack(values).astype(np.float64)

@@ -1,5 +1,5 @@
-"""Characters: those that nobody sees, those that terminals and spreadsheets act on, and names that differ in
-them alone.
+"""Characters that are invisible, or that terminals and spreadsheets act on, and names that differ only in
+form.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2064"
     "\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
 )
-"""The characters below U+10000 that nobody sees, as ranges of a character class.
+"""The invisible characters below U+10000, as ranges of a character class.
 
 These are Unicode's default ignorable code points, and the marks of interlinear annotations.
 """
 ISOLATES = re.compile("[\u2066-\u2069]")
-"""The marks of `isolated`."""
+"""The marks that `isolated` puts around a text."""
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _FAR_INVISIBLE = re.compile(
     "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # the flags of England, Scotland and Wales stay
@@ -31,21 +31,21 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def quote_formula(cell: str) -> str:
-    """The cell of a CSV as no spreadsheet takes it for a formula; `unquote_formula` gives the cell back.
+    """Change a CSV cell so that no spreadsheet reads it as a formula; `unquote_formula` restores the cell.
 
-    An apostrophe goes before one that begins with = + - @, a tab or a carriage return, apostrophes before it
-    or none. Numbers stay as they are.
+    An apostrophe is added to a cell that begins with = + - @, a tab or a carriage return, also after
+    apostrophes. Numbers do not change.
     """
     return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
 def unquote_formula(cell: str) -> str:
-    """The cell without the apostrophe of `quote_formula`."""
+    """Remove the apostrophe that `quote_formula` added."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def without_invisible(text: str) -> str:
-    """The text without the characters that nobody sees, such as U+200B, U+FEFF and soft hyphens."""
+    """Remove invisible characters, such as U+200B, U+FEFF and soft hyphens."""
     if text.isascii():
         return text
     text = _INVISIBLE.sub("", text)
@@ -53,12 +53,12 @@ def without_invisible(text: str) -> str:
 
 
 def normalise_query(text: str) -> str:
-    """What makes two queries one: no invisible characters, NFKC, casefolded, white space folded."""
+    """Normalise a query: remove invisible characters, apply NFKC, fold case and white space."""
     return " ".join(unicodedata.normalize("NFKC", without_invisible(text)).casefold().split())
 
 
 def alike(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Each name that people would read as a known one → that known name; see `difference_of_form`."""
+    """Map each name that looks like a known name to the known name; see `difference_of_form`."""
     by_form: dict[str, list[str]] = {}
     for name in names:
         by_form.setdefault(normalise_query(name), []).append(name)
@@ -72,9 +72,9 @@ def alike(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
 
 
 def difference_of_form(name: str, other: str) -> str:
-    """By what alone two names differ that people read as one, such as "its Unicode form".
+    """Name the invisible difference of two names that look equal, such as "its Unicode form".
 
-    '' where the names are the same, or where people see that they differ.
+    The result is '' if the names are equal, or if people see that they differ.
     """
     if name == other or normalise_query(name) != normalise_query(other):
         return ""
@@ -83,7 +83,7 @@ def difference_of_form(name: str, other: str) -> str:
 
 
 def _but_for(what: str, text: str) -> str:
-    """The text with all differences folded but this one."""
+    """Fold all differences of form except this one."""
     for form, fold in _FORMS.items():
         text = text if form == what else fold(text)
     return text
@@ -95,14 +95,16 @@ _FORMS: Mapping[str, Callable[[str], str]] = {
     CASE: str.casefold,
     "white space": lambda text: " ".join(text.split()),
 }
-"""What may differ between two names that people read as one → how that difference is folded."""
+"""Possible difference of two names that look equal → the function that removes this difference."""
 
 
 def isolated(text: str) -> str:
-    """The text in a first-strong isolate (Unicode UAX #9): no override in it reorders the text around it."""
+    """Put the text into a first-strong isolate (Unicode UAX #9), so that it cannot reorder the text around
+    it.
+    """
     return f"\u2068{ISOLATES.sub('', text)}\u2069"
 
 
 def printable(text: str) -> str:
-    """The text with visible signs for control characters, which would command a terminal (ECMA-48)."""
+    """Replace control characters, which could control a terminal (ECMA-48), by visible signs."""
     return text.translate(_CONTROLS)

@@ -1,4 +1,4 @@
-"""Digests: values as JSON, one text for one value, its SHA-256, and the seeded order that rests on it."""
+"""Digests: canonical JSON of values, the SHA-256 of this JSON, and a seeded order by digests."""
 
 from __future__ import annotations
 
@@ -12,60 +12,62 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 APART: Mapping[str, Any] = {"apart": True}
-"""The metadata of a dataclass's field that is no part of its JSON."""
+"""The metadata of a dataclass field that `to_json_value` leaves out."""
 
 
 def json_pointer(field: str) -> str:
-    """The JSON pointer (RFC 6901) to a field of an object, with any characters in its name."""
+    """Write the JSON pointer (RFC 6901) to a field of an object; the field's name may have any characters."""
     return "/" + field.replace("~", "~0").replace("/", "~1")
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys, no spaces and real characters: one text for one value."""
+    """Write JSON with sorted keys, without spaces and without escapes, so that equal values have equal
+    texts.
+    """
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def digest(*parts: Any) -> str:
-    """The first 32 hex digits of the SHA-256 of the parts' canonical JSON."""
+    """Compute the first 32 hex digits of the SHA-256 of the parts' canonical JSON."""
     return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 class ListDigest:
-    """`digest` of a list whose items come one at a time."""
+    """The `digest` of a list whose items are added one at a time."""
 
     def __init__(self) -> None:
         self._hash, self._before = hashlib.sha256(b"[["), ""
 
     def add(self, item: Any) -> None:
-        """The next item of the list."""
+        """Add the next item of the list."""
         text = f"{self._before}{canonical_json(item)}"
         self._hash.update(text.encode("utf-8", "surrogatepass"))
         self._before = ","
 
     def value(self) -> str:
-        """The digest of the items up to now."""
+        """Return the digest of all items added so far."""
         final = self._hash.copy()
         final.update(b"]]")
         return final.hexdigest()[:32]
 
 
 def file_digest(path: Path) -> str:
-    """The SHA-256 of a file, as hexadecimal digits."""
+    """Compute the SHA-256 of a file, as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:
-    """The items in an order that depends on the seed and each item's key only.
+    """Sort the items by a digest of the seed and each item's key.
 
-    A random order for everyone who does not know the seed; the same on any machine and whatever the
-    order of arrival, as long as keys differ.
+    The order looks random without the seed. It is the same on every machine and for every order of input, if
+    all keys differ.
     """
     return sorted(items, key=lambda item: digest(seed, key(item)))
 
 
 def to_json_value(value: Any) -> Any:
-    """The value as JSON knows it: dataclasses and NamedTuples become objects, dates ISO texts.
+    """Convert a value for JSON: dataclasses and NamedTuples become objects, dates become ISO texts.
 
     A field whose metadata is `APART` is left out.
     """

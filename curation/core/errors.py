@@ -24,7 +24,7 @@ Item = TypeVar("Item", bound="Named")
 
 
 def bounded(sentences: str) -> str:
-    """Sentences that a person can read, whatever a file put into them: lines and their number are cut."""
+    """Cut long lines and the number of lines, so that people can read a message that quotes a file."""
     if len(sentences) <= MAX_LINE_LENGTH:
         return sentences
     lines = sentences.split("\n")
@@ -35,7 +35,7 @@ def bounded(sentences: str) -> str:
 
 
 class CurationError(Exception):
-    """Base of all errors that are meant to be read by a user.
+    """Base of all errors whose message is written for users.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class CurationError(Exception):
 
 
 class InputError(CurationError):
-    """Input that cannot be taken; carries every problem found, so that all are corrected at once.
+    """Input that cannot be used, with every problem found, so that people correct all problems at once.
 
     Attributes
     ----------
@@ -105,18 +105,18 @@ class NotFoundError(CurationError):
 
 
 class Named(Protocol):
-    """What a project holds by name."""
+    """An object of a project that has a name."""
 
     @property
     def name(self) -> str: ...
 
 
 def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", command: str = "") -> Item:
-    """The item of that name.
+    """Find the item of this name.
 
-    Raises
-    ------
-    NotFoundError: it does not exist; it says which there are, and `more`.
+        Raises
+        ------
+    NotFoundError: there is no such item; the message lists all names, and `more`.
     """
     for item in items:
         if item.name == name:
@@ -136,7 +136,7 @@ class StoreError(CurationError):
 
 
 class StoreBusyError(StoreError):
-    """Another process has held the database file for longer than the patience."""
+    """Another process has held the database file for too long."""
 
 
 class StoreReadOnlyError(StoreError):

@@ -1,7 +1,7 @@
-"""The log: what failed or was refused, one line each, as text or as JSON.
+"""The log of failures and refusals, one line each, as text or as JSON.
 
-Lines are for operators. They have names of annotators and addresses of visitors, and never passwords, grades,
-queries or texts of documents.
+Operators read the log. A line may have names of annotators and addresses of visitors, but never passwords,
+grades, queries or texts of documents.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from curation.core.characters import printable
 
 LOG = logging.getLogger("goldgrade")
 FORM = "GOLDGRADE_LOG"
-"""The environment variable that asks for JSON lines with `json`; the processes of jobs have it, too."""
+"""The environment variable that has the value `json` for JSON lines; processes of jobs inherit it."""
 _CONTENT = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|\d+")
 _TEXT = "%(asctime)s %(levelname)s %(message)s"
 
 
 def new_id() -> str:
-    """What a failure is known by, on the page and in the log."""
+    """Make the id of a failure, which the page and the log show."""
     return secrets.token_hex(4)
 
 
@@ -40,18 +40,18 @@ def set_up() -> None:
 
 
 def write(level: int, message: str, *, error: BaseException | None = None, **fields: Any) -> None:
-    """Write a line; `fields` are parts of it that a program can read, None ones are left out."""
+    """Write a line; `fields` are its machine-readable parts, without those that are None."""
     known = {name: value for name, value in fields.items() if value is not None}
     LOG.log(level, "%s", message, exc_info=error, extra={"fields": known})
 
 
 def without_content(sentence: str) -> str:
-    """A refusal without what it quotes and without numbers: they may be a person's words, or a grade."""
+    """Remove quotations and numbers from a refusal, because they may be personal data or grades."""
     return _CONTENT.sub("…", sentence)
 
 
 def raised_at(error: BaseException) -> str:
-    """Class and place of an error, such as "RefusedError at decisions.py:188"."""
+    """Name the class and the code line of an error, such as "RefusedError at decisions.py:188"."""
     frame = list(walk_tb(error.__traceback__))[-1:]
     position = "".join(f" at {Path(caller.f_code.co_filename).name}:{line}" for caller, line in frame)
     return f"{type(error).__name__}{position}"
@@ -88,11 +88,11 @@ class _JsonLines(logging.Formatter):
 
 
 def _visible(text: str) -> str:
-    """The text with JSON's escapes for signs that are not seen, such as those that turn the direction."""
+    """Write JSON's escapes for unprintable characters, such as those that change the direction of text."""
     return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
 
 
 def _word(value: Any) -> str:
-    """A value on one line, whatever is in it."""
+    """Write a value on one line."""
     text = str(value)
     return text if text.isprintable() and " " not in text and text else json.dumps(text)

@@ -1,10 +1,10 @@
-"""Where things are: the project of somebody who names none, and what comes with goldgrade besides `curation`.
+"""Paths: the project file to open if no file is named, and the guides and samples that come with goldgrade.
 
-Until November 2026 goldgrade was called goldset; what people named then is still read.
+Until November 2026 goldgrade was called goldset. The variable and the file of that name are still read.
 
-In a clone `app`, `labeling_guides` and `data/sample` are at its top. An installed goldgrade has them inside
-its package `goldgrade`, because people have modules called `app` of their own. Only the process that serves
-puts this folder on its path.
+In a clone, `app`, `labeling_guides` and `data/sample` are top-level folders. An installed goldgrade has them
+in its package `goldgrade`, because users may have their own modules called `app`. Only the serving process
+puts this folder on its import path.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 VARIABLES = ("GOLDGRADE_PROJECT", "GOLDSET_PROJECT")
-"""The environment variables that name a project's file; the first that is set counts."""
+"""Environment variables with the path of the project file; the first variable that is set counts."""
 DEFAULTS = (Path("data/goldgrade.duckdb"), Path("data/goldset.duckdb"))
 FORMER_PREFIX, PREFIX = "GOLDSET_", "GOLDGRADE_"
 
@@ -26,7 +26,9 @@ SAMPLE = HOME / "data" / "sample"
 
 
 def named_project(environment: Mapping[str, str] | None = None) -> Path:
-    """The project's file by the environment, else the default file that exists, else the first default."""
+    """Find the project file: from the environment, else the default file that exists, else the first
+    default.
+    """
     values = os.environ if environment is None else environment
     named = next((values[variable] for variable in VARIABLES if values.get(variable)), None)
     if named is not None:
@@ -35,7 +37,7 @@ def named_project(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def former_variables(environment: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each variable of the former name that is set and not read any more."""
+    """Yield a sentence for each set variable with the former prefix that is no longer read."""
     for variable in sorted(environment):
         now = variable.replace(FORMER_PREFIX, PREFIX, 1)
         if variable.startswith(FORMER_PREFIX) and variable not in VARIABLES and now not in environment:

@@ -1,4 +1,4 @@
-"""A step that a person starts: its request, what is known to fail and its work; and what a result is.
+"""Operations that people start: the request with its options, the checks, the work, and the result.
 
 A request is a frozen dataclass. A field that people choose is an `option`, with a label and help. The options
 make the command's options (`cli.options`), the page's form (`app.components.forms`) and the parameters of a
@@ -37,7 +37,9 @@ Record = TypeVar("Record")
 
 
 class Switch(NamedTuple):
-    """How a field is switched off: by a flag of the command; a number by a box of the page, too."""
+    """How people switch a field off: by a flag of the command, and for a number also by a checkbox on the
+    page.
+    """
 
     flag: str
     help: str
@@ -45,7 +47,7 @@ class Switch(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """What a field changes nothing without: `met` says of all values whether it is there."""
+    """A condition without which a field changes nothing; `met` checks the condition on all values."""
 
     why: str
     met: Callable[[Mapping[str, Any]], bool]
@@ -93,12 +95,12 @@ class Option:
 
     @property
     def spelling(self) -> str:
-        """The option of the command."""
+        """The spelling of the command's option."""
         return self.flag or f"--{self.name.replace('_', '-')}"
 
     @property
     def bounds(self) -> str:
-        """The numbers that it takes, in words."""
+        """The allowed range, in words."""
         if self.least is None or self.most is None:
             return f"at most {self.most:,g}" if self.least is None else f"{self.least:,g} or more"
         return f"{self.least:,g} to {self.most:,g}"
@@ -112,7 +114,7 @@ class Option:
 
 
 def option(default: Any, label: str, help: str, **more: Any) -> Any:
-    """A field of a request that people choose; `more` is what else an `Option` has."""
+    """Make a field of a request that people choose; `more` has further attributes of the `Option`."""
     return field(default=default, metadata={"option": Option(label, help, **more)})
 
 
@@ -120,7 +122,7 @@ Seed = Annotated[int, Option("Seed", "Seed of the random steps; it is stored wit
 
 
 def options_of(record: Any) -> tuple[Option, ...]:
-    """The options of a request and of its parts, in the order of the fields."""
+    """List the options of a request and of its parts, in the order of the fields."""
     hints = get_type_hints(record, include_extras=True)
     options: list[Option] = []
     for part in fields(record):
@@ -141,12 +143,12 @@ def _default(part: Any) -> Any:
 
 
 def option_of(record: Any, name: str) -> Option:
-    """The option of a field."""
+    """Find the option of a field."""
     return next(option for option in options_of(record) if option.name == name)
 
 
 def unused(request: Any) -> list[Option]:
-    """The fields of a request that have another value than their default and would change nothing."""
+    """List the options that differ from their default although they would change nothing."""
     values = flat(request)
     return [
         option
@@ -182,7 +184,7 @@ def refuse_wrong(request: Any, named: Callable[[Option], str] = _quoted) -> None
 def out_of_bounds(
     record: Any, values: Mapping[str, Any], named: Callable[[Option], str] = _quoted
 ) -> list[str]:
-    """The numbers of a request that are out of the bounds of their options, a sentence each."""
+    """Write a sentence for each number of a request that is out of bounds."""
     return [
         f"{named(option)}: {values[option.name]:g} is out of range; expected {option.bounds}"
         for option in options_of(record)
@@ -192,7 +194,9 @@ def out_of_bounds(
 
 
 def filled(record: type[Record], values: Mapping[str, Any]) -> Record:
-    """The request with these values of its fields and its parts'; the others have their defaults."""
+    """Make a request with these values for its fields and those of its parts; other fields have their
+    defaults.
+    """
     hints = get_type_hints(record)
     given: dict[str, Any] = {}
     for part in fields(record):  # type: ignore[arg-type]  # it is a dataclass
@@ -204,7 +208,7 @@ def filled(record: type[Record], values: Mapping[str, Any]) -> Record:
 
 
 def flat(request: Any) -> dict[str, Any]:
-    """The values of a request and of its parts by name: what `filled` takes."""
+    """Collect the values of a request and of its parts by name, as `filled` takes them."""
     values: dict[str, Any] = {}
     for part in fields(request):
         value = getattr(request, part.name)
@@ -213,7 +217,7 @@ def flat(request: Any) -> dict[str, Any]:
 
 
 def written(request: Any) -> dict[str, Any]:
-    """A request as JSON knows it: the parameters of a job."""
+    """Convert a request to the JSON parameters of a job."""
     from pydantic import TypeAdapter
 
     parameters: dict[str, Any] = TypeAdapter(type(request)).dump_python(request, mode="json")
@@ -221,7 +225,7 @@ def written(request: Any) -> dict[str, Any]:
 
 
 def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
-    """The request that `written` wrote, of whatever age: fields that are absent have their defaults.
+    """Read a request that `written` wrote; fields that are absent have their defaults.
 
     Raises
     ------
@@ -240,31 +244,31 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
 
 
 class Result(Protocol):
-    """What work found or did: a result that a terminal, a page and JSON show (`cli.output.show`, `app.ui`).
+    """The result of an operation, for a terminal, a page and JSON (`cli.output.show`, `app.ui`).
 
     A result that has figures for people has `tables`, too, as `Table`s.
     """
 
     @property
     def sentences(self) -> Sequence[str]:
-        """What was done and left out, a sentence each; the first one says all in short."""
+        """Sentences on the work done and the items left out; the first sentence is a summary."""
 
 
 class PlainResult(NamedTuple):
-    """A result that is no more than what it says."""
+    """A result with sentences and tables alone."""
 
     sentences: tuple[str, ...]
     tables: tuple[Table, ...] = ()
 
 
 def tables_of(result: Result) -> Sequence[Table]:
-    """The figures of a result; none where it has only sentences."""
+    """Return the tables of a result; empty if it has only sentences."""
     tables: Sequence[Table] = getattr(result, "tables", ())
     return tables
 
 
 class Operation(NamedTuple):
-    """One step, which a command and a page start.
+    """An operation that a command and a page can start.
 
     Attributes
     ----------
@@ -288,10 +292,10 @@ class Operation(NamedTuple):
     stage: str = ""
 
     def refuse(self, cursor: Cursor, parameters: Mapping[str, Any] | None) -> None:
-        """Raise what the work would raise, as far as it is known at once."""
+        """Raise the errors of the work that can be known without doing the work."""
         self.check(cursor, None if parameters is None else read_request(self.request, parameters))
 
     def work(self, store: Any, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
-        """Do what the parameters of a job ask for; returns the sentences that people then read."""
+        """Do the work of a job's parameters; return the sentences of the result."""
         request = read_request(self.request, parameters)
         return "\n".join(self.run(store, request, progress, author).sentences)

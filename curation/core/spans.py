@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 Span = tuple[int, int]
-"""The first character, and the one after the last."""
+"""The position of the first character, and the position after the last."""
 Spans = tuple[Span, ...]
-"""A set of characters in its one form."""
+"""A set of characters in normal form."""
 
 
 def union(spans: Iterable[Span]) -> Spans:
-    """The characters that any of the ranges has."""
+    """Compute the characters that any of the ranges has."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if start >= end:
@@ -29,19 +29,19 @@ def union(spans: Iterable[Span]) -> Spans:
 
 
 def intersection(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
-    """The characters that both have."""
+    """Compute the characters that both sets have."""
     return held_by([spans, other], 2)
 
 
 def difference(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
-    """The characters that the first has and the other has not."""
+    """Compute the characters of the first set that are not in the other set."""
     first = union(spans)
     edges = [0, *chain.from_iterable(union(other)), max((end for _, end in first), default=0)]
     return intersection(first, zip(edges[::2], edges[1::2], strict=True))
 
 
 def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:
-    """The characters that at least so many of the sets have."""
+    """Compute the characters that at least `least` of the sets have."""
     changes = sorted(
         (position, step)
         for spans in sets
@@ -60,7 +60,7 @@ def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:
 
 
 def trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Ranges of a text without the white space at their ends; ranges of white space alone are left out."""
+    """Remove white space at the ends of ranges; ranges of white space alone are left out."""
     inner = []
     for start, end in spans:
         if piece := text[start:end].lstrip():
@@ -69,5 +69,5 @@ def trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def size(spans: Iterable[Span]) -> int:
-    """How many characters the set has."""
+    """Count the characters of the set."""
     return sum(end - start for start, end in union(spans))

@@ -6,19 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 
 MAX_NOTE_LENGTH = 4_000
-"""Characters of a note, a reason or a question that a person writes."""
+"""Maximum length of a note, a reason or a question, in characters."""
 TINY_P = "<\u00a00.001"
-"""What is shown of a p that three decimals would show as nothing."""
+"""The text of a p value that three decimals would round to 0."""
 _PLURAL = re.compile(r"\b\w{3,}s\b")
 
 
 def pluralize(number: int, one: str, many: str = "") -> str:
-    """A number of things in words: "1 query", "1,200 queries"; without `many`, `one` takes an s."""
+    """Write a number with its noun: "1 query", "1,200 queries"; the default plural is `one` with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def counted(number: int, label: str) -> str:
-    """A number with a label whose first plural becomes a singular for 1: "2 new queries", "1 new query"."""
+    """Write a number with a plural label, which becomes singular for 1: "2 new queries", "1 new query"."""
     return f"{number:,} {_PLURAL.sub(_singular, label, count=1) if number == 1 else label}"
 
 
@@ -28,7 +28,7 @@ def _singular(plural: re.Match[str]) -> str:
 
 
 def left_out_sentences(left_out: Mapping[str, int], unit: str = "") -> list[str]:
-    """What was left out, reason → number, a sentence each; `unit` is what is counted, if no reason has it."""
+    """Write a sentence for each reason → number left out; `unit` is the noun, if the reasons have none."""
     return [
         f"Left out: {counted(number, unit)}: {why}." if unit else f"Left out: {why} ({number:,})."
         for why, number in left_out.items()
@@ -36,17 +36,17 @@ def left_out_sentences(left_out: Mapping[str, int], unit: str = "") -> list[str]
 
 
 def percent(share: float | None, places: int = 0) -> str:
-    """A share as people read it: "95 %", with a space that breaks no line; a dash where it is unknown."""
+    """Write a share as a percentage with a non-breaking space, such as "95 %"; a dash if it is unknown."""
     return "–" if share is None else f"{100 * share:.{places}f}\u00a0%"
 
 
 def points(share: float) -> str:
-    """A difference of shares in percentage points: "12 points"."""
+    """Write a difference of shares in percentage points: "12 points"."""
     return f"{100 * share:.0f}\u00a0points"
 
 
 def decimal(value: float | None, places: int = 3, sign: str = "") -> str:
-    """A number as people read it: "1,234.500", "−0.123"; a dash where it is unknown.
+    """Write a number for people: "1,234.500", "−0.123"; a dash if it is unknown.
 
     sign: "+" puts a plus before positive numbers.
     """
@@ -54,22 +54,22 @@ def decimal(value: float | None, places: int = 3, sign: str = "") -> str:
 
 
 def interval_text(low: float | None, high: float | None, places: int = 3, sign: str = "") -> str:
-    """An interval as people read it: "0.100 to 0.200"; a dash without both ends."""
+    """Write an interval, such as "0.100 to 0.200"; a dash if an end is unknown."""
     known = low is not None and high is not None
     return f"{decimal(low, places, sign)} to {decimal(high, places, sign)}" if known else "–"
 
 
 def join_words(names: Sequence[str], most: int = 5) -> str:
-    """The first names for a sentence, and how many more there are: "ada, ben and 4 more"."""
+    """Join the first names, and say how many more there are: "ada, ben and 4 more"."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def p_cell(p: float | None) -> float | str | None:
-    """A p value for a table for people, where figures have three decimals: never 0.000."""
+    """Make the table cell of a p value, which is never 0.000."""
     return TINY_P if p is not None and p < 0.001 else p
 
 
 def p_text(p: float | None) -> str:
-    """A p value in a sentence: "0.012", "< 0.001"; a dash where it is unknown."""
+    """Write a p value in a sentence: "0.012", "< 0.001"; a dash if it is unknown."""
     return TINY_P if p is not None and p < 0.001 else decimal(p)

@@ -32,11 +32,11 @@ UNTRUSTED = "the certificate of its host is not trusted"
 _NEVER = frozenset({401, 403, 404, 405})
 _AGAIN = frozenset({408, 425, 429})
 _SAID = 10_000
-"""Bytes of an error's body."""
+"""Maximum number of bytes that are read from an error's body."""
 
 
 class Patience(NamedTuple):
-    """How long an answer is waited for, and how often it is asked for.
+    """Time limit of an answer, and number of attempts.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Patience(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Why a request got no answer.
+    """The reason why a request got no answer.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Fault(NamedTuple):
 
 
 class WebAnswer(NamedTuple):
-    """What a server answered; of a status other than success it is the beginning."""
+    """A server's answer; for a status other than success, `body` is the beginning of the answer."""
 
     status: int
     body: bytes
@@ -74,17 +74,17 @@ class WebAnswer(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether no other request can succeed."""
+        """Whether further requests would fail, too, because address or key are wrong."""
         return self.status in _NEVER or 300 <= self.status < 400
 
     @property
     def is_busy(self) -> bool:
-        """Whether it may help to ask again."""
+        """Whether the same request may succeed later."""
         return self.status in _AGAIN or self.status >= 500
 
 
 def send(request: Request, seconds: float, most: int) -> WebAnswer | Fault:
-    """One request: what the server answers, or why there is no answer."""
+    """Send one request; return the answer, or the reason why there is no answer."""
     try:
         return WebAnswer(200, _received(request, seconds, most))
     except HTTPError as error:
@@ -101,7 +101,9 @@ def send(request: Request, seconds: float, most: int) -> WebAnswer | Fault:
 
 
 def keep_asking(ask: Callable[[], T | Fault], patience: Patience, stop: Event) -> tuple[T | Fault, int]:
-    """Ask until there is no fault, the attempts are spent or `stop` is set; and how often it was asked."""
+    """Ask until there is an answer, the attempts are used up or `stop` is set; also return the attempts
+    made.
+    """
     wait, fault = patience.first_wait, Fault("stopped before it was asked")
     for attempt in range(1, patience.attempts + 1):
         if stop.is_set():
@@ -121,7 +123,7 @@ def keep_asking(ask: Callable[[], T | Fault], patience: Patience, stop: Event) -
 
 
 def address_problems(name: str, url: str, key_name: str, example: str) -> list[str]:
-    """What is wrong with the address in a variable; it is not repeated, because it may hold a key."""
+    """List the problems of the address in a variable, without the address, because it may contain a key."""
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -138,7 +140,7 @@ def address_problems(name: str, url: str, key_name: str, example: str) -> list[s
 
 
 def key_problems(name: str, key: str) -> list[str]:
-    """What is wrong with the key in a variable; it is not repeated."""
+    """List the problems of the key in a variable, without the key."""
     if key.isascii() and key.isprintable() and " " not in key:
         return []
     return [f"{name} holds characters that no key has: spaces, line breaks or accents."]
@@ -152,7 +154,7 @@ def _beginning(error: HTTPError) -> bytes:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a number or a date; None if there is neither."""
+    """Read the seconds to wait from a number or a date; None if the header has neither."""
     if value is None:
         return None
     try:
@@ -167,7 +169,7 @@ def _retry_after(value: str | None) -> float | None:
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], seconds: float, most: int) -> bytes:
-    """What a server answers to a body, at most one byte more than `most`.
+    """Send a body; return the server's answer, at most one byte more than `most`.
 
     Raises
     ------
@@ -184,7 +186,7 @@ def _received(request: Request, seconds: float, most: int) -> bytes:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A redirect would carry keys and content to another host."""
+    """A handler that follows no redirect, because it would send keys and content to a different host."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
@@ -193,7 +195,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 class _InTime(HTTPHandler, HTTPSHandler):
-    """Waits no longer for an answer that comes drop by drop than for one that does not come."""
+    """A handler whose time limit is for the whole answer, however slowly its bytes arrive."""
 
     def do_open(self, http_class: Any, req: Request, **options: Any) -> HTTPResponse:
         until = monotonic() + (req.timeout or 0.0)
@@ -213,7 +215,7 @@ class _Response(HTTPResponse):
 
 
 class _Received(RawIOBase):
-    """What a socket receives until a moment; then a TimeoutError is raised."""
+    """The data of a socket until a deadline, after which reading raises a TimeoutError."""
 
     def __init__(self, until: float, sock: socket, data: RawIOBase) -> None:
         self._until, self._sock, self._data = until, sock, data

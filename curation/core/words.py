@@ -1,4 +1,4 @@
-"""Words: how a text is cut, by script, for search, marking, tags and shingles.
+"""Words: the tokenization of texts by script, for search, marks, tags and shingles.
 
 A word is a run of letters, digits and underscores with the marks on them (vowel signs, accents). Scripts
 without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and Korean, which joins particles
@@ -60,7 +60,7 @@ class _Patterns(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """The folded words of a text, in order; of scripts without spaces the grams."""
+    """Cut a text into folded words, in order; scripts without spaces give grams."""
     whole = whole_words(text)
     if text.isascii() or not any(map(is_unspaced, set(whole))):
         return whole
@@ -68,7 +68,7 @@ def words(text: str) -> list[str]:
 
 
 def whole_words(text: str) -> list[str]:
-    """As `words`, with runs of scripts without spaces whole."""
+    """Cut a text like `words`, but keep runs of scripts without spaces whole."""
     if text.isascii():
         return _ASCII.findall(text.lower())
     normal = _normal(text)
@@ -78,12 +78,12 @@ def whole_words(text: str) -> list[str]:
 
 
 def signs(run: str) -> list[str]:
-    """The signs of a folded run: letters with their marks."""
+    """Cut a folded run into signs: letters with their marks."""
     return _patterns().sign.findall(run) if _patterns().mark.search(run) else list(run)
 
 
 def is_unspaced(word: str) -> bool:
-    """Whether a folded word is of a script without spaces."""
+    """Check whether a folded word is in a script without spaces."""
     return not word.isascii() and _is_unspaced_letter(word[0])
 
 
@@ -102,12 +102,12 @@ def is_cut_otherwise(text: str, whole: bool = False) -> bool:
 
 
 def fold(word: str) -> str:
-    """A word or text as `words` compares it."""
+    """Fold a word or text as `words` does."""
     return word.lower() if word.isascii() else _without_meaning(_normal(word))
 
 
 def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) -> Iterator[LocatedWord]:
-    """The words of a text where they are; of scripts without spaces each sign and each gram.
+    """Yield the words of a text with their positions; scripts without spaces give each sign and each gram.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def _located_signs(run: str, start: int, wanted: Callable[[str], bool]) -> Itera
 
 
 def _signs_of(run: str) -> tuple[list[str], list[tuple[int, int]]]:
-    """The folded signs of an unfolded run, and the part of the run that each was read from."""
+    """Cut an unfolded run into folded signs, with the part of the run that each sign comes from."""
     if _patterns().joining.search(run) is None:
         letters = list(map(_folded_sign, run))
         if all(len(letter) == 1 and _is_unspaced_letter(letter) for letter in set(letters)):
@@ -203,7 +203,7 @@ def _is_unspaced_letter(letter: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _patterns() -> _Patterns:
-    """Made at the first text that is not ASCII: reading Unicode's tables takes a tenth of a second."""
+    """Compile the patterns at the first text that is not ASCII, because it takes a tenth of a second."""
     near, far = range(0x300, 0x10000), (*range(0x10000, 0x32000), *range(0xE0100, 0xE01F0))
     marks, far_marks = _class(near, _is_mark), _class(far, _is_mark)
     unspaced = re.compile(rf"[{_UNSPACED}]")
@@ -236,7 +236,7 @@ def _is_mark(letter: str) -> bool:
 
 
 def _class(codes: Iterable[int], belongs: Callable[[str], bool]) -> str:
-    """The letters that belong, as ranges of a character class."""
+    """Write the letters that belong as ranges of a character class."""
     members = [code for code in codes if belongs(chr(code))]
     starts = [code for code, before in zip(members, [0, *members], strict=False) if code != before + 1]
     ends = [code for code, after in zip(members, [*members[1:], 0], strict=True) if after != code + 1]

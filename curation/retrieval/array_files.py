@@ -1,8 +1,8 @@
-"""Files of arrays that are mapped into memory: each is whole or not used.
+"""Files of arrays that are mapped into memory and are used only if they are complete.
 
-A file is written under another name and gets its own when all is in it. It begins with the CRC-32 of a key,
-which says what the file is about, and of what follows: a stream of Arrow, with each array as the one row of a
-column.
+A file is written under a temporary name and renamed when it is complete. It begins with a CRC-32 of a key,
+which
+identifies the content, and of the content: an Arrow stream in which each array is the only row of a column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _READ_SIZE = 1 << 20
 
 
 def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
-    """Put arrays of numpy or Arrow into a file, in the place of a former one.
+    """Write arrays of numpy or Arrow to a file, replacing a former file.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
 
 
 def cannot_write(folder: Path, error: OSError) -> str:
-    """The sentence for a folder in which no file can be made."""
+    """Write the refusal of a folder in which no file can be made."""
     return (
         f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. It is made again "
         "wherever it is missing: make room, or use the project where its folder can be written."
@@ -59,7 +59,9 @@ def cannot_write(folder: Path, error: OSError) -> str:
 
 
 def read_arrays(path: Path, key: str) -> dict[str, Any] | None:
-    """The arrays of a file, mapped: strings of Arrow, numbers of numpy; None for a file that is not whole."""
+    """Map the arrays of a file: strings as Arrow arrays, numbers as numpy arrays; None if the file is
+    incomplete.
+    """
     with suppress(OSError), path.open("rb") as file:
         if file.read(_SUM) == _sum(file, key):
             buffer = pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)).slice(_SUM)
@@ -69,7 +71,7 @@ def read_arrays(path: Path, key: str) -> dict[str, Any] | None:
 
 
 def _values(column: pa.ChunkedArray) -> Any:
-    """Not by `to_numpy`, which imports pandas: that takes longer than all else here."""
+    """Convert without `to_numpy`, which imports pandas and so takes longer than all other work here."""
     values = column.chunk(0).values
     return values if values.type == pa.string() else np.from_dlpack(values)
 

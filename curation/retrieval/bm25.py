@@ -57,7 +57,9 @@ class Bm25:
 
     @classmethod
     def stored(cls, store: Store, corpus: Corpus, stemmer: str | None = None) -> Bm25:
-        """Over documents of a store: the index is files next to the project (`index`)."""
+        """Make a retriever over documents of a store, whose index is a folder next to the project
+        (`index`).
+        """
         retriever = cls((), stemmer)
         retriever._ids = corpus.ids
         retriever._read = lambda progress: stored_index(store, corpus.hashes, progress, stemmer)
@@ -82,7 +84,7 @@ class Bm25:
         return hits
 
     def finds(self, query: Query) -> bool:
-        """Whether the query has a hit."""
+        """Check whether the query has a hit."""
         return bool(self._numbers(query.text))
 
     def why_none(self, query: Query) -> str:
@@ -97,7 +99,7 @@ class Bm25:
         return "every word of the query that occurs is in half of the documents or more"
 
     def _numbers(self, text: str) -> list[int]:
-        """The query's words that the corpus has and that count, each as often as it is asked for."""
+        """List the numbers of the query's words with a positive idf, each as often as it is in the query."""
         idf, numbers = self._postings().idf, map(self._number, searched_terms(text, self._stemmer))
         return [number for number in numbers if number is not None and idf[number] > 0]
 
@@ -110,14 +112,14 @@ class Bm25:
 
 
 def _count(texts: Sequence[str], stemmer: str | None) -> CorpusIndex:
-    """The index of texts that are in no store."""
+    """Make the index of texts that are in no store."""
     chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
     ended = (pa.chunked_array([[f"{text}\n" for text in chunk]], pa.string()) for chunk in chunks)
     return merge([count_words(chunk, stemmer) for chunk in ended], np.arange(len(texts)))
 
 
 def _weigh(made: CorpusIndex) -> Postings:
-    """What is searched, with all that is worked out from counts."""
+    """Compute idf and length penalties from the counts of an index."""
     held_by, documents = np.diff(made.starts), len(made.words_in)
     idf = np.log((documents - held_by + 0.5) / (held_by + 0.5))
     field = (np.arange(len(made.words)) < count_grams(made.words)).view(np.uint8)
@@ -128,6 +130,6 @@ def _weigh(made: CorpusIndex) -> Postings:
 
 
 def _find(ordered: pa.StringArray, word: str) -> int | None:
-    """The place of a word among words in order: they stay in the file, which makes no string of all."""
+    """Find a word among sorted words by bisection, without making Python strings of all words."""
     number = bisect_left(range(len(ordered)), word, key=lambda at: ordered[at].as_py())
     return number if number < len(ordered) and ordered[number].as_py() == word else None

@@ -1,4 +1,4 @@
-"""A check of BM25 against rank-bm25, a plain implementation of the formula by other people.
+"""A check of BM25 against rank-bm25, an independent implementation of the formula.
 
 Each pool compares the lists of a few of its queries. Both sides get the same tokens: words, and in a second
 reference grams. rank-bm25's `epsilon` of 0 gives a word in more than half of the documents an idf of 0, which
@@ -33,7 +33,7 @@ DEPTH = 10
 def compare_with_rank_bm25(
     store: Store, corpus: Corpus, queries: Sequence[Query], index: Bm25, seed: int, progress: Progress
 ) -> dict[str, int]:
-    """Compare lists of some queries, drawn by seed; returns the numbers of queries, documents and the corpus.
+    """Compare lists of some queries, drawn by seed; return the numbers of queries, documents and the corpus.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def compare_with_rank_bm25(
 
 
 def _scores(terms: Mapping[str, Sequence[str]], asked: Collection[str]) -> dict[str, float]:
-    """Document id → the score of rank-bm25, in the order of the ids."""
+    """Compute document id → rank-bm25's score, in the order of the ids."""
     from rank_bm25 import BM25Okapi
 
     ids = sorted(terms)
@@ -78,7 +78,7 @@ def _scores(terms: Mapping[str, Sequence[str]], asked: Collection[str]) -> dict[
 
 
 def _refuse_difference(query: Query, hits: Sequence[Hit], scores: Mapping[str, float], store: Store) -> None:
-    """Documents whose scores differ in the last digits may change places."""
+    """Refuse a list that differs; documents with nearly equal scores may change places."""
     expected = best_hits(list(scores), np.array(list(scores.values())), DEPTH)
     same = len(hits) == len(expected) and all(
         _equal(hit.score, other.score) and _equal(hit.score, scores.get(hit.document_id))

@@ -37,7 +37,7 @@ class _Passages(NamedTuple):
     spans: list[list[Span]]
 
     def of(self, row: int, cosines: NDArray[np.float64]) -> Span | None:
-        """The best passage of a document that has several; of equal ones the first."""
+        """Find the best passage of a document with several passages; of equal passages the first."""
         spans = self.spans[row]
         if len(spans) == 1:
             return None
@@ -70,7 +70,7 @@ class Dense:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The model, how documents are cut for it, and how they are compared with queries.
+        """The model, the cut into passages, and the comparison of documents with queries.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Dense:
         return Hits(self._ids, hits.rows, hits.scores, spans)
 
     def _embed_queries(self, texts: Sequence[str], progress: Progress) -> Vectors:
-        """The vectors of the texts; those that were asked for before are in memory."""
+        """Embed the texts; vectors of earlier texts are in memory."""
         new = [text for text in dict.fromkeys(texts) if text not in self._asked]
         if new:
             vectors = embed(self._store, new, "query", self._model, progress)

@@ -1,9 +1,9 @@
-"""Embedding models: where a model is found, how it is loaded, and the vectors that it makes of texts.
+"""Embedding models: finding a model, loading it, and encoding texts as vectors.
 
-A model is the default one in its offline package, a folder, or a name on the hub.
+A model is the default model in its offline package, a folder, or a name on the hub.
 
-A model cuts texts at its window (256 word pieces for the default one): to embed all of a long text, embed its
-passages (`curation.retrieval.passages`).
+A model reads only the first word pieces of a text (256 for the default model). To embed all of a long text,
+embed its passages (`curation.retrieval.passages`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ModelSource(NamedTuple):
 
 
 def find_model(model: str) -> ModelSource:
-    """Where a model is: the default in its offline package if that is installed, a folder, or the hub.
+    """Find a model: the default in its offline package if that is installed, else a folder, else the hub.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def find_model(model: str) -> ModelSource:
 
 
 def model_file(location: str, name: str) -> Path | None:
-    """A file of a model: in its folder, or in the cache of what was loaded from the hub before, if any."""
+    """Find a file of a model in its folder or in the hub's cache; None if there is none."""
     path = Path(location) / name
     if path.is_file() or path.parent.is_dir():
         return path if path.is_file() else None
@@ -80,7 +80,7 @@ def model_file(location: str, name: str) -> Path | None:
 
 
 def refuse_without_packages() -> None:
-    """Refuse to embed where the packages that do are not installed."""
+    """Refuse to embed if the needed packages are not installed."""
     if importlib.util.find_spec("sentence_transformers") is None:
         raise RefusedError(
             "Dense retrieval needs sentence-transformers, which is not installed here.",
@@ -90,14 +90,14 @@ def refuse_without_packages() -> None:
 
 @cache
 def has_bfloat16() -> bool:
-    """Whether the processor multiplies matrices in bfloat16: read where Linux says it, without torch."""
+    """Check in Linux's list of processor flags whether the processor multiplies matrices in bfloat16."""
     processor = Path("/proc/cpuinfo")
     return processor.exists() and "avx512_bf16" in processor.read_text(encoding="utf-8")
 
 
 @contextmanager
 def half_precision(asked: bool) -> Iterator[None]:
-    """Matrices are multiplied in bfloat16, if that is asked for."""
+    """Multiply matrices in bfloat16 within the block, if that is asked for."""
     import torch
 
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=asked):
@@ -105,14 +105,14 @@ def half_precision(asked: bool) -> Iterator[None]:
 
 
 def encode(encoder: Any, texts: Sequence[str], kind: Kind) -> Vectors:
-    """Unit vectors of the texts by a loaded model."""
+    """Encode the texts as unit vectors by a loaded model."""
     method = encoder.encode_query if kind == "query" else encoder.encode_document
     vectors = method(list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
     return np.ascontiguousarray(vectors, np.float32)
 
 
 def load_model(location: str, ask_hub: bool) -> Any:
-    """The loaded model.
+    """Load a model.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def _sentence_transformer(location: str, ask_hub: bool) -> Any:
 
 
 def _folder(location: str) -> str:
-    """The folder of a model that the hub's cache has: of a name, even a local load asks the hub something."""
+    """Find the model's folder in the hub's cache, because loading by name sends a request to the hub."""
     path = model_file(location, "modules.json")
     return str(path.parent) if path else location
 

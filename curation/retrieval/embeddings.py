@@ -1,12 +1,12 @@
-"""Embeddings: computed once for a model and a text, stored in the project, read back in one go.
+"""Embeddings of texts, computed once for each model and text, and stored in the project.
 
 Vectors are stored in chunks, each in its own short transaction. After any interruption, even kill -9, the
 next call continues after the last chunk. They are stored under the model's name and the hash of the text, so
 any pool, snapshot or room that asks for the same text gets the same vector. If all vectors are stored, the
 model and torch are not even imported.
 
-A name is not a model: a folder can be replaced. So the vector of one fixed sentence is stored with the
-first chunk, and a model that gives another vector for it is refused instead of mixed in.
+The folder behind a model's name can be replaced. So the vector of a fixed sentence is stored with the first
+chunk, and a model that gives a different vector for this sentence is refused.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ from curation.store.settings import MEASURED
 
 CHUNK = 256
 ELSEWHERE = (8_000.0, 60_000.0)
-"""Characters of documents in a second by the default model: on two slow cores, and on eight fast ones."""
+"""Characters of documents that the default model embeds in a second: on two slow cores, on eight fast
+cores.
+"""
 _PROBE = "The quick brown fox jumps over the lazy dog 0123456789."
 _SAME = 0.99  # the cosine of one text by one model on two machines is 1 but for the last digits
 BFLOAT16 = "bfloat16"
 HashedText = tuple[str, str]
-"""The hash of a text and its kind, and the text."""
+"""The hash of a text and its kind ('document' or 'query'), and the text."""
 _RENAME = "Vectors of two models cannot be compared: put the new model into a folder of another name."
 
 
@@ -72,7 +74,7 @@ def embed(
     half: bool = False,
     ask_hub: bool = True,
 ) -> Vectors:
-    """Unit vectors of the texts, shape (texts, dimension); what the project lacks is computed and stored.
+    """Embed the texts as unit vectors, shape (texts, dimension); missing vectors are computed and stored.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def embed(
 
 
 def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -> Any:
-    """The loaded model; with a store, one that gives the vectors which are stored under its name.
+    """Load a model; with a store, check that it gives the vectors that are stored under its name.
 
     Raises
     ------
@@ -133,7 +135,9 @@ def _embed_missing(
     progress: Progress,
     half: bool,
 ) -> None:
-    """Longest first: texts of one length share a batch, and the forecast of the time left errs high."""
+    """Embed the longest texts first, so that batches have texts of similar length and forecasts are too
+    high.
+    """
     done, began = total - len(missing), monotonic()
     progress(f"embed: {kind}", done, total)
     by_length = longest_first(encoder, missing)
@@ -152,7 +156,9 @@ def _embed_missing(
 
 
 def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]:
-    """By word pieces, which a batch is padded to: by characters a sixth to a fifth more would be padding."""
+    """Sort texts by their number of word pieces, the longest first, because batches are padded to word
+    pieces.
+    """
     pieces = [len(text) for _, text in texts]
     if getattr(encoder.tokenizer, "is_fast", False):
         chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
@@ -165,7 +171,9 @@ def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]
 
 
 def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL) -> str:
-    """About how long texts of so many characters take: by what they took here last, or took elsewhere."""
+    """Forecast the minutes to embed this number of characters, from the last measured speed if there is
+    one.
+    """
     measured = get_setting(cursor, f"{MEASURED}{find_model(model).name}")
     slow, fast = (0.7 * float(measured), 1.3 * float(measured)) if measured else ELSEWHERE
     low, high = ceil(characters / fast / 60), ceil(characters / slow / 60)
@@ -175,7 +183,7 @@ def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL
 
 
 def _append(cursor: Cursor, name: str, text_hashes: Sequence[str], vectors: Vectors) -> None:
-    """Add vectors that nobody else has added meanwhile."""
+    """Add vectors that are not stored yet."""
     values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
     rows = pa.table({"text_hash": list(text_hashes), "vector": values})
     with reading_arrow(cursor, embedded=rows):
@@ -208,7 +216,7 @@ def _flat(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
 
 
 def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:
-    """Compare the model with the one whose vectors are stored under its name; the first leaves its mark."""
+    """Compare the model's vector of a fixed sentence with the stored vector, or store the first one."""
     probe = encode(encoder, [_PROBE], "document")
     text_hash = digest("probe", _PROBE)
     with store.transaction(appends=True) as cursor:

@@ -1,4 +1,4 @@
-"""Hybrid retrieval: reciprocal rank fusion makes the lists of several retrievers one, by ranks alone.
+"""Hybrid retrieval: reciprocal rank fusion of the lists of several retrievers, by ranks alone.
 
 RRF(d) = Σ over lists that hold d of 1 / (60 + rank of d)
 
@@ -22,9 +22,9 @@ LIST_DEPTH = 1000
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """One query's lists (best first) as one list with RRF scores; ties by document id.
+    """Fuse one query's lists (best first) by RRF scores; ties by document id.
 
-    A passage that a list gives is passed on: the first list's that has one.
+    A hit keeps the passage of the first list that has a passage for it.
     """
     shares: defaultdict[str, list[float]] = defaultdict(list)
     passages: dict[str, tuple[int, int]] = {}
@@ -59,7 +59,7 @@ class Hybrid:
         return self.fuse_found([part.search(queries, LIST_DEPTH, progress) for part in self._parts], depth)
 
     def fuse_found(self, searched: Sequence[Sequence[Sequence[Hit]]], depth: int) -> list[list[Hit]]:
-        """Fuse the lists that each part has found already, to `LIST_DEPTH`, for the same queries."""
+        """Fuse the lists of depth `LIST_DEPTH` that the parts have found for the same queries."""
         return [fuse(lists)[:depth] for lists in zip(*searched, strict=True)]
 
     def why_none(self, query: Query) -> str:

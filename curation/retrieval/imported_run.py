@@ -17,7 +17,7 @@ RUN_PREFIX = "run:"
 class ImportedRun:
     """A stored run over the corpus's documents. Its lists are as deep as the system wrote them.
 
-    What a score means is the system's own affair: unlike our retrievers it may say zero, or nothing.
+    The system defines its scores: unlike those of other retrievers, they may be zero or missing.
 
     Attributes
     ----------

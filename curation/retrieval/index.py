@@ -46,7 +46,7 @@ CHUNK = 20_000  # documents that are counted, or held as text, at once
 _BLOCK = 50_000  # documents
 Numbers = NDArray[np.int32]
 MAX_MERGED_EACH_TIME = 20_000
-"""The index of so many documents is merged each time, which takes some hundredths of a second."""
+"""Maximum number of documents of an index that is merged each time instead of being stored."""
 _STEP = "bm25: count words"
 _NAME = 8  # letters of the name of a way of counting
 _ENDED = "A process that counts words has ended before its time: perhaps the machine has no memory left."
@@ -70,7 +70,7 @@ class CorpusIndex(NamedTuple):
 
 
 def merge(parts: Sequence[Counts], places: Places) -> CorpusIndex:
-    """The index of the documents at these places among the documents of all parts."""
+    """Merge the counts of the documents at these places into an index."""
     words, numbers = _numbered(parts)
     firsts = range(0, len(places), _BLOCK)
     held_by, most = np.zeros(len(words), np.int64), 0
@@ -100,12 +100,12 @@ def merge(parts: Sequence[Counts], places: Places) -> CorpusIndex:
 
 
 def count_grams(words: pa.StringArray) -> int:
-    """How many of these words are grams."""
+    """Count the grams among these words."""
     return int(pc.sum(pc.starts_with(words, GRAM)).as_py() or 0)
 
 
 def _numbered(parts: Sequence[Counts]) -> tuple[pa.StringArray, list[Numbers]]:
-    """The words of all parts in order, and for each part the number of each of its words there."""
+    """Sort the words of all parts, and number each part's words in this order."""
     words = pa.concat_arrays([pa.array([], pa.string()), *(part.words for part in parts)]).dictionary_encode()
     order = pc.sort_indices(words.dictionary)
     number = np.argsort(order.to_numpy()).astype(np.int32)
@@ -114,7 +114,7 @@ def _numbered(parts: Sequence[Counts]) -> tuple[pa.StringArray, list[Numbers]]:
 
 
 def _sums_of_words(parts: Sequence[Counts], numbers: Sequence[Numbers], places: Places, width: int) -> Any:
-    """The counts of some documents as a sparse matrix: a row for each document, a column for each word."""
+    """Make a sparse matrix of counts: a row for each document, a column for each word."""
     from scipy.sparse import csr_matrix, vstack
 
     firsts = np.cumsum([0, *(len(part.starts) - 1 for part in parts)])
@@ -131,14 +131,14 @@ def _sums_of_words(parts: Sequence[Counts], numbers: Sequence[Numbers], places: 
 
 
 def index_folder(project: Path) -> Path:
-    """The folder of a project's index."""
+    """Return the folder of a project's index."""
     return project.with_name(f"{project.name}.bm25")
 
 
 def stored_index(
     store: Store, hashes: pa.StringArray, progress: Progress = silent, stemmer: str | None = None
 ) -> CorpusIndex:
-    """The index of versions of documents in this order, made where it is missing.
+    """Read the index of versions of documents in this order, or make it if it is missing.
 
     Raises
     ------
@@ -166,7 +166,7 @@ class CountedParts(NamedTuple):
     stemmer: str | None
 
     def read(self) -> tuple[list[Counts], pa.StringArray]:
-        """All that are whole, and the content hashes of their documents."""
+        """Read all complete files, and the content hashes of their documents."""
         counts, hashes = [], [pa.array([], pa.string())]
         for path in sorted(self.folder.glob(f"{self.name[:_NAME]}-*.counts")):
             if (arrays := read_arrays(path, self.name)) is not None:
@@ -175,7 +175,7 @@ class CountedParts(NamedTuple):
         return counts, pa.concat_arrays(hashes)
 
     def write(self, texts: pa.Table) -> int:
-        """Count and keep a batch of `documents.batches_of_texts`; returns how many documents that are.
+        """Count and store a batch of `documents.batches_of_texts`; return its number of documents.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class CountedParts(NamedTuple):
         return len(texts)
 
     def write_all(self, batches: Iterator[pa.Table], processes: int) -> Iterator[int]:
-        """The same for many batches, by so many further processes at a time."""
+        """Count and store many batches, with `processes` child processes."""
         program = f"from {__name__} import count_sent_texts; count_sent_texts()"
         command = [sys.executable, "-P", "-c", program, str(self.folder), self.name, self.stemmer or ""]
         with ExitStack() as ending, ThreadPoolExecutor(processes) as threads:
@@ -212,7 +212,7 @@ def _send(process: subprocess.Popen[bytes], batch: pa.Table) -> int:
 
 
 def count_sent_texts() -> None:
-    """What a further process does until its parent ends, however that comes about."""
+    """Count texts in a child process until its parent ends."""
     folder, name, stemmer = sys.argv[1:]
     parts, texts = CountedParts(Path(folder), name, stemmer or None), BufferedReader(FileIO(0))
     while texts.peek(1):
@@ -224,7 +224,7 @@ def count_sent_texts() -> None:
 
 
 def _file_name(name: str, hashes: pa.StringArray) -> str:
-    """The name of a file about these versions of documents, without its ending."""
+    """Make the file name for these versions of documents, without its extension."""
     _, ends, letters = pa.concat_arrays([hashes]).buffers()
     content = sha256(b"".join([name.encode(), ends, letters or b""]))
     return f"{name[:_NAME]}-{content.hexdigest()[:32]}"
@@ -232,7 +232,7 @@ def _file_name(name: str, hashes: pa.StringArray) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Nobody else makes files there meanwhile. What a killed process was writing is removed."""
+    """Lock the folder during the block, and remove incomplete files of killed processes."""
     try:
         folder.mkdir(0o700, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
@@ -250,7 +250,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def _counted(
     store: Store, parts: CountedParts, hashes: pa.StringArray, progress: Progress
 ) -> tuple[list[Counts], NDArray[np.int64]]:
-    """All parts, and where these documents are among theirs; what is in none is counted."""
+    """Read all parts and the places of these documents in them, after counting documents that no part has."""
     counts, there = parts.read()
     places = pc.index_in(hashes, value_set=there)
     if places.null_count:

@@ -1,9 +1,9 @@
-"""Passages: a document that is longer than a model's window is cut, so that all of it can be embedded.
+"""Passages: parts of a document that is longer than a model's window, so that all of it can be embedded.
 
-It is cut where a sentence ends, else where a word does. Each passage starts about `OVERLAP` of a window
-before the last one ended, so that one passage holds whole what another cuts. Passages after the first are
-embedded with the title before them. Where the cuts are is kept in the project by the hash of the text, in
-chunks with a short transaction each, so that neither tokenizer nor model is needed again.
+A document is cut at the end of a sentence, else at the end of a word. Passages overlap by about the share
+`OVERLAP` of a window, so that a sentence cut in one passage is whole in the next. Passages after the first
+are embedded with the title before them. The cuts are stored in the project by the hash of the text, in chunks
+with a short transaction each, so that neither tokenizer nor model is needed again.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _BOUNDS = pa.schema({"text_hash": pa.string(), "starts": pa.list_(pa.int32()), "
 
 
 class Cutter(NamedTuple):
-    """What decides where texts are cut for a model; no window: it reads texts of any length."""
+    """A model and its window in word pieces, which determine the cuts; without a window nothing is cut."""
 
     model: ModelSource
     window: int | None
 
     @property
     def overlap(self) -> int:
-        """Word pieces of one passage that the next one begins with, about."""
+        """The approximate overlap of two passages, in word pieces."""
         return int((self.window or 0) * OVERLAP)
 
     def surely_fits(self, text: str) -> bool:
-        """Whether the text has fewer bytes than the window has word pieces: it need not be counted."""
+        """Check whether the text has fewer bytes than the window has word pieces, so that it surely fits."""
         return self.window is None or len(text.encode("utf-8", "surrogatepass")) + 8 <= self.window
 
 
 def find_cutter(model: str) -> Cutter:
-    """How a model's texts are cut. The model is loaded only if its files do not say how much it reads.
+    """Make the cutter of a model. The model is loaded only if its files do not contain its window.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def find_cutter(model: str) -> Cutter:
 def cut_documents(
     store: Store, documents: Sequence[Document], cutter: Cutter, progress: Progress = silent
 ) -> list[list[Span]]:
-    """For each document its passages as (start, end) in characters of `Document.text`, in order.
+    """Cut documents into passages: (start, end) in characters of `Document.text`, in order.
 
     Raises
     ------
@@ -90,7 +90,9 @@ def cut_documents(
 
 
 def passage_text(document: Document, span: Span) -> str:
-    """What is embedded for a passage: the text itself, after the title where that is not in it."""
+    """Make the text to embed for a passage, with the title before it unless the passage contains the
+    title.
+    """
     text = document.text[slice(*span)]
     return text if span[0] == 0 or not document.title.strip() else f"{document.title.strip()}\n{text}"
 
@@ -122,7 +124,7 @@ def _first_beginning(text: str, pieces: Sequence[Span], places: range, default: 
 
 
 def _begins(text: str, position: int) -> int:
-    """What begins at a position of the text: 2 a sentence, 1 a word, 0 neither."""
+    """Say what begins at a position of the text: 2 a sentence, 1 a word, 0 neither."""
     while position < len(text) and text[position].isspace():
         position += 1
     before = text[max(0, position - 80) : position]
@@ -134,7 +136,7 @@ def _begins(text: str, position: int) -> int:
 
 
 def _window_in_files(source: ModelSource) -> int | None:
-    """The window as sentence-transformers' own file says, in the model's folder or the hub's cache."""
+    """Read the window from sentence-transformers' file in the model's folder or the hub's cache."""
     path = model_file(source.location, "sentence_bert_config.json")
     try:
         window = json.loads(path.read_text(encoding="utf-8")).get("max_seq_length") if path else None
@@ -161,7 +163,7 @@ def _cut_all(store: Store, documents: Sequence[Document], cutter: Cutter) -> lis
 
 
 def _pieces(tokenizer: Any, texts: Sequence[str]) -> list[list[Span]]:
-    """Each text's word pieces as (start, end); of a tokeniser that does not say where, their words'."""
+    """Find the word pieces of each text as (start, end); slow tokenizers only give the positions of words."""
     if getattr(tokenizer, "is_fast", False):
         options = {"add_special_tokens": False, "return_offsets_mapping": True, "truncation": False}
         offsets = tokenizer(list(texts), verbose=False, **options)["offset_mapping"]
@@ -188,7 +190,7 @@ def _read(store: Store, cutter: Cutter, hashes: Sequence[str]) -> dict[str, list
 
 
 def _keep(store: Store, cutter: Cutter, hashes: Sequence[str], spans: Sequence[Sequence[Span]]) -> None:
-    """Add what nobody else has added meanwhile."""
+    """Store cuts that are not stored yet."""
     starts, ends = ([[span[side] for span in cut] for cut in spans] for side in (0, 1))
     name = _cutter_hash(cutter)
     by_hash = {text_hash: number for number, text_hash in enumerate(hashes)}  # twins are kept once

@@ -1,9 +1,9 @@
-"""The counts of each word by document, as sparse columns, and the search in them.
+"""Postings: the counts of each word by document, as sparse columns, and the search in them.
 
-The idea is Lù's (BM25S, 2024). Only documents that hold a word of the query are looked at, and weights are
-worked out while searching: a count takes two bytes where a weight takes eight. With numba (extra `fast`) a
-compiled kernel does it, else numpy. Both add the same doubles in the same order, so lists, scores and ties
-are equal to the last bit.
+The idea is Lù's (BM25S, 2024). Only documents with a word of the query are scored. Weights are computed
+during the search, because a count takes two bytes and a weight eight. With numba (extra `fast`) a compiled
+kernel searches, else numpy. Both add the same numbers in the same order, so lists, scores and ties are equal
+to the last bit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from curation.retrieval.retriever import best_rows
 
 K1 = 1.5
 WORTH = 20_000_000
-"""Postings that numpy looks at in about the time that loading numba takes."""
+"""Number of postings that numpy reads in about the time of loading numba."""
 Best = tuple[NDArray[np.int32], NDArray[np.float64]]
 """Rows of documents and their scores, best first."""
 
@@ -48,7 +48,9 @@ Search = Callable[[Postings, Sequence[Sequence[int]], int], list[Best]]
 
 
 def search_for(postings: Postings, asked: Sequence[Sequence[int]]) -> Search:
-    """How to search for the words of these queries: compiled, where numba is there and worth its start."""
+    """Choose the search for these queries: compiled if numba is installed and the work outweighs its
+    start.
+    """
     numbers = chain.from_iterable(asked)
     work = int(sum(postings.starts[number + 1] - postings.starts[number] for number in numbers))
     loaded = _kernel.cache_info().currsize > 0
@@ -56,12 +58,12 @@ def search_for(postings: Postings, asked: Sequence[Sequence[int]]) -> Search:
 
 
 def search_numpy(postings: Postings, asked: Sequence[Sequence[int]], depth: int) -> list[Best]:
-    """For each query's words the `depth` best documents, equal scores by row."""
+    """Find the `depth` best documents for the words of each query, equal scores by row, with numpy."""
     return [_best(postings, numbers, depth) for numbers in asked]
 
 
 def search_compiled(postings: Postings, asked: Sequence[Sequence[int]], depth: int) -> list[Best]:
-    """The same by the kernel: numba has to be there."""
+    """Find the same documents with the compiled kernel; numba must be installed."""
     ends = np.cumsum([0, *map(len, asked)])
     numbers = np.fromiter(chain.from_iterable(asked), np.int64, ends[-1])
     places = np.cumsum([0, *(postings.starts[numbers + 1] - postings.starts[numbers])])
@@ -88,7 +90,7 @@ def _best(postings: Postings, numbers: Sequence[int], depth: int) -> Best:
 
 @cache
 def _kernel() -> ModuleType | None:
-    """The compiled kernel; None without numba, or without a folder that keeps what it compiled."""
+    """Import the compiled kernel; None without numba, or without a folder for its compiled code."""
     try:
         from curation.retrieval import kernel
     except (ImportError, RuntimeError):

@@ -1,4 +1,4 @@
-"""What a retriever is, and the one order of hits: by score, equal scores by document id."""
+"""The retriever protocol, and the order of hits: by score, equal scores by document id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from curation.store import Query
 
 
 class Hit(NamedTuple):
-    """A document that a system found; scores compare within one list only; imported runs may have none.
+    """A document that a system found. Scores are comparable within one list only; imported runs may have
+    none.
 
     Attributes
     ----------
@@ -77,12 +78,12 @@ class Hits(Sequence[Hit]):
 
 
 def ids_of(hits: Sequence[Hit]) -> list[str]:
-    """The documents of hits, best first; of arrays no `Hit` is made."""
+    """List the document ids of hits, best first."""
     return hits.document_ids if isinstance(hits, Hits) else [hit.document_id for hit in hits]
 
 
 class Retriever(Protocol):
-    """One system, ready to search one corpus.
+    """A system that can search a corpus.
 
     Attributes
     ----------
@@ -106,12 +107,12 @@ class Retriever(Protocol):
         ...
 
     def why_none(self, query: Query) -> str:
-        """The reason why a query has no hit at all."""
+        """Say why a query has no hit."""
         ...
 
 
 def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> Hits:
-    """The `depth` documents with the highest scores above zero, best first.
+    """Find the `depth` documents with the highest scores above zero, best first.
 
     Documents are in the order of their ids, so that equal scores are too; there may be fewer scores.
     """
@@ -120,7 +121,9 @@ def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> 
 
 
 def best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int32]:
-    """Where the `depth` highest scores above zero are, best first; equal ones in their order."""
+    """Find the rows of the `depth` highest scores above zero, best first; equal scores in the order of
+    rows.
+    """
     rows = np.flatnonzero(scores > 0)
     values = scores[rows]
     if len(rows) > depth:

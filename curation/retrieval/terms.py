@@ -1,4 +1,4 @@
-"""Content words: what lexical retrieval counts.
+"""Content words: the terms of lexical retrieval.
 
 The stop words are the words of asking and joining (articles, pronouns, auxiliaries, prepositions,
 question words), and those only. Left in on purpose: negations (`not`, `without`), because they turn a
@@ -31,7 +31,7 @@ STOP_WORDS = frozenset(
 
 NO_STEMMER = "none"
 GRAM = " "
-"""What a gram begins with, and no word: it sorts before all that words begin with."""
+"""First character of a gram, which no word has and which sorts before all words."""
 _SETTING = "stemmer"
 _ASKS = re.compile(
     r"^[\"'(]*(who|whom|whose|what|what's|which|(where|when)(?! the)|why|how|is|are|was|were|do|does|did|can"
@@ -40,17 +40,17 @@ _ASKS = re.compile(
 
 
 def is_question(text: str) -> bool:
-    """Whether a query, as `curation.core.characters.normalise_query` gives it, is put as a question."""
+    """Check whether a normalised query (`curation.core.characters.normalise_query`) is a question."""
     return _ASKS.search(text) is not None
 
 
 def content_words(text: str) -> list[str]:
-    """The text's words, in order, without stop words; runs of scripts without spaces are whole."""
+    """Cut a text into words without stop words, in order; runs of scripts without spaces are whole."""
     return [word for word in whole_words(text) if word not in STOP_WORDS]
 
 
 def searched_terms(query: str, stemmer: str | None = None) -> list[str]:
-    """What a query is searched by: its content words, and the grams of its runs without spaces.
+    """List the search terms of a query: its content words, and the grams of its runs without spaces.
 
     Parameters
     ----------
@@ -60,12 +60,14 @@ def searched_terms(query: str, stemmer: str | None = None) -> list[str]:
 
 
 def indexed_terms(document: str, stemmer: str | None = None) -> list[str]:
-    """What a document is found by: as `searched_terms`, and every single sign of its runs without spaces."""
+    """List the index terms of a document: as `searched_terms`, and each single sign of runs without
+    spaces.
+    """
     return _terms(document, stemmer, single_signs=True)
 
 
 def is_gram(term: str) -> bool:
-    """Whether a term is a gram: these have a space before them, which no word has."""
+    """Check whether a term is a gram, which begins with a space, unlike words."""
     return term.startswith(GRAM)
 
 
@@ -86,12 +88,12 @@ def _grams(content: list[str], single_signs: bool) -> list[str]:
 
 
 def project_stemmer(cursor: Cursor) -> str | None:
-    """The language of the project's stemmer; None if words stay as they are."""
+    """Read the language of the project's stemmer; None without a stemmer."""
     return get_setting(cursor, _SETTING) or None
 
 
 def choose_stemmer(cursor: Cursor, language: str) -> None:
-    """Make this the project's stemmer; 'none' for no stemmer.
+    """Set the project's stemmer; 'none' for no stemmer.
 
     Raises
     ------
@@ -107,7 +109,7 @@ def choose_stemmer(cursor: Cursor, language: str) -> None:
 
 @lru_cache(maxsize=262_144)
 def stemmed(language: str, word: str) -> str:
-    """The stem of a folded word."""
+    """Stem a folded word."""
     import snowballstemmer
 
     stem: str = snowballstemmer.stemmer(language).stemWord(word)
@@ -116,7 +118,7 @@ def stemmed(language: str, word: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """A word without its plural or verb ending.
+    """Remove the plural or verb ending of a word.
 
     The S-stemmer of Harman 1991 ("How effective is suffixing?"), extended by -ing and -ed.
     """

@@ -23,16 +23,16 @@ from curation.retrieval.embedding_model import Vectors, find_model, model_file
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
 """A model of about the size of the default one that reads some fifty languages."""
 SINGLE = 0.75
-"""Pieces for each letter of a word from which on it is cut into letters."""
+"""Number of pieces for each letter from which a word counts as cut into letters."""
 SHORTEST = 2
-"""Letters that a word has at least: how a shorter one is cut says nothing."""
+"""Minimum number of letters of a word whose pieces are counted."""
 UNREAD = 0.5
-"""The share of a text's letters in words that are not read, above which the text is not."""
+"""Share of a text's letters in unread words above which the text is unread."""
 _SAME = 0.99995
 
 
 def unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int]:
-    """The places of the texts that the model cannot read, ordered.
+    """Find the places of the texts that the model cannot read, ordered.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int
 
 
 class _Tokenizer:
-    """A tokenizer without its model: reading it needs no torch."""
+    """A model's tokenizer, loaded without torch."""
 
     def __init__(self, file: Path) -> None:
         from tokenizers import Tokenizer
@@ -62,7 +62,7 @@ class _Tokenizer:
             self._unknown = self._tokenizer.token_to_id(model["unk_token"])
 
     def unread_share(self, text: str) -> float:
-        """The share of the text's letters that are in words which are not read."""
+        """Compute the share of the text's letters in unread words."""
         cut: Any = self._tokenizer.encode(text, add_special_tokens=False)
         pieces: Counter[int] = Counter()
         spans: dict[int, tuple[int, int]] = {}
@@ -93,12 +93,12 @@ def _is_chinese(letter: str) -> bool:
 
 
 def _letters(word: str) -> int:
-    """Letters without their marks; of a Korean syllable each of its letters."""
+    """Count letters without marks; a Korean syllable counts each of its letters."""
     return sum(map(str.isalpha, unicodedata.normalize("NFD", word)))
 
 
 def _with_one_embedding(texts: Sequence[str], vectors: Vectors) -> set[int]:
-    """The places of texts that have the embedding of a text with other words; accents do not count."""
+    """Find the places of texts with the embedding of a text with different words; accents are ignored."""
     words = np.unique([_plain(text) for text in texts], return_inverse=True)[1]
     alike: set[int] = set()
     for number, vector in enumerate(vectors):
@@ -110,6 +110,6 @@ def _with_one_embedding(texts: Sequence[str], vectors: Vectors) -> set[int]:
 
 
 def _plain(text: str) -> str:
-    """The words of a text without the accents of Latin, Greek and Cyrillic letters."""
+    """Cut a text into words without the accents of Latin, Greek and Cyrillic letters."""
     letters = unicodedata.normalize("NFKD", " ".join(whole_words(text)))
     return "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")

@@ -1,8 +1,8 @@
-"""How often each content word is in each text.
+"""Counts of content words in texts.
 
-A word is a number, given when it is first met. Texts in ASCII are cut as one array of bytes: a word is a run
-of letters, digits and underscores there, and equal runs become one number in one pass. What
-`terms.indexed_terms` finds in them, word by word, is the same (a test compares both).
+Each word gets a number at its first occurrence. ASCII texts are cut as one array of bytes, in which a word is
+a run of letters, digits and underscores. A test checks that the words are the same as those of
+`terms.indexed_terms`.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Counts(NamedTuple):
 
 
 def counter(stemmer: str | None = None) -> str:
-    """The name under which counts are kept."""
+    """Compute the name under which counts are stored."""
     return digest("content words", CUT, sorted(STOP_WORDS), *([stemmer] if stemmer else ()))
 
 
 def count_words(texts: pa.ChunkedArray, stemmer: str | None = None) -> Counts:
-    """The counts of texts that each end with a line break."""
+    """Count the words of texts that each end with a line break."""
     word_number: dict[str, int] = {}
     lengths, numbers, counts = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
     for chunk in texts.chunks:
@@ -67,7 +67,7 @@ def count_words(texts: pa.ChunkedArray, stemmer: str | None = None) -> Counts:
 
 
 def _occurrences(texts: pa.StringArray, word_number: dict[str, int], stemmer: str | None) -> Places:
-    """The place of the text · 2³² + the word's number, for each occurrence of a content word in a text."""
+    """Compute place of the text · 2³² + number of the word, for each occurrence of a content word."""
     plain = pc.string_is_ascii(texts)
     rows, encoded = _ascii_words(texts.filter(plain))
     content = [None if word in STOP_WORDS else word for word in encoded.dictionary.to_pylist()]
@@ -82,13 +82,13 @@ def _occurrences(texts: pa.StringArray, word_number: dict[str, int], stemmer: st
 
 
 def _numbers(words: Iterable[str | None], word_number: dict[str, int]) -> Places:
-    """The number of each word, a new one for a new word; -1 for None."""
+    """Number the words, with a new number for a new word and -1 for None."""
     numbers = [-1 if word is None else word_number.setdefault(word, len(word_number)) for word in words]
     return np.array(numbers, np.int64)
 
 
 def _ascii_words(texts: pa.StringArray) -> tuple[Places, pa.DictionaryArray]:
-    """The words of texts in ASCII in their order: the place of each word's text, and the word."""
+    """Cut ASCII texts into words: the place of each word's text, and the words, in order."""
     offsets = np.frombuffer(texts.buffers()[1], np.int32)[: len(texts) + 1]
     letters = _LETTERS[np.frombuffer(texts.buffers()[2], np.uint8)[: offsets[-1]]]
     inside = np.zeros(len(letters) + 2, bool)

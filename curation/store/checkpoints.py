@@ -37,16 +37,17 @@ class LockedError(duckdb.IOException):
 
 
 def journal_path(file: Path) -> Path:
-    """Where the blocks are kept during a checkpoint."""
+    """Return the path of the file with the saved blocks during a checkpoint."""
     return Path(f"{file}.checkpoint")
 
 
 @contextmanager
 def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> Iterator[None]:
-    """What checkpoints the database `project` within the block can be undone at the next open.
+    """Save the blocks that a checkpoint of the database `project` overwrites, so that the next open can undo
+    it.
 
-    What is kept stays if the checkpoint failed: of the blocks, some may be written. Nothing is kept of a file
-    in a format that is not known.
+    The saved blocks stay if the checkpoint failed, because it may have written some blocks. For a file in an
+    unknown format nothing is saved.
 
     descriptor: of the file; it stays open, because closing one would end the lock on the file.
 
@@ -67,22 +68,22 @@ def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descript
 
 
 def is_attached(file: Path) -> bool:
-    """Whether this process has the file open."""
+    """Check whether this process has the file open."""
     return file in _attached
 
 
 def note_attached(file: Path) -> None:
-    """This process has the file open: nothing is put back meanwhile."""
+    """Note that this process has the file open, so that no blocks are put back meanwhile."""
     _attached.add(file)
 
 
 def note_detached(file: Path) -> None:
-    """This process has closed the file."""
+    """Note that this process has closed the file."""
     _attached.discard(file)
 
 
 def roll_back_torn_checkpoint(file: Path) -> bool:
-    """Undo a checkpoint that a kill has stopped, before the file is opened; whether one was undone.
+    """Undo a checkpoint that a kill stopped, before the file is opened; return whether one was undone.
 
     Raises
     ------
@@ -107,7 +108,7 @@ def roll_back_torn_checkpoint(file: Path) -> bool:
 
 
 def holder(file: Path) -> int | None:
-    """The process that has a file locked; None if it is not to be known, as between containers."""
+    """Find the process that has locked a file; None if it is unknown, as between containers."""
     if file in _attached:
         return os.getpid()
     asked = struct.pack(_LOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
@@ -147,7 +148,7 @@ def copy_changed_blocks(source: int, target: int, *, known: bool) -> None:
 
 
 def _block(descriptor: int, number: int) -> bytes:
-    """Number and content of a block; nothing for one that was never written."""
+    """Read number and content of a block; b'' for a block that was never written."""
     content = os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
     return number.to_bytes(_NUMBER, "little") + content if len(content) == BLOCK else b""
 
@@ -164,7 +165,7 @@ def _write_journal(kept: Path, content: bytes) -> None:
 
 
 def _content(kept: Path) -> bytes:
-    """What is kept; nothing where it was not written to its end: no checkpoint had begun."""
+    """Read the saved blocks; b'' if they are incomplete, because then no checkpoint had begun."""
     try:
         content = kept.read_bytes()
     except FileNotFoundError:

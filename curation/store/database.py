@@ -66,7 +66,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Cursor]:
-        """A lease with a consistent view of the database that cannot write."""
+        """Open a read-only lease with a consistent view of the database."""
         with self._lease() as cursor, transaction_on(cursor, "BEGIN TRANSACTION READ ONLY"):
             yield cursor
 
@@ -105,7 +105,9 @@ class Store:
 
     @property
     def data_version(self) -> int:
-        """Within a lease: equal numbers mean equal data, but for transactions without `new_data_version`."""
+        """A number that changes with the data, except by transactions without `new_data_version`; read
+        it in a lease.
+        """
         return int(self._local.data_version)
 
     def copy_to(self, target: Path) -> None:
@@ -126,12 +128,12 @@ class Store:
                 self._opened = 0.0
 
     def copy_changes_to(self, copy: Path) -> None:
-        """As `copy_to`, into an earlier copy: only blocks that have changed are written."""
+        """Update an earlier copy of the file: only changed blocks are written."""
         with self._writer, self._lease():
             self._file.copy_changes(copy)
 
     def damaged_blocks(self) -> list[int]:
-        """Numbers of the blocks in use whose content has another checksum, of indexes, too.
+        """List the numbers of used blocks with a wrong checksum, including blocks of indexes.
 
         Raises
         ------
@@ -282,7 +284,7 @@ _stores: dict[Path, Store] = {}
 
 
 def open_store(path: Path) -> Store:
-    """The store of an existing project; the same object for the same file within a process.
+    """Open an existing project; a process has one store object for each file.
 
     Raises
     ------
@@ -298,12 +300,12 @@ def open_store(path: Path) -> Store:
 
 
 def store_at(path: Path) -> Store:
-    """As `open_store`; where there is no project the first lease says so, as a packed release needs none."""
+    """Return the store at a path; if there is no project, only the first lease fails."""
     return open_store(path) if path.is_file() else Store(path.resolve())
 
 
 def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) -> Store:
-    """Make a new project file with the current schema and what `fill` writes: whole, or not at all.
+    """Make a new project file with the current schema and the writes of `fill`, completely or not at all.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Documents: the only module that reads the table `documents`.
 
-A row is one version of a document, known by its content hash. A snapshot names one version of each of its
-documents; the one in force is the setting `corpus`. SQL of other rooms joins `VERSION` to the content hash
-that its rows name.
+A row is one version of a document; its content hash is the key. A snapshot has one version of each of its
+documents. The setting `corpus` has the id of the current snapshot. SQL of other rooms joins `VERSION` by
+content hash.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 VERSION = "documents d USING (content_hash)"
-"""SQL, after JOIN or LEFT JOIN: the version that a row with a content_hash names, as `d`."""
+"""SQL after JOIN or LEFT JOIN: the version with the row's content_hash, as `d`."""
 
 LENGTH = "length(d.title) + least(length(d.body), ?)"
-"""SQL: characters of a version as it is read, up to so many of its body."""
+"""SQL: the number of characters of a version, with at most `?` characters of its body."""
 
 _COLUMNS = ", ".join(f"d.{name}" for name in Document._fields)
 _IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
 HELD = "held"
-"""The setting that names the snapshot in force where engines brought all of it."""
+"""The setting with the id of the current snapshot if engines brought all its documents."""
 
 MAX_BY_KEY = 500
-"""So many documents the engine finds by the table's key; of more it reads the whole table."""
+"""Maximum number of documents that DuckDB finds by key; for more it reads the whole table."""
 
 AT_ONCE = 20_000
-"""Documents that are held as text at once."""
+"""Number of documents whose texts are in memory at once."""
 
 BEGINNING = 90
-"""Characters that are shown as the title of a document without one."""
+"""Number of characters of the body that replace a missing title."""
 
 OWN_FIELDS = {"title": "d.title", "url": "d.url", "date": "d.published", "published": "d.published"}
-"""SQL of the fields that a document keeps outside its metadata, by the names that a template may use."""
+"""Field name in templates → SQL of a field that a document has outside its metadata."""
 
 ELSEWHERE: list[Callable[[Store, pa.Array], Iterator[pa.Table]]] = []
-"""What has versions that the table lacks: it gives rows of the table's columns, for some of their hashes."""
+"""Functions that yield rows for versions outside the table, given their content hashes."""
 
 _MAY_BE_ALIKE = r"""
 SELECT document_id FROM snapshot_documents
@@ -66,13 +66,13 @@ def title_last_shown(pair: str) -> str:
 
 
 class Corpus(NamedTuple):
-    """The documents of a snapshot by id, without their texts, which are read by content hash."""
+    """Ids and content hashes of a snapshot's documents, without texts."""
 
     ids: list[str]
     hashes: pa.StringArray
 
     def part(self, document_ids: Iterable[str]) -> Corpus:
-        """Those of these documents that the corpus has."""
+        """Select the documents with these ids."""
         import pyarrow as pa
 
         positions = (
@@ -90,7 +90,7 @@ class Corpus(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredDocuments:
-    """Documents by content hash, in the same order each time; some thousands are in memory at once."""
+    """Documents by content hash, in a fixed order, of which some thousands are in memory at once."""
 
     store: Store
     hashes: pa.StringArray
@@ -101,7 +101,7 @@ class StoredDocuments:
 
 
 def corpus_of(documents: Iterable[Document]) -> Corpus:
-    """Documents that are in memory, and in the store."""
+    """Documents that are in memory and in the store."""
     import pyarrow as pa
 
     ordered = sorted(documents, key=lambda document: document.document_id)
@@ -110,7 +110,7 @@ def corpus_of(documents: Iterable[Document]) -> Corpus:
 
 
 def current_snapshot(cursor: Cursor) -> str:
-    """The id of the corpus snapshot in force.
+    """Read the id of the current corpus snapshot.
 
     Raises
     ------
@@ -121,12 +121,12 @@ def current_snapshot(cursor: Cursor) -> str:
 
 
 def is_held(cursor: Cursor) -> bool:
-    """Whether the corpus in force has only the documents that engines brought."""
+    """Check whether the current corpus has only documents that engines brought."""
     return get_setting(cursor, HELD) == (get_setting(cursor, "corpus") or "none")
 
 
 def refuse_held(cursor: Cursor, what: str) -> None:
-    """Refuse what needs the whole corpus, where the project has a part of it.
+    """Refuse a step that needs the whole corpus if the project has only a part of it.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def refuse_held(cursor: Cursor, what: str) -> None:
 
 
 def current_corpus(cursor: Cursor) -> Corpus:
-    """The documents of the snapshot in force.
+    """Read the documents of the current snapshot.
 
     Raises
     ------
@@ -157,13 +157,13 @@ def _corpus(cursor: Cursor, snapshot: str) -> Corpus:
 
 
 def first_documents(cursor: Cursor, most: int) -> list[Document]:
-    """The first documents of the snapshot in force, by document id; [] without a corpus."""
+    """Read the first documents of the current snapshot, by document id; [] without a corpus."""
     sql = f"SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? ORDER BY d.document_id LIMIT ?"
     return fetch(cursor, Document, sql, [get_setting(cursor, "corpus"), most])
 
 
 def find_document(cursor: Cursor, words: str) -> Document | None:
-    """The document of the snapshot in force with this id, else the first one with these words."""
+    """Find the document of the current snapshot with this id, else the first document with these words."""
     sql = f"""
         SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? AND (d.document_id = ? OR contains(lower(d.title), lower(?))
         OR contains(lower(d.body), lower(?))) ORDER BY d.document_id <> ?, d.document_id LIMIT 1
@@ -173,7 +173,7 @@ def find_document(cursor: Cursor, words: str) -> Document | None:
 
 
 def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
-    """Versions of documents by content hash, whatever snapshot they are in; unknown hashes are absent."""
+    """Read versions of documents of any snapshot by content hash; unknown hashes are left out."""
     wanted = sorted(set(hashes))
     few = len(wanted) <= MAX_BY_KEY
     among = ", ".join("?" * len(wanted)) if few else "SELECT unnest(?::TEXT[])"
@@ -183,25 +183,25 @@ def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Docume
 
 
 def version_hashes(cursor: Cursor) -> frozenset[str]:
-    """The content hashes of all versions, of any snapshot."""
+    """Read the content hashes of all versions of all snapshots."""
     return frozenset(row[0] for row in cursor.execute("SELECT content_hash FROM documents").fetchall())
 
 
 def count_documents(cursor: Cursor) -> int:
-    """How many documents the snapshot in force has."""
+    """Count the documents of the current snapshot."""
     sql = "SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?"
     return int(cursor.execute(sql, [get_setting(cursor, "corpus")]).fetchall()[0][0])
 
 
 def count_versions(cursor: Cursor) -> int:
-    """How many versions there are, of all snapshots."""
+    """Count the versions of all snapshots."""
     return int(cursor.execute("SELECT count(*) FROM documents").fetchall()[0][0])
 
 
 def snapshot_versions(
     cursor: Cursor, snapshot: str | None, document_ids: Sequence[str] | None = None
 ) -> dict[str, str]:
-    """Document id → content hash of a snapshot, or of some of its documents; nothing for None."""
+    """Read document id → content hash of a snapshot or of some of its documents; {} for no snapshot."""
     sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ?"
     if document_ids is None:
         return dict(cursor.execute(sql, [snapshot]).fetchall())
@@ -210,7 +210,7 @@ def snapshot_versions(
 
 
 def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str]:
-    """Document id → content hash, for the ids that the snapshot in force has.
+    """Read document id → content hash, for the ids that the current snapshot has.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str
 
 
 def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
-    """Each name that people would read as the id of a document in force → that id."""
+    """Map each name that looks like the id of a current document to this id."""
     forms = [normalise_query(name) for name in names]
     with store.reading() as cursor:
         asked = [current_snapshot(cursor), forms]
@@ -229,7 +229,7 @@ def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
 
 
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:
-    """The columns document_id, title and body of a snapshot by document id; with ids, of those documents."""
+    """Read document_id, title and body of a snapshot, or of these documents of it, by document id."""
     sql = f"SELECT d.document_id, d.title, d.body {_IN_SNAPSHOT} = ?"
     parameters: list[str | Sequence[str]] = [snapshot]
     if document_ids is not None:
@@ -239,7 +239,7 @@ def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | 
 
 
 def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) -> dict[str, str]:
-    """Document id → title, or the beginning of the text, or the id where the project lacks the text."""
+    """Read document id → title, else the beginning of the text, else the id if the project lacks the text."""
     title = f"coalesce(nullif(trim(d.title), ''), left(d.body, {BEGINNING}), s.document_id)"
     sql = f"""
         SELECT s.document_id, {title} FROM snapshot_documents s LEFT JOIN {VERSION}
@@ -249,7 +249,7 @@ def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) 
 
 
 def group_keys(cursor: Cursor, document_ids: Sequence[str]) -> dict[str, str]:
-    """Document id → group key, for the documents of the snapshot in force that have one."""
+    """Read document id → group key, for documents of the current snapshot that have a group key."""
     sql = f"""
         SELECT d.document_id, d.group_key {_IN_SNAPSHOT} = ? AND list_contains(?::TEXT[], s.document_id)
         AND nullif(d.group_key, '') IS NOT NULL
@@ -260,7 +260,7 @@ def group_keys(cursor: Cursor, document_ids: Sequence[str]) -> dict[str, str]:
 def version_texts(
     cursor: Cursor, hashes: Sequence[str], whole: Sequence[str], longest: int
 ) -> dict[str, tuple[str, str, str | None, str | None, str]]:
-    """Content hash → title, body, url, published and metadata.
+    """Read content hash → title, body, url, published and metadata.
 
     Versions with a body over `longest` bytes are left out, unless they are in `whole`.
     """
@@ -274,7 +274,7 @@ def version_texts(
 
 
 def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
-    """The documents of the snapshot in force, and how many of them have a value in each field.
+    """Count the documents of the current snapshot, and those that have a value in each field.
 
     Raises
     ------
@@ -293,18 +293,18 @@ def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
 
 
 def batches_of_texts(store: Store, hashes: pa.StringArray, size: int) -> Iterator[pa.Table]:
-    """The columns content_hash and text of versions, so many at a time, in the order of their storage.
+    """Yield tables with content_hash and text of versions, `size` rows each, in storage order.
 
-    A text is title and body, each with a line break. Versions that there are not are left out.
+    A text is title and body, each with a line break. Unknown versions are left out.
     """
     text = "title || chr(10) || body || chr(10) AS text"
     return batches_of(store, hashes, f"d.content_hash, {text}", size)
 
 
 def batches_of_signs(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]:
-    """What tells texts of versions apart without them, with their content_hash, in batches.
+    """Yield tables with content_hash and three facts about the text of each version, without the text.
 
-    sum: equal where the texts are; blank: the text may be; ascii: it is.
+    sum: a hash of the text; blank: whether the text may be blank; ascii: whether the text is ASCII.
     """
     blank = r"NOT regexp_matches(title || body, '[\pL\pN\pP\pS\pM]') AS blank"
     ascii = "strlen(title) + strlen(body) = length(title) + length(body) AS ascii"
@@ -312,9 +312,9 @@ def batches_of_signs(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]
 
 
 def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Iterator[pa.Table]:
-    """Columns (SQL over `d`) of versions, so many at a time, in the order of their storage.
+    """Yield tables with columns (SQL over `d`) of versions, `size` rows each, in storage order.
 
-    The versions that the project lacks come last, from `ELSEWHERE`. Those that there are not are left out.
+    Versions outside the table come last, from `ELSEWHERE`. Unknown versions are left out.
     """
     import pyarrow as pa
 

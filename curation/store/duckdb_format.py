@@ -25,7 +25,7 @@ HEADERS = 3 * 4096
 BLOCK = 1 << 18
 DATABASE_HEADERS = (4096, 8192)
 STORAGE_VERSIONS = frozenset({*range(64, 70), 999})
-"""Those that DuckDB 2.0 reads; it writes 999 where nobody asks for an older one."""
+"""Storage versions that DuckDB 2.0 reads; it writes 999 by default."""
 RELY_ON_DUCKDB = (
     "%s has a format that this version of goldgrade does not know (%s). goldgrade does not guard it, and "
     "relies on DuckDB alone."
@@ -42,7 +42,7 @@ _NONE = 2**64 - 1
 
 
 def newest_header(headers: bytes) -> tuple[int, int, int, int, int]:
-    """The newer database header: iteration, metadata, list of free blocks, number of blocks, their size."""
+    """Read the newer database header: iteration, metadata, list of free blocks, number and size of blocks."""
     iteration, metadata, free_list, count, size = max(
         struct.unpack_from("<5Q", headers, position + _SUM) for position in DATABASE_HEADERS
     )
@@ -50,12 +50,12 @@ def newest_header(headers: bytes) -> tuple[int, int, int, int, int]:
 
 
 def identifier_of(headers: bytes) -> bytes:
-    """The database's identifier, which its log repeats."""
+    """Read the database's identifier, which its log repeats."""
     return headers[_IDENTIFIER]
 
 
 def unknown_format(headers: bytes) -> str:
-    """The part of a file's format that goldgrade does not know, in words; '' where it knows the format."""
+    """Name the part of a file's format that goldgrade does not know; '' if it knows the format."""
     if len(headers) < HEADERS or headers[_SUM : _SUM + len(_MAGIC)] != _MAGIC:
         return "its header"
     [version] = struct.unpack_from("<Q", headers, _VERSION)
@@ -67,7 +67,7 @@ def unknown_format(headers: bytes) -> str:
 
 
 def has_known_format(path: Path, descriptor: int) -> bool:
-    """Whether goldgrade knows the format of a file; where it does not, a line of the log says so, once."""
+    """Check whether goldgrade knows the format of a file; if not, log a warning once."""
     unknown = unknown_format(os.pread(descriptor, HEADERS, 0))
     if unknown:
         warn_unknown(path, unknown)
@@ -75,14 +75,14 @@ def has_known_format(path: Path, descriptor: int) -> bool:
 
 
 def warn_unknown(path: Path, unknown: str) -> None:
-    """Write the line of the log on a format that is not known, once a process."""
+    """Log a warning about an unknown format, once in each process."""
     if (str(path), unknown) not in _warned:
         _warned.add((str(path), unknown))
         logging.getLogger("goldgrade").warning(RELY_ON_DUCKDB, path, unknown)
 
 
 def damaged_blocks(path: Path, descriptor: int) -> list[int]:
-    """Numbers of the blocks in use whose content has another checksum; nobody may checkpoint meanwhile.
+    """List the numbers of used blocks with a wrong checksum; nobody may checkpoint meanwhile.
 
     path: named by a line of the log where the format is not known, and no block is compared.
     descriptor: stays open, because closing one would end this process's lock on the file.
@@ -116,7 +116,7 @@ def _is_whole(descriptor: int, number: int) -> bool:
 
 
 def _numbers(descriptor: int, position: int) -> Iterator[int]:
-    """The numbers of 8 bytes that begin at a place of the metadata."""
+    """Yield the numbers of 8 bytes that begin at a position of the metadata."""
     while position != _NONE:
         block, part = position & (2**56 - 1), position >> 56
         if part >= _PARTS or not _is_whole(descriptor, block):

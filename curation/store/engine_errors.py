@@ -1,4 +1,6 @@
-"""DuckDB's errors as sentences: in transactions, and while waiting for a file that another process holds."""
+"""DuckDB's errors as sentences, in transactions and while waiting for a file that a different process
+holds.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,12 @@ NOT_COMMITTED = (
     "Failed to commit: Checkpoint failed",
     "Failed to create checkpoint",
 )
-"""How DuckDB 2.0 begins an error of a transaction that the disk caused: the only wording that is read."""
+"""Beginnings of DuckDB 2.0's errors of transactions that the disk caused."""
 _LOCKED = (str(errno.EAGAIN), str(errno.EACCES))
 
 
 def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opened:
-    """What `opens` returns once no other process holds the file.
+    """Retry `opens` until no other process holds the file, and return its result.
 
     Raises
     ------
@@ -51,14 +53,14 @@ def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opene
 
 
 def _is_locked(error: duckdb.Error) -> bool:
-    """Whether another process or another engine of this one has the file."""
+    """Check whether a different process, or a second engine of this process, holds the file."""
     if isinstance(error, checkpoints.LockedError | duckdb.ResourceInUseException):
         return True
     return isinstance(error, duckdb.IOException) and _parts(error).get("errno", "") in _LOCKED
 
 
 def _parts(error: Exception) -> dict[str, str]:
-    """What an error of the engine says as JSON; {} where it is plain text."""
+    """Parse the JSON of an engine's error; {} if the error is plain text."""
     _, brace, rest = str(error).partition("{")
     with suppress(ValueError):
         parts = json.loads(brace + rest)
@@ -75,15 +77,15 @@ def _not_opened(path: Path, error: duckdb.Error) -> str:
 
 
 def _is_damage(error: duckdb.Error) -> bool:
-    """Whether a block has another checksum: an error without a class of its own in DuckDB for Python."""
+    """Check for a wrong checksum of a block: DuckDB for Python has no class for this error."""
     return type(error) is duckdb.Error
 
 
 def failure(error: duckdb.Error) -> StoreError | None:
-    """The sentence for an error that the disk caused; None for any other error.
+    """Make a sentence of an error that the disk caused; None for any other error.
 
-    A disk that is full at a commit is an error of the transaction. What a checkpoint could not write is still
-    in the log, so only that transaction is lost.
+    A disk that is full at a commit is an error of the transaction. After a failed checkpoint the log still
+    has all other commits, so only that transaction is lost.
     """
     why = first_line(error)
     if _is_damage(error):
@@ -97,7 +99,7 @@ def failure(error: duckdb.Error) -> StoreError | None:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error of the engine, without its advice."""
+    """Read the first line of an engine's error, without its advice."""
     return (_parts(error).get("exception_message") or str(error)).strip().splitlines()[0]
 
 
@@ -119,7 +121,7 @@ def _busy(path: Path, error: duckdb.Error, patience: float) -> str:
 
 
 def _program(pid: int) -> str:
-    """The name of a process's program; its arguments may hold tokens and stay unsaid."""
+    """Read the name of a process's program, without its arguments, which may contain tokens."""
     words = [""]
     with suppress(OSError):
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
@@ -141,7 +143,7 @@ def transaction_on(cursor: duckdb.DuckDBPyConnection, begin: str) -> Iterator[No
 
 @contextmanager
 def disk_errors() -> Iterator[None]:
-    """Errors of the disk within the block are raised as a `StoreError` with a sentence."""
+    """Raise errors of the disk within the block as a `StoreError` with a sentence."""
     try:
         yield
     except duckdb.Error as error:

@@ -18,7 +18,7 @@ import duckdb
 from curation.core.errors import StoreError, StoreVersionError
 
 BASE = "0023_packed_parts"
-"""The form that `schema.sql` makes."""
+"""The migration to which `schema.sql` corresponds."""
 
 
 class Migration(NamedTuple):
@@ -29,12 +29,12 @@ class Migration(NamedTuple):
 
 
 def schema() -> str:
-    """The text of the schema's first form."""
+    """Read the text of `schema.sql`."""
     return files("curation.store").joinpath("schema.sql").read_text(encoding="utf-8")
 
 
 def shipped() -> list[Migration]:
-    """The migrations that this goldgrade knows, oldest first."""
+    """Read the migrations of this goldgrade, oldest first."""
     folder = files("curation.store").joinpath("migrations")
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
     return [
@@ -57,7 +57,7 @@ def upgrade(
     known: Sequence[Migration] | None = None,
     before: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
-    """Apply what is missing and return the names applied.
+    """Apply the missing migrations and return their names.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def upgrade(
 
 
 def missing_in(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration]) -> list[Migration]:
-    """The migrations that a project lacks, oldest first.
+    """List the migrations that a project lacks, oldest first.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""Planned writes: read, plan, and write if nothing has changed; and rehearsals, whose writes are undone.
+"""Planned writes: read, plan, and write if the input has not changed; and rehearsals, whose writes are
+undone.
 
-A plan that takes a while is made between two short leases of the file, so that others can work meanwhile. It
-is written only if what it rests on is still the same; else it is made again from what is there now.
+A long plan is made between two short leases of the file, so that others can work meanwhile. The plan is
+written only if its input is still the same. Else a new plan is made from the new input.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def write_if_unchanged(
 
 
 class Rehearsal(Store):
-    """The store of a project, in which nothing is kept. For steps of one transaction: a second one would not
-    see what the first has written."""
+    """A store whose transactions are rolled back. It suits steps of one transaction: a second transaction
+    would not see the writes of the first."""
 
     def __init__(self, store: Store) -> None:
         self.path = store.path
@@ -89,7 +90,7 @@ class Rehearsal(Store):
 
     @property
     def data_version(self) -> int:
-        """As for the store that is rehearsed on."""
+        """The data version of the real store."""
         return self._real.data_version
 
     def close(self) -> None:
@@ -98,4 +99,4 @@ class Rehearsal(Store):
 
 
 class _UndoneError(Exception):
-    """Ends a transaction so that it is rolled back."""
+    """An exception that ends a transaction, so that it is rolled back."""

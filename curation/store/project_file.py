@@ -1,4 +1,4 @@
-"""A project's file: what can be one, whether an app serves it, and its engine, which attaches and detaches
+"""A project's file: checks of its path, whether an app serves it, and the engine that attaches and detaches
 it.
 
 Starting a DuckDB engine takes some 25 ms of processor time, attaching a file to a running one 4 ms. So the
@@ -41,7 +41,7 @@ _CHUNK = 8 << 20
 
 
 def only_read(path: Path) -> StoreReadOnlyError:
-    """The refusal to write a project whose file or folder cannot be written."""
+    """Make the refusal to write a project whose file or folder is read-only."""
     return StoreReadOnlyError(
         f"{path} was opened to be read only, because the file or its folder cannot be written by who runs "
         "this. Nothing was changed. Use it where it can be written, or write to a backup of it."
@@ -64,7 +64,7 @@ def refuse_name(path: Path) -> None:
 
 
 def lock_for_serving(path: Path) -> bool:
-    """Note until the end of this process that it serves the project; False if another one does already."""
+    """Lock the project for serving until this process ends; return False if a different process serves it."""
     try:
         fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)  # open for good: see above
     except OSError:
@@ -73,7 +73,7 @@ def lock_for_serving(path: Path) -> bool:
 
 
 def is_served(path: Path) -> bool:
-    """Whether an app serves the project; ask before this process opens the project."""
+    """Check whether an app serves the project; call this before this process opens the project."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -83,12 +83,12 @@ def is_served(path: Path) -> bool:
 
 
 def no_project(path: Path) -> str:
-    """The sentence for a file that is not there."""
+    """Write the refusal of a missing file."""
     return f"There is no goldgrade project at {path}. Make one with `goldgrade init`."
 
 
 def require_file(path: Path) -> None:
-    """Refuse a path at which no project can be: nothing, a folder, or a place that nobody may look into.
+    """Refuse a path that is no project file: nothing, a folder, or a file that cannot be read.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def require_file(path: Path) -> None:
 
 
 def start_engine(temporary: str) -> Cursor:
-    """DuckDB without a file, which makes no checkpoint by itself.
+    """Start DuckDB without a file and without automatic checkpoints.
 
     temporary: the folder for what does not fit into memory.
     """
@@ -120,15 +120,15 @@ def start_engine(temporary: str) -> Cursor:
 
 
 def stop_engine(engine: Cursor) -> None:
-    """End an engine, also one that failed for good."""
+    """Stop an engine, even after a fatal error."""
     with suppress(duckdb.Error):
         engine.close()
 
 
 def attach_file(engine: Cursor, path: Path, name: str, *, read_only: bool) -> None:
-    """Attach a file under a name from code. Read-only, what its log holds stays in memory.
+    """Attach a file under a name from code. If it is read-only, the content of its log stays in memory.
 
-    Errors of the engine have the system's number of what went wrong, as `patiently` needs it.
+    Errors of the engine contain the system's error number, which `patiently` needs.
     """
     way = "READ_ONLY" if read_only else "READ_WRITE"
     engine.execute("SET errors_as_json = true")
@@ -158,7 +158,7 @@ class DatabaseFile:
         return self._engine is not None
 
     def attach(self) -> bool:
-        """Open the file; True if it is certainly as it was when this process let go of it.
+        """Open the file; return True if it certainly has not changed since this process closed it.
 
         Raises
         ------
@@ -171,12 +171,12 @@ class DatabaseFile:
         return unchanged and has_known_format(self.path, self.descriptor())
 
     def cursor(self) -> Cursor:
-        """A connection of its own for one thread, on the file that is held."""
+        """Open a connection to the attached file, for one thread."""
         assert self._engine is not None
         return self._engine.cursor().execute("USE project")
 
     def checkpoint(self) -> None:
-        """Bring what the log of the file that is held says into the file; nobody may write meanwhile.
+        """Write the log of the attached file into the file; nobody may write meanwhile.
 
         Raises
         ------
@@ -190,7 +190,7 @@ class DatabaseFile:
 
     @contextmanager
     def past_the_log(self) -> Iterator[None]:
-        """What is committed within the block goes into the file, if nobody else reads; else into the log."""
+        """Write commits of the block directly into the file if nobody else reads, else into the log."""
         assert self._engine is not None
         with self._journaled():
             self._engine.execute(AT_EACH_COMMIT)
@@ -205,7 +205,9 @@ class DatabaseFile:
         return checkpoints.journaled_checkpoint(self._engine, self.path, self.descriptor())
 
     def descriptor(self) -> int:
-        """The descriptor of the file that is held; closing it, or another one, would end the file's lock."""
+        """Return the descriptor of the attached file; closing any descriptor of the file would end its
+        lock.
+        """
         if self._descriptor is None:
             self._descriptor = os.open(self.path, os.O_RDONLY)
         return self._descriptor
@@ -233,10 +235,10 @@ class DatabaseFile:
             checkpoints.note_detached(self.path)
 
     def copy(self, target: Path) -> None:
-        """Copy the file that is held to a new one, and its log, if one is left, to the new one's.
+        """Copy the attached file to a new file, with its log if there is one.
 
         Nobody may write meanwhile. The file is read through the descriptor that stays open, because closing
-        another one would end the lock.
+        any other descriptor would end the lock.
         """
         with suppress(duckdb.Error, OSError):  # somebody reads, or the disk is full: the log is copied, too
             self.checkpoint()
@@ -244,9 +246,9 @@ class DatabaseFile:
         self._copy_log(target)
 
     def copy_changes(self, target: Path) -> None:
-        """Make an earlier copy of the file that is held, or an empty file, equal to it; nobody may write.
+        """Update an earlier copy of the attached file, or an empty file; nobody may write meanwhile.
 
-        What is not in the file yet is copied with the log.
+        Commits that are not in the file yet are copied with the log.
         """
         with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
             known = has_known_format(self.path, self.descriptor())
@@ -260,7 +262,9 @@ class DatabaseFile:
                 _copy_bytes(log.fileno(), log_of(target))
 
     def has_headers_of(self, other: Path) -> bool:
-        """Whether the file that is held is in the state of another one, but for what its log holds."""
+        """Check whether the attached file has the headers of a different file, so the same state without
+        its log.
+        """
         if not has_known_format(self.path, self.descriptor()):
             return False
         with other.open("rb") as file:
@@ -272,7 +276,9 @@ class DatabaseFile:
         self._stop_engine()
 
     def close_with_checkpoint(self) -> None:
-        """As `close`, also for a log that this process has left, if nobody else has the file now."""
+        """Close the file after writing the log of this process into it, if no other process has the file
+        open.
+        """
         if self._wrote and self.running and not self.attached and self._log_size():
             with suppress(duckdb.Error, CurationError, OSError):
                 self._attach_or_restart()
@@ -310,7 +316,7 @@ class DatabaseFile:
             self._engine = None
 
     def _fingerprint(self) -> tuple[object, ...] | None:
-        """What tells the content of the file that is held from another; None if there is no file."""
+        """Compute a fingerprint of the attached file's content; None if there is no file."""
         try:
             status = os.fstat(self.descriptor())
             headers = os.pread(self.descriptor(), HEADERS, 0)

@@ -1,8 +1,8 @@
-"""Judgments query by query: all of them in ranges of queries, or the views of one query alone.
+"""Queries (SQL) over judgments by ranges of query ids, or over one query's judgments alone.
 
-What sorts all judgments is asked range by range, and the engine sorts some at a time. Ranges follow each
-other in the order of the ids, so that their rows, one range after the other, are in order. For one query the
-views that say what counts are asked on tables that are cut down to it first.
+A large sort of all judgments is divided into ranges of query ids, so that it takes less memory. The ranges
+are in the order of the ids, so that the joined rows are in order. For one query, all tables and views of
+judgments are first reduced to the rows of this query.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHOWINGS = 100_000
-"""Showings of a range, unless one query has more, where memory counts more than time: each range has its own
-look at all answers."""
+"""Number of showings of a range, unless one query has more. Smaller ranges take less memory and more time,
+because the SQL of each range reads all answers.
+"""
 WITHIN = "query_id >= $first AND ($end::TEXT IS NULL OR query_id < $end)"
-"""The condition that a query is in the range."""
+"""SQL condition: the query is in the range."""
 _OF_JUDGMENTS = (
     *("live_presentations", "presentation_states", "current_judgments", "relabeling_progress"),
     *("eligible_judgments", "counted_judgments", "current_adjudications", "counted_adjudications"),
 )
-"""The views, each after those that it reads."""
+"""The views of judgments, each after the views that it reads."""
 _CUT_DOWN = (
     "presentations AS MATERIALIZED (FROM main.presentations WHERE query_id = $query)",
     "judgment_events AS MATERIALIZED "
@@ -43,7 +44,7 @@ _CREATED = re.compile(r"CREATE VIEW \w+ AS ")
 
 
 def tables_by_range(cursor: Cursor, sql: str, showings: int | None, **parameters: Any) -> Iterator[pa.Table]:
-    """The rows of a query that has the condition `WITHIN`: a table for each range, and at least one.
+    """Yield the rows of SQL with the condition `WITHIN`: one table for each range, at least one table.
 
     Parameters
     ----------
@@ -58,15 +59,15 @@ def tables_by_range(cursor: Cursor, sql: str, showings: int | None, **parameters
 
 
 def give_back(cursor: Cursor) -> None:
-    """Let the system have the memory that the engine no longer uses; it keeps what a large sort took.
+    """Return the engine's unused memory to the system.
 
-    The engine does so when its limit is set; it is set to what it is.
+    DuckDB returns memory when its limit is set, so the limit is set to its present value.
     """
     cursor.execute("RESET memory_limit")
 
 
 def _firsts(cursor: Cursor, most: int) -> Iterator[str]:
-    """The first query of each range but the first."""
+    """Yield the first query of each range except the first range."""
     [(number,)] = cursor.execute("SELECT count(*) FROM presentations").fetchall()
     if number <= most:
         return
@@ -80,7 +81,7 @@ def _firsts(cursor: Cursor, most: int) -> Iterator[str]:
 
 
 def of_one_query(cursor: Cursor, sql: str) -> str:
-    """The SQL with all tables and views of judgments cut down to the query `$query`."""
+    """Reduce all tables and views of judgments in the SQL to the query `$query`."""
     texts = dict(cursor.execute(_VIEWS, [list(_OF_JUDGMENTS)]).fetchall())
     views = (f"{name} AS ({_CREATED.sub('', texts[name]).rstrip(';')})" for name in _OF_JUDGMENTS)
     return f"WITH {', '.join([*_CUT_DOWN, *views])} FROM ({sql})"

@@ -153,14 +153,14 @@ def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def batched(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
-    """The items in their order, some at a time."""
+    """Divide items into lists of at most `size`, in order."""
     waiting = iter(items)
     while batch := list(islice(waiting, size)):
         yield batch
 
 
 def add_part(cursor: Cursor, release_id: str, part: str, text: PartText) -> None:
-    """Store the text of a part; a part without a line is stored, too."""
+    """Store the text of a part, also of an empty part."""
     rows = [(release_id, part, index, piece) for index, piece in enumerate(text.packed or (pack(""),))]
     cursor.executemany("INSERT INTO release_parts VALUES (?, ?, ?, ?)", rows)
 
@@ -173,7 +173,7 @@ _PARTS = """
 
 
 def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, PartText]:
-    """Part → text; of all parts, or of these."""
+    """Read part → text, of all parts or of these parts."""
     asked = {"release": release_id, "parts": None if parts is None else list(parts)}
     pieces_of: dict[str, list[bytes]] = {}
     for part, piece in cursor.execute(_PARTS, asked).fetchall():
@@ -182,12 +182,12 @@ def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = No
 
 
 def read_part(cursor: Cursor, release_id: str, part: str) -> PartText:
-    """The text of a part; an empty text where the release has no such part."""
+    """Read the text of a part; empty if the release has no such part."""
     return read_parts(cursor, release_id, [part]).get(part, PartText())
 
 
 def _pieces(lines: Iterable[str], size: int) -> Iterator[str]:
-    """Whole lines with their ends, some `size` characters at a time."""
+    """Join lines into pieces of about `size` characters."""
     waiting: list[str] = []
     length = 0
     for line in lines:

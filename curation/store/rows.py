@@ -1,6 +1,4 @@
-"""Rows: the types that several rooms read, appending rows through Arrow, fetching them, and the time
-written.
-"""
+"""Rows: row types of several rooms, appending through Arrow, fetching, and the time in stored form."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 class Document(NamedTuple):
-    """One version of one document."""
+    """One version of a document."""
 
     document_id: str
     content_hash: str
@@ -63,7 +61,7 @@ class Round(NamedTuple):
 
 
 class Presentation(NamedTuple):
-    """One showing of one candidate to one annotator, as the server knows it (never sent as it is)."""
+    """The presentation of a candidate to an annotator; it is never sent to a browser."""
 
     presentation_id: str
     round_id: str
@@ -76,14 +74,14 @@ class Presentation(NamedTuple):
 
 
 def utc_now() -> datetime:
-    """The time as the database keeps it: UTC, without a zone."""
+    """Return the time in the stored form: UTC, without a zone."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def load_arrow() -> None:
-    """Load what `append` needs, outside of any lease: the import takes a second of processor time.
+    """Import pyarrow before a lease, because the import takes a second of processor time.
 
-    The first list that pyarrow converts makes it import pandas, too, where that is installed.
+    The first conversion of a list also imports pandas if it is installed.
     """
     import pyarrow as pa
 
@@ -136,7 +134,7 @@ def _insert(cursor: Cursor, table: str, columns: Iterable[str], rows: Any) -> in
 
 @contextmanager
 def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
-    """Statements within the block can read these tables of Arrow, by name."""
+    """Let the SQL of the block read these Arrow tables by name."""
     for name, table in tables.items():
         cursor.register(name, table)
     yield
@@ -147,7 +145,7 @@ def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
 def append_rows(
     cursor: Cursor, table: str, rows: Sequence[tuple[Any, ...]], names: Sequence[str] = (), **same: Any
 ) -> int:
-    """Append tuples, and return their number.
+    """Append tuples and return their number.
 
     Parameters
     ----------
@@ -170,5 +168,5 @@ def append_revision(cursor: Cursor, table: str, key: str, value: str, **columns:
 
 
 def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-    """The rows of a query as tuples of type `row`, whose fields are the query's columns in order."""
+    """Fetch rows as tuples of type `row`, whose fields are the columns in order."""
     return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]

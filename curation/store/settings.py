@@ -1,4 +1,4 @@
-"""Named values of the project, and the audit trail."""
+"""Settings (named values of the project), and the audit trail."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from curation.store.rows import utc_now
 
 COMMAND_LINE = "command line"
 HEALTH_CHECKED = "health_checked_at"
-"""When the app last wrote, to see whether it can."""
+"""The setting with the time of the app's last test whether it can write."""
 MEASURED = "measured: "
-"""How settings begin that say how fast something was."""
+"""Prefix of settings with measured speeds."""
 
 
 def get_setting(cursor: Cursor, name: str) -> str | None:
-    """The value of a setting, or None."""
+    """Read the value of a setting; None if it is not set."""
     rows = cursor.execute("SELECT value FROM settings WHERE name = ?", [name]).fetchall()
     return str(rows[0][0]) if rows else None
 
 
 def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") -> str:
-    """The value of a setting.
+    """Read the value of a setting that must be set.
 
     Raises
     ------
@@ -39,9 +39,9 @@ def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") 
 
 
 def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
-    """Name and value of each setting that something could rest on, by name.
+    """Read name and value of each setting that can affect results, by name.
 
-    That is without `HEALTH_CHECKED` and what was `MEASURED`.
+    `HEALTH_CHECKED` and measured speeds are left out.
     """
     sql = "SELECT name, value FROM settings WHERE name <> ? AND NOT starts_with(name, ?) ORDER BY name"
     rows = cursor.execute(sql, [HEALTH_CHECKED, MEASURED]).fetchall()
@@ -63,7 +63,7 @@ def record_event(cursor: Cursor, action: str, detail: Mapping[str, Any], actor: 
 
 
 def note_event(store: Store, action: str, detail: Mapping[str, Any], actor: str = COMMAND_LINE) -> None:
-    """Write one line of the audit trail; none, and a warning, where the project can only be read."""
+    """Write one line of the audit trail; only log a warning if the project is read-only."""
     try:
         with store.transaction() as cursor:
             record_event(cursor, action, detail, actor)

@@ -1,8 +1,8 @@
-"""Folders in which files are written next to their place, so that nothing half-written is ever in it.
+"""Staging folders next to a target, so that the target never has incomplete files.
 
-A process that is killed leaves such a folder behind, and it can hold sealed grades. Who writes one holds a
-lock on the folder itself, which ends with the process, in whatever container it runs. The next one that
-writes there removes a folder that nobody holds.
+A killed process leaves its staging folder behind, which can contain sealed grades. The writing process holds
+a lock on the folder, which ends with the process, also in a container. The next process that writes there
+removes folders that nobody holds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAME = re.compile(r"\.(?P<place>.+)\.(?P<kind>new|old)-(?:[0-9a-f]{16}|\d+-\d+)
 
 @contextmanager
 def staged(out: Path, private: bool = False) -> Iterator[Path]:
-    """An empty folder next to `out`. Move from it what is whole; the rest is removed at the end.
+    """Make an empty folder next to `out`. Move complete files out of it; the rest is removed at the end.
 
     Folders that killed processes have left there are removed, too.
 
@@ -41,15 +41,15 @@ def staged(out: Path, private: bool = False) -> Iterator[Path]:
 
 
 def beside_or_temporary(project: Path) -> AbstractContextManager[Path]:
-    """An empty folder for a copy of a project, in the same folder if that can be written."""
+    """Make an empty folder for a copy of a project, in the same folder if it is writable."""
     folder = project.parent if os.access(project.parent, os.W_OK) else Path(gettempdir())
     return staged(folder / f"{project.name}.rehearsal", private=True)
 
 
 def replace_folder(new: Path, out: Path) -> None:
-    """Put a folder in the place of another one, which is there again if that fails.
+    """Replace a folder; if that fails, the former folder is put back.
 
-    Others may do the same at the same time: one of them is there in the end, and nothing of those before.
+    Several processes may do so at the same time: in the end one of the new folders is there.
     """
     old = _staged(out, "old")
     with _held(out):
@@ -88,7 +88,7 @@ def clear_leftovers(folder: Path) -> list[Path]:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """The folders here that nobody writes any more."""
+    """List staging folders that no process holds."""
     try:
         return sorted(path for path in folder.iterdir() if _is_left_over(path))
     except OSError:  # no such folder, or not ours to read
@@ -105,7 +105,7 @@ def _is_left_over(path: Path) -> bool:
 
 
 def hold(folder: Path) -> int:
-    """Hold a lock on a folder, wherever it is moved, until what this returns is closed or the process ends.
+    """Lock a folder, also if it is moved, until the returned descriptor is closed or the process ends.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def hold(folder: Path) -> int:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process holds a folder, or it is not there."""
+    """Check whether a process holds the folder, or the folder is missing."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -135,7 +135,7 @@ def _staged(out: Path, kind: str) -> Path:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """This process holds a folder, if the folder is there."""
+    """Hold a folder during the block, if the folder exists."""
     try:
         descriptor = hold(folder)
     except FileNotFoundError:
@@ -148,7 +148,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Flush a file, or the names in a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -157,7 +157,7 @@ def sync(path: Path) -> None:
 
 
 def sync_all(folder: Path) -> None:
-    """Wait until all files below a folder and their names are on the disk."""
+    """Flush all files below a folder and their names to the disk."""
     for path in [*folder.rglob("*"), folder]:
         with suppress(FileNotFoundError):
             sync(path)

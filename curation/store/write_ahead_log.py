@@ -1,4 +1,4 @@
-"""DuckDB's write-ahead log: whether it is whole, asked before the engine replays it.
+"""The check of DuckDB's write-ahead log for damage before the engine replays it.
 
 The engine checks the content of each entry, but not what frames it. One flipped bit in the length of an
 entry, or in the header of the log, makes it replay a part of the log, or nothing, without an error. The rest
@@ -48,15 +48,15 @@ _SEED = 0xE17A1465
 
 
 def log_of(database: Path) -> Path:
-    """The log that DuckDB keeps next to a database."""
+    """Return the path of the log that DuckDB keeps next to a database."""
     return Path(f"{database}.wal")
 
 
 def log_damage(database: Path) -> str:
-    """What is wrong with a database's log, as a part of a sentence.
+    """Describe the damage of a database's log, as a part of a sentence.
 
-    It is '' where the log is whole, torn at its end or not there, and where the format of the log or of the
-    database is not known. Another process may be writing the log: damage is found twice, a moment apart.
+    The result is '' if the log is whole, torn at its end or missing, or if its format or the database's is
+    unknown. A different process may be writing the log, so damage must be found twice, a moment apart.
     """
     log = log_of(database)
     damage = _damage(database, _content(log))
@@ -88,7 +88,9 @@ def _damage(database: Path, content: bytes) -> str:
 
 
 def _damage_of_header(database: Path, content: bytes) -> str:
-    """Damage where one byte of the right header is altered; any other header is of an unknown format."""
+    """Describe the damage if one byte of the right header is altered; other headers have an unknown
+    format.
+    """
     right = _header_for(_headers_of(database))
     altered = sum(byte != wanted for byte, wanted in zip(content, right, strict=False))
     if right and altered == 1 and _whole_from(content, len(right)) == len(right):
@@ -107,7 +109,7 @@ def _is_known(database: Path) -> bool:
 
 
 def _headers_of(database: Path) -> bytes:
-    """The headers of a database; b'' where it cannot be read now."""
+    """Read the headers of a database; b'' if it cannot be read now."""
     if is_attached(database):  # closing another descriptor would end this process's lock
         return b""
     try:
@@ -118,7 +120,9 @@ def _headers_of(database: Path) -> bytes:
 
 
 def _header_for(headers: bytes) -> bytes:
-    """The header that DuckDB 2.0 writes into the log of a file in its state now; b'' where nobody knows."""
+    """Make the header that DuckDB 2.0 writes into the log of this file; b'' if the file's format is
+    unknown.
+    """
     if unknown_format(headers):
         return b""
     identifier = b"".join(map(_number, identifier_of(headers)))
@@ -129,7 +133,7 @@ def _header_for(headers: bytes) -> bytes:
 
 
 def _number(value: int) -> bytes:
-    """A number as the log has it: seven bits a byte, the lowest first."""
+    """Encode a number as in the log: seven bits in each byte, the lowest first."""
     written = bytearray()
     while value > 127:
         written.append(value & 127 | 128)
@@ -143,7 +147,7 @@ def _only_its_length_is_wrong(content: bytes, position: int) -> bool:
 
 
 def _end_of_entries(content: bytes, start: int) -> int:
-    """Where the last entry that is whole ends, from `start` on."""
+    """Find the end of the last whole entry from `start` on."""
     while (end := _end_of_entry(content, start)) is not None:
         start = end
     return start
@@ -159,7 +163,7 @@ def _end_of_entry(content: bytes, start: int) -> int | None:
 
 
 def _whole_from(content: bytes, start: int) -> int | None:
-    """The first place from `start` on at which a whole entry begins; None without one."""
+    """Find the first position from `start` on at which a whole entry begins; None if there is none."""
     position = content.find(_ENTRY, start + _FRAME)
     while position >= 0:
         end = _end_of_entry(content, position - _FRAME)
@@ -174,7 +178,9 @@ def _recorded(content: bytes, position: int) -> int:
 
 
 def _checksum(entry: bytes) -> int:
-    """DuckDB's checksum of an entry: products of its words, and MurmurHash64A of the bytes after them."""
+    """Compute DuckDB's checksum of an entry: products of its words, and MurmurHash64A of the remaining
+    bytes.
+    """
     whole = len(entry) // 8 * 8
     checksum = CHECKSUM_START
     for (word,) in struct.iter_unpack("<Q", entry[:whole]):
@@ -183,7 +189,7 @@ def _checksum(entry: bytes) -> int:
 
 
 def _murmur(rest: bytes) -> int:
-    """MurmurHash64A (Appleby 2008) of one to seven bytes, with DuckDB's seed."""
+    """Compute MurmurHash64A (Appleby 2008) of one to seven bytes, with DuckDB's seed."""
     mixed = _SEED ^ (len(rest) * _MURMUR & _WORD)
     mixed = (mixed ^ int.from_bytes(rest, "little")) * _MURMUR & _WORD
     mixed = (mixed ^ mixed >> 47) * _MURMUR & _WORD

@@ -24,7 +24,7 @@ from curation.core.statistics.estimate import Estimate
 _WIDTH = 800
 _ROW = 28
 _TICK = 28
-"""Pixels that two labels of an axis need between them."""
+"""Minimum distance of two labels of an axis, in pixels."""
 _PLOT = 118  # the height of a panel's plot; its name is above it
 _BARS_BEGIN, _BARS_WIDTH, _BARS_TOP = 220, 720, 28
 _CELL_HEIGHT = 46
@@ -33,17 +33,17 @@ _LETTERS = 30  # of a name on one line beside the bars
 _LINES = 6  # of a name beside the bars; the tooltip has all of it
 _LABEL = 38  # pixels of a figure below an axis
 NARROW = 352
-"""Pixels of a narrow chart: what a phone has besides the page's margins."""
+"""Width of a narrow chart in pixels: a phone's screen without the page's margins."""
 NARROW_LETTERS = 48
-"""Letters of a line that is as wide as a narrow chart."""
+"""Number of letters that fit into the width of a narrow chart."""
 LINE = 16
-"""Pixels from line to line."""
+"""Line height in pixels."""
 BarGroup = tuple[str, tuple[float, float]]
 """A name, and one share for each entry of the legend."""
 
 
 class Mark(NamedTuple):
-    """A figure to draw, and what it rests on as people read it."""
+    """A figure to draw, with its sample size in words."""
 
     name: str
     estimate: Estimate
@@ -60,7 +60,7 @@ class HeatCell:
 
 
 class Axis(NamedTuple):
-    """Maps values from `start` to `end` to pixels from `begin` on, over `length` (negative: upwards)."""
+    """Map from values between `start` and `end` to `length` pixels from `begin` on (negative: upwards)."""
 
     start: float
     end: float
@@ -79,14 +79,14 @@ class Axis(NamedTuple):
 
     @property
     def labelled(self) -> list[float]:
-        """The ticks with a figure: as many as have room."""
+        """The ticks that have a label: as many as fit."""
         return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
 
 
 def intervals(
     title: str, marks: Sequence[Mark], whole: float | None = None, references: Sequence[float] = ()
 ) -> Markup:
-    """Rows with a name, an interval with its figure, and what it rests on.
+    """Draw a row for each mark: name, interval, figure, and sample size.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def intervals(
 def _labelled(
     places: dict[str, object], ticks: Sequence[float], references: Sequence[float]
 ) -> dict[str, object]:
-    """The places with the labels of an axis; the references have a line of their own below the ticks."""
+    """Add the labels of an axis to the places; the references have their own line below the ticks."""
     x, height = places["x"], places["height"]
     assert isinstance(x, Axis)
     assert isinstance(height, int)
@@ -123,7 +123,7 @@ def _labelled(
 
 
 def _label_column(marks: Sequence[Mark], start: float) -> dict[str, object]:
-    """Intervals next to their names and figures."""
+    """Place intervals next to their names and figures."""
     rows = []
     for number, mark in enumerate(marks):
         y = _ROW * number + 22
@@ -135,7 +135,7 @@ def _label_column(marks: Sequence[Mark], start: float) -> dict[str, object]:
 
 
 def _below(marks: Sequence[Mark], start: float) -> dict[str, object]:
-    """Intervals below their names and figures."""
+    """Place intervals below their names and figures."""
     rows, spans, top = [], [], LINE
     for mark in marks:
         name = lines(mark.name, NARROW_LETTERS, 3)
@@ -155,7 +155,7 @@ def _below(marks: Sequence[Mark], start: float) -> dict[str, object]:
 
 
 def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool = False) -> Markup:
-    """A panel for each series, with a mark for each week, all on one scale; marks are named by ISO dates.
+    """Draw a panel for each series, with a mark for each week, on one scale; a mark's name is an ISO date.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool
 
 
 def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequence[HeatCell]]) -> Markup:
-    """A square table of shares, coloured by them; `heading` is written above the columns."""
+    """Draw a square table of shares as a heat map, with `heading` above the columns."""
     return in_two_sizes(
         "heat_map.svg",
         _cells(names, 104, 150, 18),
@@ -184,7 +184,7 @@ def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequ
 
 
 def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[str, object]:
-    """Where the cells of a heat map are, and its names in lines above and next to them."""
+    """Place the cells of a heat map, and its names above and next to the cells."""
     above = [lines(name, (width - 4) // 7, 3) for name in names]
     top = 32 + LINE * max(map(len, above), default=1)
     return {
@@ -199,7 +199,7 @@ def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[st
 
 
 def bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[BarGroup]) -> Markup:
-    """Two bars for each row; the longest of all bars takes the whole width."""
+    """Draw two bars for each row; the longest bar has the full width."""
     return in_two_sizes(
         "bars.svg",
         _bars_beside(rows),
@@ -240,13 +240,13 @@ def _lowest(marks: Sequence[Mark]) -> float:
 def in_two_sizes(
     template: str, wide: Mapping[str, object], narrow: Mapping[str, object], **both: object
 ) -> Markup:
-    """A chart's template filled in for wide and for narrow containers, one SVG after the other."""
+    """Render a chart's template twice: for wide and for narrow containers."""
     sizes = (("wide", wide), ("narrow", narrow))
     return Markup("").join(render(template, size=name, **both, **values) for name, values in sizes)
 
 
 def lines(text: str, letters: int, most: int) -> list[str]:
-    """A text in lines of so many letters; wide East Asian characters count as two. After `most` it is cut."""
+    """Wrap a text into at most `most` lines of `letters` letters; wide East Asian characters count twice."""
     wrapped = [""]
     for word in text.split():
         if wrapped[-1] and _width(f"{wrapped[-1]} {word}") > letters:

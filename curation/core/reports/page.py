@@ -37,7 +37,7 @@ _LATEX = {
 
 
 def render(template: str, **values: object) -> Markup:
-    """A template of this room with its values filled in, escaped."""
+    """Render a template of this room with escaped values."""
     return Markup(_environment().get_template(template).render(values))  # noqa: S704
 
 
@@ -67,28 +67,28 @@ def _environment() -> Environment:
 
 
 class BarCell(NamedTuple):
-    """A cell that draws a share of a whole; a percentage in a terminal."""
+    """A cell that draws a share as a bar; a terminal shows a percentage."""
 
     part: int
     whole: int
 
 
 class NumberCell(NamedTuple):
-    """A cell with a figure to so many decimal places, a dash where it is not known."""
+    """A cell with a figure and its number of decimal places; a dash if the figure is unknown."""
 
     value: float | None
     places: int
 
 
 class ShareCell(NamedTuple):
-    """A cell with a share as a percentage, a dash where it is not known."""
+    """A cell with a share as a percentage; a dash if the share is unknown."""
 
     value: float | None
     places: int = 0
 
 
 class QueryName(str):
-    """A cell that names a query or a pair: in the app it opens the page of the query."""
+    """A cell that names a query or a pair; in the app it links to the page of the query."""
 
     query_id: str
     document_id: str
@@ -108,9 +108,9 @@ class GradeCell(NamedTuple):
 
 
 def cell_text(value: object) -> str:
-    """What a table shows of a value: None is unknown, fractions have three places, times end with minutes.
+    """Write a value as a table shows it: None as a dash, fractions with three places, times to the minute.
 
-    The app draws an estimate on a scale from 0 to 1. In a text the columns before it have its figures.
+    An estimate is '' because only the app draws it, on a scale from 0 to 1; other columns have its figures.
     """
     if value is None:
         return "–"
@@ -134,17 +134,17 @@ def cell_text(value: object) -> str:
 
 
 def is_figure(value: object) -> bool:
-    """Whether a cell is right-aligned: a number, what is unknown, and a p too small for three decimals."""
+    """Check whether a cell is right-aligned: a number, an unknown value, or a p value below 0.001."""
     return value is None or isinstance(value, int | float | NumberCell | ShareCell) or value == TINY_P
 
 
 def _plain(value: float) -> str:
-    """A number of a scale, without zeros that say nothing."""
+    """Write a number of a scale without trailing zeros."""
     return f"{value:g}".replace("-", "\u2212")
 
 
 def _shorten(name: str, letters: int = 27) -> str:
-    """The beginning of a long name; the chart's tooltip has all of it."""
+    """Shorten a long name; the chart's tooltip has the whole name."""
     return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
@@ -159,14 +159,14 @@ class Table:
 
 
 def figure_row(label: str, estimate: Estimate) -> tuple[object, ...]:
-    """A figure with its interval, or why it is missing, for `figure_table`."""
+    """Make a row of `figure_table`: a figure with its interval, or why the figure is missing."""
     if estimate.value is None:
         return (label, "–", "–", "", estimate.n, estimate.why or "")
     return (label, decimal(estimate.value), estimate.interval(), estimate, estimate.n, "")
 
 
 def figure_table(caption: str, columns: tuple[str, str, str], rows: Iterable[tuple[object, ...]]) -> Table:
-    """A table of rows of `figure_row`; the reasons have a column where there are any.
+    """Make a table from rows of `figure_row`; the column of reasons is left out if it is empty.
 
     Parameters
     ----------
@@ -199,13 +199,15 @@ class Section:
 def html_page(
     title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
 ) -> str:
-    """A whole HTML page: a lead-in, the findings as a list, a quiet remark, then section by section."""
+    """Make an HTML page: a lead-in, the list of findings, a remark, and the sections."""
     values = {"title": title, "lead": lead, "findings": findings, "remark": remark}
     return str(render("page.html", **values, sections=list(sections)))
 
 
 def csv_table(table: Table) -> str:
-    """Comma-separated values with a head (RFC 4180), lines ending in a line feed; no cell is a formula."""
+    """Write a table as CSV with a header (RFC 4180), line feeds, and cells that no spreadsheet reads as
+    formulas.
+    """
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     rows = [table.columns, *table.rows]
@@ -214,7 +216,7 @@ def csv_table(table: Table) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """A table of GitHub Flavored Markdown, figures right-aligned, with the caption below."""
+    """Write a table in GitHub Flavored Markdown, with right-aligned figures and the caption below."""
     rules = ["---:" if figures else "---" for figures in _figures(table)]
     lines = [_markdown_line(map(markdown_text, table.columns)), _markdown_line(rules)]
     lines += [_markdown_line(markdown_text(cell_text(value)) for value in row) for row in table.rows]
@@ -222,7 +224,7 @@ def markdown_table(table: Table) -> str:
 
 
 def latex_table(table: Table) -> str:
-    """A table environment that needs no package."""
+    """Write a table in LaTeX that needs no package."""
     places = "".join("r" if figures else "l" for figures in _figures(table))
     rows = [[_latex(cell_text(value)) for value in row] for row in table.rows]
     head = [_latex(column) for column in table.columns]
@@ -233,15 +235,15 @@ def latex_table(table: Table) -> str:
 
 
 WRITERS: dict[str, Callable[[Table], str]] = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
-"""Ending of a file's name → how its table is written."""
+"""Extension of a file name → the function that writes a table."""
 
 
 def writer_for(path: Path, option: str) -> Callable[[Table], str]:
-    """How the table is written that an option names.
+    """Find the function that writes a table to this path.
 
-    Raises
-    ------
-    InputError: the name has another ending.
+        Raises
+        ------
+    InputError: the extension is unknown; the message names the option.
     """
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
@@ -250,13 +252,13 @@ def writer_for(path: Path, option: str) -> Callable[[Table], str]:
 
 
 def _figures(table: Table) -> list[bool]:
-    """Which columns hold figures alone."""
+    """Mark the columns that hold only figures."""
     columns = zip(*table.rows, strict=True) if table.rows else ([""] for _ in table.columns)
     return [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
 
 
 def markdown_text(text: str) -> str:
-    """Text in which nothing is markup, on one line."""
+    """Escape Markdown, and join lines."""
     return _MARKDOWN.sub(r"\\\1", " ".join(printable(text).splitlines()))
 
 

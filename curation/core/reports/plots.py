@@ -36,7 +36,7 @@ _BAR = 30
 
 
 class DotRow(NamedTuple):
-    """One row of a dot plot: a mark for each series; an undefined one says why."""
+    """One row of a dot plot, with a mark for each series."""
 
     name: str
     size: str
@@ -62,7 +62,7 @@ class PlotCurve(NamedTuple):
 
 
 def dot_plot(title: str, series: Sequence[str], rows: Sequence[DotRow], line: float | None = None) -> Markup:
-    """For each row and series a dot at its figure, with its interval as a line.
+    """Draw for each row and series a dot at the figure, and the interval as a line.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def dot_plot(title: str, series: Sequence[str], rows: Sequence[DotRow], line: fl
 
 
 def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
-    """Dots next to the names of their rows."""
+    """Place dots next to the names of their rows."""
     step = _WIDTH // max(1, len(shown))
     begin = top = 34 if shown else 8
     placed = []
@@ -96,7 +96,7 @@ def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> di
 
 
 def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
-    """Dots below the names of their rows, with room for the figure next to them."""
+    """Place dots below the names of their rows, with room for the figures."""
     top = 20 * len(shown) + 8
     placed, spans = [], []
     for row in rows:
@@ -113,7 +113,7 @@ def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dic
 
 
 def scatter(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Markup:
-    """Points of two series from 0 to 1, and the line where both are equal."""
+    """Draw points of two series from 0 to 1, and the diagonal of equal values."""
     ordered = sorted(points, key=lambda point: bool(point.label))
     wide, narrow = (
         {**_square(side), "width": _MARGIN + side + 12, "height": side + 52}
@@ -125,7 +125,7 @@ def scatter(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Ma
 def curves(
     title: str, across: str, up: str, plotted: Sequence[PlotCurve], widest: float | None = None
 ) -> Markup:
-    """Lines in a square from 0 to 1, with the diagonal; at most `MAX_SERIES` of them.
+    """Draw at most `MAX_SERIES` curves in a square from 0 to 1, with the diagonal.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def curves(
 
 
 def _square(side: int, widest: float | None = None) -> dict[str, object]:
-    """Both axes of a square with as many ticks, and how many letters are next to each."""
+    """Make the two axes of a square plot, with equally many ticks."""
     power = 10 ** floor(log10(widest / 4)) if widest else 1
     step = (
         next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor * 4 >= widest)
@@ -161,7 +161,9 @@ def _square(side: int, widest: float | None = None) -> dict[str, object]:
 
 
 def shares(title: str, legend: tuple[str, str], rows: Sequence[Mark]) -> Markup:
-    """Bars of one length each: the full part is the share, the outlined part the rest; `size` is a remark."""
+    """Draw bars of equal length: the filled part is the share, the outlined part the rest; `size` is a
+    remark.
+    """
     x = Axis(0, 1, _LEFT, _PLOT)
     wide = {"width": _WIDTH, "x": x, "drop": 0, "letters": 28, **_bars(rows, _BAR)}
     below = {"width": NARROW, "x": x._replace(begin=0, length=NARROW - 60), "drop": LINE + 2}
@@ -175,7 +177,7 @@ def _bars(rows: Sequence[Mark], high: int) -> dict[str, object]:
 
 
 def _axis(values: Sequence[float], begin: float, length: float) -> Axis:
-    """An axis with round ends around the values."""
+    """Make an axis with round ends around the values."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     span = max(high - low, 0.05)
     rough = span / 5

@@ -48,13 +48,13 @@ class RegionMark(NamedTuple):
 
     @property
     def shade(self) -> str:
-        """The class of its colour."""
+        """The CSS class of the region's colour."""
         if not self.queries:
             return "unasked"
         return "unknown" if self.value is None else f"v{min(STEPS, 1 + int(self.value * STEPS))}"
 
     def described(self, measure: str) -> str:
-        """What the region is and has, in words."""
+        """Describe the region with its documents, queries and value."""
         value = "nothing was asked" if not self.queries else "not evaluated"
         if self.queries and self.value is not None:
             value = f"{measure} {decimal(self.value)}"
@@ -65,7 +65,8 @@ class RegionMark(NamedTuple):
 
 
 def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion: float | None) -> Markup:
-    """Documents of each region against its queries, both on logarithmic scales; those without any are below.
+    """Draw the documents of each region against its queries, on logarithmic scales; regions without queries
+    are below.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def region_graph(
     places: Sequence[tuple[float, float]],
     edges: Sequence[tuple[int, int, float]],
 ) -> Markup:
-    """The regions where a layout placed them; the larger, the more documents. The largest are named.
+    """Draw the regions at the places of a layout, larger with more documents. The largest regions have names.
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ def _joined(
 
 
 def _named(placed: Sequence[RegionMark], wide: int) -> list[RegionMark]:
-    """The largest regions whose names, so many pixels `wide`, do not run into each other."""
+    """Choose the largest regions whose names, `wide` pixels each, do not overlap."""
     named: list[RegionMark] = []
     for region in sorted(placed, key=lambda mark: (-mark.documents, mark.name)):
         free = all(abs(region.y - mark.y) > _NAME_HIGH or abs(region.x - mark.x) > wide for mark in named)
@@ -169,12 +170,12 @@ def _named(placed: Sequence[RegionMark], wide: int) -> list[RegionMark]:
 
 
 def _log_share(value: float, most: float) -> float:
-    """0 for 1, 1 for twice the most or so, so that the largest is inside."""
+    """Scale a value logarithmically: 0 for 1, and below 1 for `most`, so that the largest value is inside."""
     return log(max(value, 1)) / log(1.15 * max(most, 2))
 
 
 def _lane(index: int) -> float:
-    """Regions without a query are in one row; steps keep equal ones apart."""
+    """Place a region without queries in the bottom row, with small vertical steps between neighbors."""
     return _BOTTOM - _LANE / 2 + 8 + 5 * (index % 5 - 2)
 
 
@@ -189,7 +190,9 @@ def _diagonal(
     across: Callable[[float], float],
     up: Callable[[float], float],
 ) -> tuple[float, float, float, float] | None:
-    """The line of as many queries for each document as in all regions, where it is inside the plot."""
+    """Compute the line of the average number of queries for each document, as far as it is inside the
+    plot.
+    """
     if not proportion:
         return None
     first, last = max(1.0, 1 / proportion), min(float(most_documents), most_queries / proportion)
@@ -199,7 +202,7 @@ def _diagonal(
 
 
 def _legend(width: int, top: int) -> dict[str, object]:
-    """What the shades mean, in as many rows as they take, and how high the drawing is with them."""
+    """Place the legend of shades, and compute the height of the drawing with it."""
     steps = [(f"v{step}", f"{(step - 1) / STEPS:g}–{step / STEPS:g}") for step in range(1, STEPS + 1)]
     shades = [*steps, ("unknown", "not evaluated"), ("unasked", "nothing asked")]
     across = max(1, width // 112)

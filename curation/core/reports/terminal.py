@@ -1,7 +1,7 @@
-"""A report in a terminal of any width: no figure, name or id is ever broken.
+"""Reports in a terminal of any width, without line breaks inside figures, names or ids.
 
-Columns of sentences give way to the others, down to their longest word. A table that is wider all the same
-becomes a list, a row at a time. Charts are for the page. Outside a terminal nothing has to fit but tables.
+Columns of sentences shrink first, down to their longest word. A table that is still too wide becomes a list
+of its rows. Charts appear on pages only. Outside a terminal only tables are wrapped.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from curation.core.characters import ISOLATES, printable
 from curation.core.reports.page import Section, Table, cell_text, is_figure
 
 PIPE_WIDTH = 110
-"""Columns of a table where there is no terminal to fit."""
+"""Width of a table, in characters, outside a terminal."""
 MAX_NAME_LENGTH = 32
-"""Characters of a cell up to which it is a name or a figure, which no line break may divide."""
+"""Maximum length of a cell that is never wrapped, such as a name or a figure."""
 BEFORE = re.compile(r"(?<=\d) (?=\()")
-"""Where a figure may be divided: before its interval."""
+"""The place at which a figure may be wrapped: before its interval."""
 MIN_SENTENCE = 20
-"""Characters of a line below which a column of sentences is hard to read."""
+"""Minimum width of a column of sentences, in characters."""
 GAP = 3
-"""Columns that a table takes besides each of its cells."""
+"""Characters between the cells of a table."""
 
 
 class Screen(NamedTuple):
-    """Where a report is written; outside a terminal only tables keep to `width`."""
+    """The output of a report; outside a terminal only tables keep to `width`."""
 
     out: TextIO
     width: int
     is_terminal: bool
 
     def write(self, text: str, is_bold: bool = False) -> None:
-        """Some lines."""
+        """Write some lines."""
         self.out.write(f"{self.bold(text) if is_bold else text}\n")
 
     def bold(self, text: str) -> str:
-        """The text as terminals have it that know styles."""
+        """Make a text bold if the terminal knows styles."""
         known = self.is_terminal and os.environ.get("TERM") not in ("dumb", "unknown")
         return f"\x1b[1m{text}\x1b[0m" if known and text else text
 
@@ -55,7 +55,7 @@ def _screen() -> Screen:
 
 
 def show_sections(sections: Iterable[Section], screen: Screen | None = None) -> None:
-    """Each section: its heading, its sentences, its tables, its remark."""
+    """Write the heading, sentences, tables and remark of each section."""
     screen = screen or _screen()
     for section in sections:
         if section.heading:
@@ -72,7 +72,7 @@ def show_sections(sections: Iterable[Section], screen: Screen | None = None) -> 
 def show_report(
     title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
 ) -> None:
-    """What `html_page` makes a page of."""
+    """Write the report that `html_page` makes a page of."""
     screen = _screen()
     show_sentence(title, screen, True)
     for sentence in filter(None, (lead, *findings)):
@@ -83,7 +83,7 @@ def show_report(
 
 
 def show_sentence(text: str, screen: Screen | None = None, is_bold: bool = False, margin: int = 0) -> None:
-    """A paragraph: in a terminal its lines end between words, elsewhere it is one line.
+    """Write a paragraph: wrapped between words in a terminal, else on one line.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def show_sentence(text: str, screen: Screen | None = None, is_bold: bool = False
 
 
 def show_table(table: Table, screen: Screen | None = None) -> None:
-    """The table, without columns that are empty in every row; where it is too wide, a list of its rows."""
+    """Write a table without columns that are empty in every row, or a list of its rows if it is too wide."""
     screen = screen or _screen()
     empty = [bool(table.rows) and all(row[n] == "" for row in table.rows) for n in range(len(table.columns))]
     filled = [number for number, is_empty in enumerate(empty) if not is_empty]
@@ -114,12 +114,12 @@ def show_table(table: Table, screen: Screen | None = None) -> None:
 
 
 def _shown(text: str) -> str:
-    """What people read and copy: signs for control characters, and no invisible marks around names."""
+    """Replace control characters by visible signs, and remove invisible marks around names."""
     return ISOLATES.sub("", printable(text))
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """How wide each column is; None if they do not fit."""
+    """Compute the width of each column; None if the columns do not fit."""
     whole, least = [], []
     for number, column in enumerate(columns):
         cells = [row[number] for row in rows]
@@ -139,7 +139,7 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) ->
 
 
 def _at(level: int, whole: Sequence[int], least: Sequence[int]) -> list[int]:
-    """The widths where no column is wider than the level that can be narrower."""
+    """Limit each column to the level, but to no less than its minimum."""
     return [max(low, min(high, level)) for high, low in zip(whole, least, strict=True)]
 
 
@@ -164,7 +164,7 @@ def _draw(
 
 
 def _lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[int]) -> Iterator[list[str]]:
-    """The lines of a row, each cell as wide as its column."""
+    """Yield the lines of a row, each cell as wide as its column."""
     wrapped = [_wrapped(text, width).split("\n") for text, width in zip(row, widths, strict=True)]
     for cells in zip_longest(*wrapped, fillvalue=""):
         blanks = [" " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True)]
@@ -175,7 +175,7 @@ def _lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[int]) -
 
 
 def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], screen: Screen) -> None:
-    """A row at a time: its name, then a line for each value that it has."""
+    """Write each row as a list: its name, then a line for each value."""
     width = min(max(map(len, columns[1:]), default=0), screen.width // 3)
     for name, *values in rows:
         show_sentence(f"  {name}", screen, True, 4)
@@ -186,7 +186,7 @@ def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], screen: Sc
 
 
 def _wrapped(text: str, width: int, margin: int = 0) -> str:
-    """The text in lines that end at single spaces only; a longer word is a line of its own."""
+    """Wrap a text at single spaces only; a longer word has its own line."""
     lines = []
     for paragraph in text.split("\n"):
         line = ""

@@ -1,4 +1,4 @@
-"""Documents with the same title and body under several ids: judged once, not once an id."""
+"""Identical documents: the same title and body under several ids, so that the text is judged once."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class Identical:
         }
 
     def first(self, document_id: str) -> str:
-        """The smallest id of the document's text."""
+        """Find the smallest id of the document's text."""
         return self.of(document_id)[0]
 
     def all_ids(self, document_ids: Iterable[str]) -> set[str]:
-        """All ids of the documents' texts."""
+        """Collect all ids of the documents' texts."""
         every_id = set(document_ids)
         return every_id.union(*(self._ids[document_id] for document_id in every_id & self._ids.keys()))
 
     def of(self, document_id: str) -> Sequence[str]:
-        """All ids of the document's text, ordered."""
+        """List all ids of the document's text, ordered."""
         return self._ids.get(document_id, (document_id,))
 
     def shared(self, grades: Mapping[tuple[str, str], Grade]) -> dict[tuple[str, str], Grade]:
@@ -50,7 +50,8 @@ class Identical:
 
 
 class StandIns:
-    """Under which id a text is judged for a query: one that is a candidate already, else its smallest.
+    """The id under which a text is judged for a query: an id that is a candidate already, else the smallest
+    id.
 
     Candidates that were imported decide this, so a pool depends on them; `unusual` is all that it depends on.
     What a pool itself adds changes no representative.
@@ -73,7 +74,7 @@ class StandIns:
                 self._taken.setdefault((query_id, identical.first(document_id)), document_id)
 
     def of(self, query_id: str, document_id: str) -> str:
-        """The id under which the document's text is judged."""
+        """Choose the id under which the document's text is judged."""
         return self.all_of(query_id, document_id)[-1]
 
     def all_of(self, query_id: str, document_id: str) -> tuple[str, ...]:

@@ -22,13 +22,13 @@ from curation.core.statistics.arrays import Ints
 NUM_PERM = 128
 MINHASH_SEED = 1
 MIN_RECALL = 0.99
-"""Least probability that a pair which is exactly as similar as the threshold becomes a candidate."""
+"""Minimum probability that a pair with exactly the threshold's similarity becomes a candidate."""
 _SIGNED = 8_192
-"""Texts whose signatures are held at once."""
+"""Number of texts whose signatures are in memory at once."""
 
 
 class Banding(NamedTuple):
-    """How signatures are cut: so many bands of so many rows."""
+    """The division of a signature into bands of rows."""
 
     bands: int
     rows: int
@@ -39,13 +39,13 @@ class Banding(NamedTuple):
 
 
 def banding(threshold: float) -> Banding:
-    """The bands with the smallest candidate set that keep `MIN_RECALL` at the threshold."""
+    """Choose the bands with the fewest candidates that keep `MIN_RECALL` at the threshold."""
     choices = [Banding(NUM_PERM // rows, rows) for rows in range(1, NUM_PERM + 1)]
     return [choice for choice in choices if choice.recall(threshold) >= MIN_RECALL][-1]
 
 
 def minhash_parameters(threshold: float) -> dict[str, str | int | float]:
-    """All that decides which candidates `minhash_links` finds."""
+    """List all parameters that determine the candidates of `minhash_links`."""
     bands = banding(threshold)
     return {
         "hash": "blake2b, low 32 bits",
@@ -103,9 +103,9 @@ def candidates(sets: Sets, bands: Banding, progress: Progress = silent) -> Itera
 
 
 def _band_keys(block: NDArray[np.uint32], bands: Banding) -> NDArray[np.uint32]:
-    """One number for the content of each band, shape (bands, texts).
+    """Hash the content of each band to a number, shape (bands, texts).
 
-    Two contents with one number (1 in 4 billion) are a candidate more, which is then found to be none.
+    A collision (1 in 4 billion) only adds a candidate, which the exact comparison then rejects.
     """
     rows = block[:, : bands.bands * bands.rows].reshape(len(block), bands.bands, bands.rows)
     key = np.zeros((len(block), bands.bands), np.uint64)
@@ -116,7 +116,7 @@ def _band_keys(block: NDArray[np.uint32], bands: Banding) -> NDArray[np.uint32]:
 
 
 def _mixed(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The finalizer of MurmurHash3 (A. Appleby), which spreads each bit over all 32."""
+    """Apply the finalizer of MurmurHash3 (A. Appleby), so that each bit affects all 32 bits."""
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         hashes = (hashes ^ (hashes >> np.uint32(shift))) * np.uint32(factor)
     return hashes ^ (hashes >> np.uint32(16))

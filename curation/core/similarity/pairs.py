@@ -32,10 +32,10 @@ _WAITING = 1_000_000
 
 EXACTLY = "exact, all pairs"
 VERIFIED = "minhash, verified exactly"
-"""How pairs were searched."""
+"""The names of the two searches."""
 _BLOCK = 256
 _CELLS = 2_000_000
-"""Shingles whose candidates are verified at once."""
+"""Number of shingles of the candidates that are verified at once."""
 
 
 class Links(NamedTuple):
@@ -46,7 +46,7 @@ class Links(NamedTuple):
     similarity: Floats
 
     def at(self, places: NDArray[Any]) -> Links:
-        """The links at these places, or those where a mask is true."""
+        """Select links by their places or by a mask."""
         return Links(self.first[places], self.second[places], self.similarity[places])
 
 
@@ -63,13 +63,13 @@ class Forest:
             self._links = [self.links()]
 
     def links(self) -> Links:
-        """Ordered by first and second."""
+        """Return the links of the forest, ordered by first and second."""
         links = joined(self._links)
         return links.at(strongest(links, self._size))
 
 
 def joined(blocks: Sequence[Links]) -> Links:
-    """The links of all blocks, one block after the other."""
+    """Concatenate blocks of links."""
     if not blocks:
         return Links(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     return Links(
@@ -80,7 +80,7 @@ def joined(blocks: Sequence[Links]) -> Links:
 
 
 def strongest(links: Links, size: int) -> Ints:
-    """Which of the links make the forest: their places, ordered by first and second.
+    """Find the places of the links that make the forest, ordered by first and second.
 
     Of links between the same two nodes that are equally strong the first one counts.
     """
@@ -105,9 +105,9 @@ def alike(
     single: Collection[int] = (),
     apart: Collection[int] = (),
 ) -> PairCollector:
-    """The pairs of texts with at least this similarity: a spanning forest of the strongest.
+    """Find the pairs of texts with at least this similarity, and keep a maximum spanning forest.
 
-    Only different texts are compared, their twins form stars.
+    Only different texts are compared; identical texts are linked to the first of them.
 
     Parameters
     ----------
@@ -149,11 +149,11 @@ class PairCollector:
         self._whole: list[Links] = []
 
     def comparable(self, first: Ints, second: Ints) -> NDArray[np.bool_]:
-        """Whether two texts may be a pair, of each of these two."""
+        """Check for each two texts whether they may be a pair."""
         return ~(self._apart[first] & self._apart[second])
 
     def add(self, links: Links, pairs: int | None = None) -> None:
-        """Add a block of links that represent so many pairs; by default one each."""
+        """Add a block of links that represent `pairs` pairs; by default one pair each."""
         links = links.at(self.comparable(links.first, links.second))
         self.pairs += len(links.first) if pairs is None else pairs
         whole = self._single[links.first] | self._single[links.second]
@@ -161,13 +161,13 @@ class PairCollector:
         self._whole.append(links.at(whole))
 
     def links(self) -> Links:
-        """What is kept, ordered by first and second."""
+        """Return the kept links, ordered by first and second."""
         kept = joined([self._forest.links(), *self._whole])
         return kept.at(np.lexsort((kept.second, kept.first)))
 
 
 def exact_links(sets: Sets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
-    """All pairs with at least this similarity, by comparing all with all; in blocks."""
+    """Yield all pairs with at least this similarity, in blocks, by comparing all texts with each other."""
     sizes = sets.sizes
     for block, (first, second, shared) in enumerate(_shared(sets), 1):
         similarity = shared / (sizes[first] + sizes[second] - shared)
@@ -205,7 +205,7 @@ def _shared(sets: Sets) -> Iterator[tuple[Ints, Ints, Ints]]:
 
 
 def minhash_links(sets: Sets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
-    """Pairs with at least this similarity: MinHash candidates, verified by exact Jaccard; in blocks."""
+    """Yield pairs with at least this similarity, in blocks: MinHash candidates, verified by exact Jaccard."""
     sizes = sets.sizes
     for first, second in candidates(sets, banding(threshold), progress):
         cells = np.cumsum(sizes[first] + sizes[second])

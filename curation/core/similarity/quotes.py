@@ -1,8 +1,7 @@
-"""Quotes: where a quotation is in a text: as it is, else but for white space, else nearly.
+"""Quotes: find a quotation in a text exactly, else up to white space, else approximately.
 
-What was quoted is found again after a text has changed around it. A quotation that was changed itself is
-looked up by its words: around the longest run of words in common the words are compared in their order
-(Ratcliff and Obershelp, as `difflib`).
+A quotation is found again after the text around it has changed. If the quotation itself was changed, its
+words are compared in order around the longest common run of words (Ratcliff and Obershelp, as in `difflib`).
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from curation.core.words import LocatedWord, located_words
 
 _PIECE = re.compile(r"\S+")
 NEARLY = 0.8
-"""The least score of a quotation that counts as found again."""
+"""Minimum score of a quotation that counts as found again."""
 MAX_WORDS = 1_000
-"""A quotation with more words is found as it is or not at all."""
+"""Maximum number of words of a quotation for the approximate search."""
 
 
 QUOTED = ("start_at", "end_at", "quote", "quote_hash")
-"""The columns of a range as it is stored."""
+"""The columns of a stored range of evidence."""
 
 
 class FoundQuote(NamedTuple):
@@ -60,7 +59,7 @@ def places_of(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Sp
 
 
 def _apart(places: Iterable[Span]) -> Iterator[Span]:
-    """Places from the first on, without those that overlap one before."""
+    """Yield places in order, without places that overlap an earlier place."""
     last = 0
     for start, end in places:
         if start >= last:
@@ -69,7 +68,7 @@ def _apart(places: Iterable[Span]) -> Iterator[Span]:
 
 
 def _caseless(text: str) -> str:
-    """The text with each character folded that stays one."""
+    """Fold the case of each character whose folded form is one character."""
     folded = text.casefold()
     if len(folded) == len(text):
         return folded
@@ -89,7 +88,7 @@ def _exact(quote: str, text: str) -> Iterator[Span]:
 
 
 def _period(quote: str) -> int:
-    """The least shift by which a quotation overlaps itself, in linear time (Knuth, Morris and Pratt 1977)."""
+    """Compute the smallest shift by which a quotation overlaps itself (Knuth, Morris and Pratt 1977)."""
     borders, border = [0] * len(quote), 0
     for at in range(1, len(quote)):
         while border and quote[at] != quote[border]:
@@ -100,7 +99,7 @@ def _period(quote: str) -> int:
 
 
 def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
-    """Where a quotation is in another version of its text; None if less than `NEARLY` of it is.
+    """Find a quotation in a different version of its text; None if its best score is below `NEARLY`.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
 
 
 def outside_of(body: str, spans: Iterable[Span]) -> str:
-    """The sentence for the first range that is no part of a document's body; '' where all are."""
+    """Write the refusal of the first range outside a document's body; '' if all ranges are inside."""
     for start, end in spans:
         if not 0 <= start < end <= len(body):
             length = pluralize(len(body), "character")
@@ -128,7 +127,7 @@ def outside_of(body: str, spans: Iterable[Span]) -> str:
 
 
 def quoted(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:
-    """Ranges as they are stored (`QUOTED`); what overlaps is joined."""
+    """Make the stored form of ranges (`QUOTED`); overlapping ranges are joined."""
     return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(spans)]
 
 

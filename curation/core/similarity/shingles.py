@@ -68,15 +68,15 @@ class Sets(NamedTuple):
 
 
 def character_shingles(text: str) -> Shingles:
-    """The 3-grams of the normalised text; a shorter text is its own shingle, an empty one has none."""
+    """Cut the normalised text into 3-grams; a shorter text is one shingle, an empty text has none."""
     normal = normalise_query(text)
     return _shingles(normal, CHARACTERS)
 
 
 def word_shingles(text: str) -> Shingles:
-    """Each three words in a row; a shorter text is one shingle, a text without words has none.
+    """Cut a text into runs of three words; a shorter text is one shingle, a text without words has none.
 
-    Of scripts without spaces words are grams, so that a shingle is four signs: see `curation.core.words`.
+    In scripts without spaces words are grams, so that a shingle is four signs: see `curation.core.words`.
     """
     text_words = words(text)
     grams = [
@@ -86,7 +86,7 @@ def word_shingles(text: str) -> Shingles:
 
 
 def jaccard(first: Shingles, second: Shingles) -> float:
-    """The share of the union that both have. Empty sets are similar to nothing, not even to each other."""
+    """Compute the share of the union that both sets have. An empty set has similarity 0 to every set."""
     shared = len(first & second)
     return shared / (len(first) + len(second) - shared) if shared else 0.0
 
@@ -134,7 +134,9 @@ def _sets(flat: NDArray[np.uint64], ends: Ints) -> Sets:
 
 
 class NearDuplicate(NamedTuple):
-    """A document judged not relevant that is nearly the text of a relevant one: no use as a negative."""
+    """A document judged not relevant whose text is nearly that of a relevant document, so that it is no
+    negative.
+    """
 
     document_id: str
     positive_id: str
@@ -154,12 +156,12 @@ def near_duplicate(
 
 
 def reworded_shingles(text: str) -> Shingles:
-    """The 3-grams of the text's words in the order of the alphabet."""
+    """Cut the alphabetically sorted words of a text into 3-grams."""
     return character_shingles(" ".join(sorted(_words(text))))
 
 
 def essentials(text: str) -> str:
-    """What two texts must have in common: words with a digit, and each + or # that ends a word."""
+    """List the parts that reworded texts must share: words with a digit, and each + or # that ends a word."""
     numbers = [word for word in _words(text) if any(map(str.isdigit, word))]
     return " ".join(sorted([*numbers, *_SIGNS.findall(normalise_query(text))]))
 

@@ -1,1 +1,3 @@
-"""Pure statistics: intervals, paired comparisons, p values, power, allocation, weights."""
+"""Statistics without a database: intervals, paired comparisons, p values, power, and allocation of
+samples.
+"""

@@ -1,4 +1,4 @@
-"""The kinds of arrays that figures are computed from and to."""
+"""Array types of statistics, and the ratio of two arrays."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-"""Which of some rows, queries or pairs are meant."""
+"""A selection of rows, queries or pairs."""
 
 
 def ratio(over: Floats | Ints, under: Floats | Ints | int, without: float = np.nan) -> Floats:
-    """Each number over another one; `without` where there is nothing to divide by."""
+    """Divide element by element; the result is `without` if the divisor is not positive."""
     numerator, denominator = np.broadcast_arrays(over, under)
     quotient: Floats = np.divide(
         numerator, denominator, out=np.full(numerator.shape, without), where=denominator > 0

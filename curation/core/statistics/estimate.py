@@ -1,4 +1,4 @@
-"""An estimate: a figure with its 95 % interval, what it rests on, and why it is missing; in words, too."""
+"""Estimates: a figure with its 95 % interval and sample size, or the reason why it is missing."""
 
 from __future__ import annotations
 
@@ -31,15 +31,19 @@ class Estimate(NamedTuple):
         return self.low is not None and self.high is not None
 
     def interval(self, places: int = 3, sign: str = "") -> str:
-        """The interval as people read it: "0.100 to 0.200"; a dash without an interval."""
+        """Write the interval, such as "0.100 to 0.200"; a dash without an interval."""
         return interval_text(self.low, self.high, places, sign)
 
     def text(self, places: int = 3, sign: str = "") -> str:
-        """The figure with its interval: "0.512 (95 % interval 0.400 to 0.600)", or why it is missing."""
+        """Write the figure with its interval, such as "0.512 (95 % interval 0.400 to 0.600)", or why it is
+        missing.
+        """
         return self._worded(decimal(self.value, places, sign), self.interval(places, sign))
 
     def percent_text(self, places: int = 0) -> str:
-        """A share with its interval: "12 % (95 % interval 4 % to 31 %)", or why it is missing."""
+        """Write a share with its interval, such as "12 % (95 % interval 4 % to 31 %)", or why it is
+        missing.
+        """
         ends = f"{percent(self.low, places)} to {percent(self.high, places)}"
         return self._worded(percent(self.value, places), ends)
 
@@ -50,7 +54,9 @@ class Estimate(NamedTuple):
 
 
 def share_estimate(successes: int, n: int, least: int = 1, why: str | None = None) -> Estimate:
-    """The share of successes with Wilson's interval; no value with fewer than `least` trials, and `why`."""
+    """Estimate the share of successes with Wilson's interval; with fewer than `least` trials only say
+    `why`.
+    """
     if n < max(least, 1):
         return Estimate(n=n, why=why)
     return Estimate(successes / n, *wilson(successes, n), n)

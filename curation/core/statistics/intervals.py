@@ -37,25 +37,26 @@ Z95 = 1.959963984540054
 
 RESAMPLES = 1000
 UNDEFINED_SHARE = 0.025
-"""With more undefined resamples than fall beyond one end of the interval, that end could be anywhere."""
+"""Maximum share of undefined resamples; with more, an end of the interval would be arbitrary."""
 
 MINIMUM_QUERIES = 5
-"""Fewer queries say too little about the queries that were not drawn: no interval."""
+"""Minimum number of queries for an interval."""
 
 _CELLS = 2_000_000  # weights held at a time
 
 UNSEEN = 1 / 8
-"""How many queries are added at either end of the range."""
+"""Number of unseen queries that are added at each end of the range."""
 
 FEW_OTHERS = 4
-"""With fewer queries than this besides the most common figure, a sample easily misses such ones."""
+"""Number of queries with an uncommon figure below which the interval is widened, because samples miss them.
+"""
 
 EQUAL_WITHIN = 9
-"""Decimals to which figures are compared: the last digits are the machine's."""
+"""Decimals to which figures are compared; later digits differ between machines."""
 
 
 class Sums(NamedTuple):
-    """What some of the queries contribute to a figure.
+    """Contributions of some queries to a figure.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class Sums(NamedTuple):
 
 
 def wilson(successes: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % score interval of a share, n > 0.
+    """Compute Wilson's 95 % score interval of a share, n > 0.
 
     E. B. Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
     """
@@ -88,7 +89,8 @@ def _score_interval(share: float, n: float, quantile: float) -> tuple[float, flo
 
 
 def effective_size(successes: Ints, counts: Ints) -> float:
-    """How many independent trials tell as much of a share as these, which come in clusters.
+    """Compute the number of independent trials with as much information about a share as these clustered
+    trials.
 
     The number of trials divided by the design effect: the variance of the share between clusters (linearised)
     over the variance of independent trials, at least 1. Where all trials are alike there is no variance to
@@ -107,7 +109,7 @@ def effective_size(successes: Ints, counts: Ints) -> float:
 
 
 def clustered_share(share: float, effective: float, clusters: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of trials that come in clusters.
+    """Compute Wilson's 95 % interval of a share of clustered trials.
 
     It is at the `effective_size`, with Student's quantile for `clusters` - 1 degrees of freedom:
     E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small expected number of
@@ -119,7 +121,7 @@ def clustered_share(share: float, effective: float, clusters: int) -> tuple[floa
 
 
 def draws(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) -> Iterator[Floats]:
-    """How often each query is drawn, with replacement, in each resample.
+    """Draw queries with replacement, and yield how often each query is in each resample.
 
     Parameters
     ----------
@@ -138,7 +140,7 @@ def draws(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) 
 
 
 def resampled(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> Iterator[Floats]:
-    """Sums over queries drawn again with replacement.
+    """Yield sums over queries that are drawn again with replacement.
 
     Parameters
     ----------
@@ -156,7 +158,7 @@ def resampled(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> Itera
 def resampled_figures(
     parts: Sequence[Sums], queries: int, seed: int, resamples: int = RESAMPLES
 ) -> list[Floats]:
-    """Figures of resamples that all parts share: for each part, shape (resamples, S)."""
+    """Compute the figures of resamples that all parts share: for each part, shape (resamples, S)."""
     blocks_of: list[list[Floats]] = [[] for _ in parts]
     prepared = [part._replace(sums=_exact(part.sums)) for part in parts]
     widest = max((part.sums.shape[1] for part in parts), default=1)
@@ -168,7 +170,7 @@ def resampled_figures(
 
 
 def percentile_interval(values: Floats, queries: int | None = None) -> tuple[float, float] | None:
-    """The middle 95 % of resampled statistics; None when too many of them are undefined (NaN).
+    """Compute the middle 95 % of resampled statistics; None if too many statistics are undefined (NaN).
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ def percentile_interval(values: Floats, queries: int | None = None) -> tuple[flo
 
 
 def expanded_tail(queries: int) -> float:
-    """The share beyond each end of an expanded percentile interval (see `percentile_interval`)."""
+    """Compute the share beyond each end of an expanded percentile interval (see `percentile_interval`)."""
     from scipy.special import stdtrit
 
     reach = sqrt(queries / (queries - 1)) * stdtrit(queries - 1, 0.975)
@@ -193,9 +195,10 @@ def expanded_tail(queries: int) -> float:
 
 
 def _exact(sums: Floats | csr_array) -> Floats | csr_array:
-    """The sums rounded so finely and so evenly that adding them is exact in any order.
+    """Round the sums to a common fine step, so that adding them is exact in any order.
 
-    A product of matrices adds up in an order of the machine's own; the same figures come out everywhere.
+    Machines add the terms of a matrix product in different orders; exact sums give the same figures
+    everywhere.
     """
     values = sums if isinstance(sums, np.ndarray) else sums.data
     most = float(np.abs(values).max(initial=0.0)) * sums.shape[0]
@@ -209,7 +212,8 @@ def _exact(sums: Floats | csr_array) -> Floats | csr_array:
 
 
 def mean_intervals(values: Floats, highest: Floats) -> Floats:
-    """95 % intervals of the means of P columns: low and high, shape (2, P), NaN with fewer than two queries.
+    """Compute 95 % intervals of the means of P columns: low and high, shape (2, P), NaN with fewer than two
+    queries.
 
     Parameters
     ----------
@@ -233,7 +237,8 @@ def score_intervals(
     highest: Floats | float,
     unseen: float = UNSEEN,
 ) -> Floats:
-    """95 % intervals of means of figures from 0 on: low and high, shape (2, P), NaN where the variance is.
+    """Compute 95 % intervals of means of figures from 0 on: low and high, shape (2, P), NaN if the variance
+    is NaN.
 
     Parameters
     ----------
@@ -257,7 +262,9 @@ def score_intervals(
 def with_unseen(
     ends: Floats, mean: Floats, values: Floats, n: Floats | Ints, highest: Floats | float
 ) -> Floats:
-    """The intervals, wider where few of `values`, shape (Q, P), differ from the most common figure."""
+    """Widen the intervals of columns in which few of `values`, shape (Q, P), differ from the most common
+    figure.
+    """
     from scipy.special import betaincinv
 
     common, others = most_common(values)
@@ -271,7 +278,9 @@ def with_unseen(
 
 
 def most_common(values: Floats) -> tuple[Floats, Ints]:
-    """The most common figure of each column and how many queries have another, (P,); NaN is no query."""
+    """Find each column's most common figure, and count the queries with a different one, shape (P,); NaN is
+    no query.
+    """
     common, others = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
     for column_index, column in enumerate(np.round(values, EQUAL_WITHIN).T):
         distinct, times = np.unique(column[~np.isnan(column)], return_counts=True)

@@ -14,11 +14,11 @@ from curation.core.statistics.arrays import Floats
 
 
 def threshold(ps: Sequence[float], share: float) -> float:
-    """The largest p that counts among all these tests; below 0 where none does.
+    """Compute the largest significant p value among all these tests; below 0 if no test is significant.
 
-    The k-th smallest p of m counts up to k/m of `share`. Where nothing is to be found, anything counts in at
-    most `share` of cases; else at most `share` of what counts is false on average. This holds for tests that
-    are independent or lean the same way.
+    The k-th smallest of m p values is significant up to k/m of `share`. If all null hypotheses are true, a
+    test is significant in at most `share` of cases. Else at most `share` of the significant tests are false
+    on average. This holds for independent and for positively dependent tests.
     """
     ordered = sorted(ps)
     counting = [p for k, p in enumerate(ordered, start=1) if p <= k * share / len(ordered)]
@@ -26,7 +26,7 @@ def threshold(ps: Sequence[float], share: float) -> float:
 
 
 def holm(ps: Floats) -> Floats:
-    """The p values of a family of tests, corrected so that at most 5 % of families have a false alarm at 5 %.
+    """Correct the p values of a family of tests, so that at most 5 % of families have a false alarm at 5 %.
 
     S. Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of
     Statistics 6: the k-th smallest of m is multiplied by m − k + 1, never below those before it, at most 1.

@@ -10,11 +10,12 @@ from curation.core.statistics.arrays import Floats
 
 PERMUTATIONS = 999
 MAX_PERMUTED = 300
-"""With more values than this, the permutation distribution is taken to be normal."""
+"""Number of values above which the permutation distribution is approximated by a normal distribution."""
 
 
 def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
-    """How often values in random order are as strongly tied to the weights, both signs; 1 without variation.
+    """Compute the two-sided p value of the association of weights and values by permutation; 1 without
+    variation.
 
     The statistic is the sum of products. Many values take the normal distribution with the permutations' own
     mean and variance (W. Hoeffding 1951, A combinatorial central limit theorem).
@@ -33,7 +34,7 @@ def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
 
 
 def mean_p(value: float, off: Floats) -> float:
-    """How probable a figure as far from 0 is, were 0 the truth (Student's t over queries); 1 for 0 itself.
+    """Compute the p value of a figure under the hypothesis 0 (Student's t over queries); 1 for the figure 0.
 
     Parameters
     ----------

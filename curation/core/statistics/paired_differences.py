@@ -18,13 +18,13 @@ from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.randomisation_test import in_steps
 
 TIED_WITHIN = 1e-9
-"""Two figures of a query that differ by no more than this are equal: the last digits are the machine's."""
+"""Maximum difference of equal figures; smaller differences come from rounding on different machines."""
 CONSTANT_WITHIN = 1e-12
-"""A standard deviation below this is rounding: the differences are all the same."""
+"""Standard deviation below which all differences are equal up to rounding."""
 
 
 def wilcoxon_ps(differences: Floats) -> Floats:
-    """Two-sided p of Wilcoxon's signed-rank test, shape (P,); 1 where no query differs.
+    """Compute the two-sided p of Wilcoxon's signed-rank test, shape (P,); 1 if no query differs.
 
     F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1: queries that are
     level are left out, equal sizes share the mean of their ranks.
@@ -42,7 +42,7 @@ def wilcoxon_ps(differences: Floats) -> Floats:
 
 
 class PairedMoments(NamedTuple):
-    """How the differences of P pairs are distributed.
+    """Number, mean and standard deviation of the differences of P pairs.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class PairedMoments(NamedTuple):
 
 
 def paired_moments(differences: Floats) -> PairedMoments:
-    """The moments of differences of shape (Q, P)."""
+    """Compute the moments of differences of shape (Q, P)."""
     defined = ~np.isnan(differences)
     n = defined.sum(axis=0).astype(np.int64)
     total = np.where(defined, differences, 0.0).sum(axis=0)
@@ -69,7 +69,7 @@ def paired_moments(differences: Floats) -> PairedMoments:
 
 
 def paired_t_p(moments: PairedMoments) -> Floats:
-    """Two-sided p of Student's t test of paired differences, shape (P,).
+    """Compute the two-sided p of Student's t test of paired differences, shape (P,).
 
     Student (1908), The probable error of a mean, Biometrika 6. It is 1 where nothing differs, and NaN with
     fewer than two queries or where all differ by the same, which has no t.
@@ -82,7 +82,7 @@ def paired_t_p(moments: PairedMoments) -> Floats:
 
 
 def paired_effects(moments: PairedMoments) -> tuple[Floats, Floats, Floats]:
-    """The mean difference in standard deviations of the differences, and the ends of its exact 95 % interval.
+    """Compute the mean difference in standard deviations, and the ends of its exact 95 % interval.
 
     Each has shape (P,), and NaN where there is no spread.
 
@@ -98,20 +98,20 @@ def paired_effects(moments: PairedMoments) -> tuple[Floats, Floats, Floats]:
 
 
 def wins_ties_losses(differences: Floats) -> tuple[Ints, Ints, Ints]:
-    """How many differences of shape (Q, P) are above `TIED_WITHIN`, within it, and below minus it."""
+    """Count the differences of shape (Q, P) above `TIED_WITHIN`, within it, and below minus `TIED_WITHIN`."""
     wins, losses = (differences > TIED_WITHIN).sum(axis=0), (differences < -TIED_WITHIN).sum(axis=0)
     ties = (np.abs(differences) <= TIED_WITHIN).sum(axis=0)
     return wins.astype(np.int64), ties.astype(np.int64), losses.astype(np.int64)
 
 
 def _t(moments: PairedMoments) -> Floats:
-    """Student's t, NaN where there is no spread."""
+    """Compute Student's t; NaN if all differences are equal."""
     error = moments.sd / np.sqrt(np.maximum(moments.n, 1))
     return ratio(moments.mean, error)
 
 
 def _noncentrality(freedom: Ints, share: float, t: Floats) -> Floats:
-    """The noncentrality under which a share of all t is at most this one."""
+    """Compute the noncentrality under which this share of the distribution is at most t."""
     known = ~np.isnan(t)
     noncentrality = np.full(t.shape, np.nan)
     # The function answers for one sign of t only: P(T ≤ t; c) = P(T ≥ −t; −c).

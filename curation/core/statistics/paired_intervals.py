@@ -1,4 +1,4 @@
-"""95 % intervals of mean differences, also where a few queries decide.
+"""95 % intervals of mean differences, also for differences that rest on a few queries.
 
 Two systems often do the same. Then a handful of queries carries the difference, a sample easily misses them,
 and an interval from what was drawn is too narrow: the bootstrap, Student's t and the studentised bootstrap
@@ -21,12 +21,13 @@ from curation.core.statistics.intervals import most_common, percentile_interval,
 from curation.core.statistics.paired_differences import TIED_WITHIN
 
 CARRIED_BY = 8
-"""With fewer queries than this that differ from the most common figure, a sample easily misses such ones."""
+"""Number of queries with an uncommon difference below which Gaffke's bound is used."""
 _WEIGHINGS = 2000
 
 
 def paired_intervals(differences: Floats, seed: int) -> Floats:
-    """95 % intervals of the mean differences: low and high, shape (2, P), NaN with fewer than two queries.
+    """Compute 95 % intervals of the mean differences: low and high, shape (2, P), NaN with fewer than two
+    queries.
 
     Pairs with as many queries share their draws, and a query without a difference changes none of them. A
     query that nobody has seen is taken to differ no more than the largest difference that was seen, or by 1
@@ -52,14 +53,16 @@ def paired_intervals(differences: Floats, seed: int) -> Floats:
 
 
 def _bootstrapped(differences: Floats, seed: int) -> Floats:
-    """Expanded percentiles of the means of queries drawn again, the same draws for all; without NaN."""
+    """Compute expanded percentile intervals from the same bootstrap draws for all columns; without NaN."""
     queries = len(differences)
     means = np.concatenate(list(resampled(differences, seed))) / queries
     return np.array([percentile_interval(column, queries) for column in means.T], np.float64).T
 
 
 def _random_weights(queries: int, seed: int) -> Floats:
-    """Weights of the queries and of one more, from Dirichlet's distribution: shape (W, queries + 1)."""
+    """Draw weights of the queries and of one unseen query from Dirichlet's distribution: shape (W, queries +
+    1).
+    """
     random = np.random.Generator(np.random.PCG64(seed))
     weights = random.standard_exponential((_WEIGHINGS, queries + 1))
     weights /= weights.sum(axis=1, keepdims=True)
@@ -67,7 +70,7 @@ def _random_weights(queries: int, seed: int) -> Floats:
 
 
 def _guarded(differences: Floats, weights: Floats) -> tuple[float, float]:
-    """Gaffke's two bounds of 2.5 % each, for one column without NaN."""
+    """Compute Gaffke's two bounds of 2.5 % each for one column without NaN."""
     largest = float(np.abs(differences).max())
     largest = largest if largest > TIED_WITHIN else 1.0
     seen, unseen = (weights[:, :-1] * differences).sum(axis=1), weights[:, -1]

@@ -16,14 +16,15 @@ from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import Z95
 
 POWER = 0.8
-"""How often a difference of the stated size is found."""
+"""The probability of finding a difference of the stated size."""
 MAX_QUERIES = 10_000_000
-"""A difference that would need more than this is taken as out of reach."""
+"""Number of queries above which a difference is out of reach."""
 _Z_POWER = 0.8416212335729143  # the 80 % point of the normal distribution
 
 
 def detectable_difference(n: Ints, sd: Floats) -> Floats:
-    """The difference that the test finds in 80 % of sets of n queries; NaN with fewer than two.
+    """Compute the difference that the test finds in 80 % of sets of n queries; NaN with fewer than two
+    queries.
 
     Parameters
     ----------
@@ -36,12 +37,15 @@ def detectable_difference(n: Ints, sd: Floats) -> Floats:
 
 
 def power_of(n: int, effect: float) -> float:
-    """How often the test finds a difference of so many standard deviations, n of at least 2 queries."""
+    """Compute the probability that the test finds this effect in standard deviations, with at least 2
+    queries.
+    """
     return 1.0 - float(nctdtr(n - 1, sqrt(n) * effect, stdtrit(n - 1, 0.975)))
 
 
 def queries_needed(difference: float, sds: Floats) -> Floats:
-    """The smallest number of queries with which the test finds the difference in 80 % of sets, shape (P,).
+    """Compute the smallest number of queries with which the test finds the difference in 80 % of sets, shape
+    (P,).
 
     NaN where the spread is unknown or 0, and where it would be more than `MAX_QUERIES`.
 
@@ -53,7 +57,7 @@ def queries_needed(difference: float, sds: Floats) -> Floats:
 
 
 def _needed(effect: float) -> float:
-    """Upwards from the normal distribution's answer, which is a few queries too small (Guenther 1981)."""
+    """Search upwards from the normal approximation, which is a few queries too small (Guenther 1981)."""
     least = ((Z95 + _Z_POWER) / effect) ** 2
     if least > MAX_QUERIES:
         return np.nan

@@ -32,12 +32,14 @@ _REACH = 20_000  # of a sum in steps, up to which its whole distribution is work
 
 
 def assignments_for(tests: int) -> int:
-    """Assignments to draw where so many tests share one correction: the least p passes it twice over."""
+    """Compute the number of assignments to draw, so that the smallest p value passes the correction of
+    `tests` tests.
+    """
     return min(max(MIN_ASSIGNMENTS, 40 * tests - 1), MAX_ASSIGNMENTS)
 
 
 def randomisation_ps(differences: Floats, seed: int, assignments: int = MIN_ASSIGNMENTS) -> Floats:
-    """Two-sided p values of P pairs of systems, shape (P,); 1 where no query differs.
+    """Compute two-sided p values of P pairs of systems, shape (P,); 1 if no query differs.
 
     Exact with up to `MAX_COUNTED` queries that differ, and where all differences are small multiples of one
     number, as with binary measures. Else (1 + k) / (1 + B), for k of B drawn assignments as extreme
@@ -65,7 +67,7 @@ def randomisation_ps(differences: Floats, seed: int, assignments: int = MIN_ASSI
 
 
 def in_steps(differences: Floats) -> Ints:
-    """The differences as whole numbers of a tiny step; NaN is 0."""
+    """Round the differences to whole numbers of a tiny step; NaN becomes 0."""
     values = np.nan_to_num(differences)
     most = float(np.abs(values).max(initial=0.0))
     step = 2.0 ** ceil(log2(most)) / STEPS_OF_LARGEST if most else 1.0
@@ -73,7 +75,9 @@ def in_steps(differences: Floats) -> Ints:
 
 
 def _multiples(steps: Ints) -> Ints | None:
-    """The differences as small multiples of the smallest, if they are that within their rounding."""
+    """Write the differences as small multiples of the smallest difference; None if they are none up to
+    rounding.
+    """
     if not len(steps):
         return steps
     least = int(np.abs(steps).min())
@@ -84,7 +88,7 @@ def _multiples(steps: Ints) -> Ints | None:
 
 
 def counted_p(steps: Ints) -> float:
-    """The share of all assignments of signs to up to `MAX_COUNTED` whole numbers whose sum is as far from 0.
+    """Compute the share of sign assignments to at most `MAX_COUNTED` numbers whose sum is as far from 0.
 
     By the sums of two halves (Horowitz and Sahni 1974). Each number may be off by one half in rounding.
     """
@@ -98,7 +102,7 @@ def counted_p(steps: Ints) -> float:
 
 
 def _all_sums(steps: Ints) -> Ints:
-    """The sums of all assignments of signs, shape (2^n,)."""
+    """Compute the sums of all assignments of signs, shape (2^n,)."""
     sums = np.zeros(1, np.int64)
     for step in steps.tolist():
         sums = np.concatenate([sums + step, sums - step])
@@ -106,7 +110,7 @@ def _all_sums(steps: Ints) -> Ints:
 
 
 def _drawn_ps(steps: Ints, seed: int, assignments: int) -> Floats:
-    """(1 + k) / (1 + B) of each column of shape (Q, P)."""
+    """Compute (1 + k) / (1 + B) for each column, from drawn assignments; shape (Q, P) → (P,)."""
     queries, values = len(steps), steps.astype(np.float64)
     sums = np.abs(steps.sum(axis=0)) - (steps != 0).sum(axis=0)
     random = np.random.Generator(np.random.PCG64(seed))
@@ -121,7 +125,7 @@ def _drawn_ps(steps: Ints, seed: int, assignments: int) -> Floats:
 
 
 def sign_p(differences: NDArray[np.integer[Any]]) -> float:
-    """How probable a sum as far from 0 is, were each difference as likely positive as negative; exact.
+    """Compute the exact p value of the sum, if each difference is equally likely to be positive or negative.
 
     R. A. Fisher (1935), The Design of Experiments, section 21: the signs are all that chance decides.
     """
@@ -136,7 +140,7 @@ def sign_p(differences: NDArray[np.integer[Any]]) -> float:
 
 
 def _coins(number: int) -> Floats:
-    """How probable 0, 1, …, `number` heads are, shape (number + 1,)."""
+    """Compute the probability of 0, 1, …, `number` heads, shape (number + 1,)."""
     heads = np.arange(number + 1)
     from scipy.special import gammaln
 

@@ -58,7 +58,7 @@ class RocPoint(NamedTuple):
 
 
 def roc_area(cases: Floats, controls: Floats) -> RocArea:
-    """The area for scores of shape (m,) and (n,), at least one each; infinities are scores like others."""
+    """Compute the area for scores of shape (m,) and (n,), at least one each; infinite scores are allowed."""
     m, n = len(cases), len(controls)
     together = _midranks(np.concatenate([cases, controls]))
     below = (together[:m] - _midranks(cases)) / n
@@ -69,21 +69,21 @@ def roc_area(cases: Floats, controls: Floats) -> RocArea:
 
 
 def roc_curve(cases: Floats, controls: Floats) -> list[RocPoint]:
-    """The points from the highest threshold to the lowest; each distinct score is one."""
+    """List the points from the highest threshold to the lowest, one for each distinct score."""
     thresholds = np.unique(np.concatenate([cases, controls]))[::-1]
     shares = [_share_from(scores, thresholds).tolist() for scores in (cases, controls)]
     return [RocPoint(*row) for row in zip(thresholds.tolist(), *shares, strict=True)]
 
 
 def _share_from(scores: Floats, thresholds: Floats) -> Floats:
-    """The share of scores that are not below each threshold."""
+    """Compute the share of scores at or above each threshold."""
     below = np.searchsorted(np.sort(scores), thresholds, side="left")
     share: Floats = (len(scores) - below) / len(scores)
     return share
 
 
 def _midranks(scores: Floats) -> Floats:
-    """Ranks from 1; equal scores share the mean of theirs."""
+    """Rank scores from 1; equal scores share their mean rank."""
     _, index, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[index]
     return ranks
@@ -95,7 +95,7 @@ def _newcombe(value: float, m: int, n: int) -> tuple[float, float]:
 
 
 def _end(value: float, limit: float, m: int, n: int) -> float:
-    """The area towards a limit that is just 1.96 standard errors away, by bisection."""
+    """Find the area that is 1.96 standard errors away in the direction of the limit, by bisection."""
     inside, outside = value, limit
     for _ in range(60):
         middle = (inside + outside) / 2

@@ -1,12 +1,12 @@
-"""Search engines that a team runs: asked over HTTP for the lists of runs, and for documents by id.
+"""Search engines of the team, which are queried over HTTP for lists of runs and for documents by id.
 
-An engine is a template: the request with places for query and depth, and the paths at which its answer has
-ids, scores and fields. The kinds are templates that are shipped as YAML. Address and key are read from the
-environment, and are in nothing that is stored or shown.
+An engine has a template: the request with placeholders for query and depth, and the paths of ids, scores and
+fields in its answer. Templates of some kinds of engine are shipped as YAML. Address and key are read from the
+environment, and are never stored or shown.
 
-What an engine answered is kept as it comes, so that a run that broke off is asked for what is missing. A pool
-rests on the stored run: engines do not repeat.
+Answers are stored as they arrive, so that an interrupted run continues with the missing queries. A pool uses
+the stored run, because engines may answer the same query differently later.
 """
 
 RATE = 10.0
-"""Requests a second, where nobody says another rate."""
+"""Default number of requests in a second."""

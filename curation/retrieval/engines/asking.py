@@ -1,14 +1,15 @@
-"""All queries in force, asked of an engine at a stated rate, and their lists stored as a run.
+"""Runs of engines: all current queries are sent to an engine at a set rate, and its lists are stored as a
+run.
 
-Where the work breaks off there is no run, and the same call again asks for what is missing. A
-query without a whole answer is left out and counted. Documents that the project lacks are brought by id; a
-place whose document is gone before it can be brought leaves a gap in the ranks.
+An interrupted call stores no run; the same call later asks for the missing queries. A query without a
+complete answer is left out and counted. Documents that the project lacks are brought by id. A document that
+is deleted before it is brought leaves a gap in the ranks.
 
-Engines do not repeat, so a pool rests on the stored run.
+A pool uses the stored run, because engines may answer the same query differently later.
 One query shows whether a template is right (`try_engine`); nothing of it is stored.
 
-An answer that is not whole, as with failed shards, is no list: the query is left out with the reason, and is
-asked again unless something came of the call.
+An incomplete answer, such as with failed shards, is not used: the query is left out with the reason, and is
+asked again unless the call stored a run.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ SELECT run_id, any_value(left_out), count(DISTINCT query_id), count(*)
 FROM runs JOIN run_entries USING (run_id) WHERE name = ? GROUP BY run_id
 """
 SAVE_SECONDS = 1.0
-"""Seconds after which answers are stored: a killed process loses no older ones."""
+"""Seconds after which answers are stored, so that a killed process loses only newer answers."""
 MAX_REJECTED_IN_A_ROW = 5
-"""Queries that are rejected one after the other, which end the work."""
+"""Number of consecutive rejected queries that ends the work."""
 REJECTED = "queries that the engine rejected"
 _OF_IDS = "FROM engine_answers WHERE answer_id IN (SELECT unnest(?::TEXT[]))"
 
@@ -65,7 +66,7 @@ class EngineRunRequest:
 
     @property
     def names(self) -> Iterator[str]:
-        """The names that the run may have, the first one that is free or its own."""
+        """The possible names of the run, of which the first free name is taken."""
         if self.name:
             yield self.name
             return
@@ -76,7 +77,7 @@ class EngineRunRequest:
 
 @dataclass(frozen=True)
 class EngineRunImport:
-    """What asking an engine did.
+    """The result of an engine run.
 
     Attributes
     ----------
@@ -100,7 +101,7 @@ class EngineRunImport:
 
     @property
     def sentences(self) -> list[str]:
-        """What it did."""
+        """Sentences on the result."""
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
         sentences = [f"Nothing changed: the project has this run {self.name!r} with {places}."]
         if self.is_new:
@@ -111,7 +112,7 @@ class EngineRunImport:
 
 
 class EngineRunPlan(NamedTuple):
-    """What is asked for a run; `run` is the one that the project has of the same questions."""
+    """The plan of a run; `run` is the project's run of the same queries, or None."""
 
     request: EngineRunRequest
     engine: Engine
@@ -121,7 +122,7 @@ class EngineRunPlan(NamedTuple):
 
 
 class EngineTrial(NamedTuple):
-    """What was asked, without address and key, and what came.
+    """The request of a trial, without address and key, and its answer.
 
     Attributes
     ----------
@@ -145,7 +146,7 @@ def try_engine(store: Store, name: str, query: str, depth: int) -> EngineTrial:
 
 
 def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
-    """What a request asks, and what of it is answered.
+    """Plan a run: its queries, and the stored answers among them.
 
     Raises
     ------
@@ -179,7 +180,7 @@ def import_engine_run(
     author: str = COMMAND_LINE,
     say: Callable[[str], object] = lambda _: None,
 ) -> EngineRunImport:
-    """Ask an engine for all queries in force, and store the lists as a run.
+    """Send all current queries to an engine, and store the lists as a run.
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def _store_run(
     author: str,
     progress: Progress,
 ) -> int:
-    """Bring the documents and store the run: how many were brought."""
+    """Bring the documents and store the run; return the number of brought documents."""
     name, engine = plan.name, plan.engine
     wanted = {document_id for answer in lists for document_id in answer.document_ids}
     brought, known, missed = bring_missing(store, client, wanted, progress)
@@ -244,7 +245,7 @@ def _store_run(
 
 
 def _entries(lists: Sequence[StoredList], known: Collection[str]) -> Iterator[RunEntry]:
-    """The places of lists, by query id and rank; those whose document is gone leave gaps."""
+    """Yield the entries of lists, by query id and rank; missing documents leave gaps."""
     for answer in sorted(lists, key=lambda answer: answer.query_id):
         for rank, document_id in enumerate(answer.document_ids, 1):
             if document_id in known:
@@ -275,12 +276,12 @@ class AskedLists(NamedTuple):
 
     @property
     def missing(self) -> dict[str, Query]:
-        """The queries without an answer."""
+        """The queries without a stored answer."""
         return {answer_id: query for answer_id, query in self.queries.items() if answer_id not in self.stored}
 
 
 def read_asked(cursor: Cursor, request_id: str, queries: Sequence[Query]) -> AskedLists:
-    """What a request asks for these queries, and what of it is answered."""
+    """Read the stored answers of a request for these queries."""
     by_answer = {digest("engine answer", request_id, 1, query[:2]): query for query in queries}
     return AskedLists(request_id, by_answer, _read_lists(cursor, [*by_answer]))
 
@@ -292,7 +293,8 @@ def ask_missing(
     ask: Callable[[Query], EngineList],
     progress: Progress,
 ) -> list[StoredList]:
-    """Ask what is missing, and store the answers as they come: the lists, in the order of the queries.
+    """Send the missing queries, store the answers as they arrive, and return all lists in the order of the
+    queries.
 
     Raises
     ------
@@ -327,20 +329,20 @@ def ask_missing(
 
 
 def _save(store: Store, answers: Sequence[StoredList]) -> None:
-    """Store the answers that are whole."""
+    """Store the complete answers."""
     if whole := [answer for answer in answers if not answer.left_out]:
         with store.transaction(appends=True) as cursor:
             append_lists(cursor, whole)
 
 
 def append_lists(cursor: Cursor, lists: Sequence[StoredList]) -> None:
-    """Write answers that are not there: another process may have asked the same."""
+    """Write answers that are not stored yet, because a different process may have asked the same."""
     known = _read_lists(cursor, [answer.answer_id for answer in lists])
     append_rows(cursor, "engine_answers", [answer for answer in lists if answer.answer_id not in known])
 
 
 def delete_answers(store: Store, asked: AskedLists) -> None:
-    """Remove the answers of a request whose outcome is not kept by the project: the next one asks for all."""
+    """Delete the answers of a request, so that the next request asks for all queries again."""
     with store.transaction() as cursor:
         cursor.execute(f"DELETE {_OF_IDS}", [[*asked.queries]])
 

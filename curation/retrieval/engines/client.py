@@ -1,4 +1,4 @@
-"""One engine over HTTP: a list for a query, documents by id, and ids in a random order.
+"""The HTTP client of an engine: lists for queries, documents by id, and documents in random order.
 
     GOLDGRADE_ENGINE_NAME_URL   its address, such as https://search.example.org; paths are the template's
     GOLDGRADE_ENGINE_NAME_KEY   its key, in the header that the template says; without it none is sent
@@ -39,15 +39,15 @@ from curation.retrieval.engines.template import (
 )
 
 MAX_ANSWER_BYTES = 64_000_000
-"""Bytes of an answer."""
+"""Maximum number of bytes of an answer."""
 PATIENCE = Patience(seconds=30.0)
 NOT_WHOLE = "queries without a whole answer ({})"
 _SHORT = 8
-"""A key of fewer characters is left in answers: it would be in many words."""
+"""Minimum length of a key that is removed from answers; a shorter key would be a part of many words."""
 
 
 class EngineList(NamedTuple):
-    """What an engine has for a query: ids and scores, best first.
+    """An engine's list for a query: ids and scores, best first.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class RejectedQueryError(RefusedError):
 
 
 class Pace:
-    """Keeps requests to a rate, so many a second."""
+    """A limit of requests in a second."""
 
     def __init__(self, rate: float) -> None:
         self._step, self._next = 1 / rate, monotonic()
@@ -103,24 +103,24 @@ class EngineClient:
 
     @property
     def host(self) -> str:
-        """The host that is asked."""
+        """The host of the engine."""
         return urlsplit(self._url).hostname or ""
 
     def notice(self, what: str) -> str:
-        """What is going to be asked where, for people."""
+        """Write the notice about requests that are going to be sent."""
         return f"Asking {self.host} for {what}, {self._rate:g} requests a second at most."
 
     def notice_of_lists(self, number: int) -> str:
-        """The notice of so many lists."""
+        """Write the notice about requests for lists."""
         return f"{self.notice(pluralize(number, 'list'))} Texts go there redacted."
 
     def search_call(self, text: str, depth: int) -> WebCall:
-        """The request for a query, its text redacted."""
+        """Make the request for a query with redacted text."""
         template = self.engine.template
         return template.call(template.search, query=redact(text).text, depth=depth)
 
     def search(self, text: str, depth: int) -> EngineList:
-        """The list for a query, as long as the engine has it, `depth` places at most.
+        """Ask for the list of a query, with at most `depth` documents.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class EngineClient:
         return self._list(self.search_call(text, depth), request, depth, about)
 
     def random_list(self, seed: int, depth: int) -> EngineList:
-        """Documents in the random order of a seed; see `search` for the errors.
+        """Ask for documents in the random order of a seed; see `search` for the errors.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class EngineClient:
         return answer
 
     def documents(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The documents of these ids that the engine has, with their fields; see `search` for the errors."""
+        """Yield the engine's documents with these ids, with their fields; see `search` for the errors."""
         request = self.engine.template.documents
         single = "{id}" in f"{request.path}{request.params}{request.body}"
         size = 1 if single else request.batch
@@ -177,7 +177,7 @@ class EngineClient:
         return f"The engine {self.engine.name!r}"
 
     def _list(self, call: WebCall, request: EngineRequest, depth: int, about: str) -> EngineList:
-        """The list of an answer; one that is not whole is asked for again."""
+        """Ask for a list, again if the answer is incomplete."""
         incomplete = ""
         for _ in range(self._patience.attempts):
             answer = self._answer(call)
@@ -226,7 +226,7 @@ class EngineClient:
         return float(score)
 
     def _answer(self, call: WebCall, absent: bool = False) -> Any:
-        """The JSON of an answer; None if `absent` and there is no such document."""
+        """Send a request and parse its JSON; None if `absent` and there is no such document."""
         outcome, sent = keep_asking(lambda: self._once(call), self._patience, Event())
         if isinstance(outcome, Fault):
             raise RefusedError(
@@ -270,7 +270,7 @@ class EngineClient:
         return response
 
     def _said(self, answer: WebAnswer) -> str:
-        """The beginning of the engine's own words."""
+        """Quote the beginning of the engine's error message."""
         text = self._without_key(answer.body).replace(self._url, "[address]")
         words = " ".join(text.split())[:200].rstrip(".")
         return f": {words}" if words else ""

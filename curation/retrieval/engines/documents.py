@@ -1,8 +1,8 @@
 """Documents that an engine is asked for by id: brought into the corpus, and fetched again later.
 
-Which fields are title and text, the template says; else they are found by their usual names, in each document
-for itself, so that a document is the same version however many are fetched with it. A corpus of nothing but
-such documents is *held*: it has what engines ranked, and no step may take it for the whole.
+The template names the fields of title and text. Else they are found by their usual names in each document by
+itself, so that a document has the same version whatever else is fetched. A corpus with only such documents is
+*held*: it has only documents that engines ranked, so steps that need the whole corpus refuse it.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ NO_TEXT = "documents without title and text"
 
 
 SLICE = 20_000
-"""Documents that are brought and stored at once."""
+"""Number of documents that are brought and stored at once."""
 _BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"
 
 
 @dataclass(frozen=True)
 class CorpusRefreshed:
-    """What fetching an engine's documents again did; see `CorpusImport`.
+    """The result of fetching an engine's documents again; see `CorpusImport`.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class CorpusRefreshed:
 
     @property
     def sentences(self) -> list[str]:
-        """What it did."""
+        """Sentences on the result."""
         return [
             f"{pluralize(self.changed + self.gone + self.unchanged, 'document')} of the engine "
             f"{self.engine!r} "
@@ -72,7 +72,7 @@ class CorpusRefreshed:
 def bring(
     client: EngineClient, ids: Sequence[str], progress: Progress = silent, others: bool = False
 ) -> tuple[dict[str, Document], dict[str, int]]:
-    """The documents of these ids that the engine has, and reason → those left out; `others` have a text.
+    """Fetch the documents with these ids, and count the left-out documents by reason; `others` have a text.
 
     Raises
     ------
@@ -99,11 +99,11 @@ def bring(
 def bring_missing(
     store: Store, client: EngineClient, ids: Collection[str], progress: Progress = silent
 ) -> tuple[int, Collection[str], Counter[str]]:
-    """Bring the ones among these documents that the corpus in force lacks, `SLICE` at a time; see `bring`.
+    """Bring the documents that the current corpus lacks, `SLICE` at a time; see `bring`.
 
-    Returned are how many were brought, the ids that the corpus has now, and reason → documents left out.
+    The result is the number of brought documents, the ids of the corpus, and reason → documents left out.
 
-    A corpus of nothing else is held. What was brought before a fault stays, and is not asked for again.
+    A corpus with only brought documents is held. Documents that were brought before a fault stay.
     """
     with store.reading() as cursor:
         before = known_versions(cursor)
@@ -204,7 +204,7 @@ def _write(
 
 
 def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
-    """A document of the project; the field of its id is not kept a second time, as metadata."""
+    """Make a document of the project, whose id field is not stored again as metadata."""
     with_id = {name for name, value in source.items() if text_of(value) == document_id}
     ids = next(field.usual for field in file_fields(CorpusFields) if field.name == "id")
     unkept = with_id.intersection(ids) | set(chosen.leave_out)

@@ -37,7 +37,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 
 KINDS = ("opensearch", "solr", "vespa", "typesense", "http")
 MISSING = object()
-"""What is at a path that a value lacks."""
+"""The result for a path that a value lacks."""
 _PLACE = re.compile(r"\{(\w+)\}")
 _OFFERED = {
     "search": ("query", "depth"),
@@ -45,7 +45,7 @@ _OFFERED = {
     "random": ("seed", "depth"),
     "key": ("key",),
 }
-"""What the program fills in, by section: the first is needed, of documents either."""
+"""Section → placeholders that the program fills in. The first is required; documents need either."""
 _SHOWN = 12
 HeaderName = Annotated[str, Field(pattern="^[A-Za-z0-9-]+$")]
 HeaderText = Annotated[str, Field(pattern="^[ -~]*$")]
@@ -120,7 +120,7 @@ class DocumentFields(_Part):
 
 
 class EngineTemplate(_Part):
-    """See the head of the module."""
+    """The template of an engine; see the docstring of the module."""
 
     values: dict[str, Any] = {}
     headers: dict[HeaderName, HeaderText] = {}
@@ -132,7 +132,7 @@ class EngineTemplate(_Part):
 
     @cached_property
     def written(self) -> str:
-        """The whole template as JSON."""
+        """The template as canonical JSON."""
         return canonical_json(self.model_dump(mode="json"))
 
     @property
@@ -140,7 +140,7 @@ class EngineTemplate(_Part):
         return digest("engine template", self.written)
 
     def call(self, request: EngineRequest, **values: Any) -> WebCall:
-        """A request with its places filled in."""
+        """Fill in the placeholders of a request."""
         join = request.join if isinstance(request, DocumentsRequest) else ","
         given = {**self.values, **values}
         params = {name: _filled(value, given, join) for name, value in request.params.items()}
@@ -151,7 +151,7 @@ class EngineTemplate(_Part):
 
 
 class Engine(NamedTuple):
-    """An engine as it is stored."""
+    """An engine with its name, kind and template."""
 
     name: str
     kind: str
@@ -159,7 +159,7 @@ class Engine(NamedTuple):
 
 
 def read_template(kind: str, path: Path) -> EngineTemplate:
-    """The template of a file, which has what is other than the kind's own.
+    """Read the template from a file, which overrides parts of its kind's template.
 
     Raises
     ------
@@ -192,13 +192,13 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
 
 
 def _merged(shipped: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The given sections over those that are shipped; what a section names is replaced as a whole."""
+    """Merge the given sections into the shipped ones; each entry of a section is replaced as a whole."""
     sections = [name for name in shipped if isinstance(given.get(name), dict)]
     return {**shipped, **given, **{name: {**shipped[name], **given[name]} for name in sections}}
 
 
 def _wrong_places(template: EngineTemplate) -> list[str]:
-    """Places that nothing fills in, and what a section lacks."""
+    """List placeholders without a value, and required placeholders that a section lacks."""
     problems = []
     for section, offered in _OFFERED.items():
         part = getattr(template, section)
@@ -229,7 +229,7 @@ def _text(value: Any, join: str) -> str:
 
 
 def value_at(value: Any, path: str) -> Any:
-    """What is at a path; `MISSING` where there is nothing."""
+    """Read the value at a path; `MISSING` if there is none."""
     for name in path.split(".") if path else ():
         if isinstance(value, dict) and name in value:
             value = value[name]
@@ -241,7 +241,7 @@ def value_at(value: Any, path: str) -> Any:
 
 
 def require_at(value: Any, path: str, where: str) -> Any:
-    """What is at a path.
+    """Read the value at a path that must exist.
 
     Raises
     ------
@@ -254,7 +254,7 @@ def require_at(value: Any, path: str, where: str) -> Any:
 
 
 def paths_in(value: Any, before: str = "") -> Sequence[str]:
-    """The first paths of a value that has names, two levels deep."""
+    """List the first paths in an object, two levels deep."""
     paths: list[str] = []
     for name, inner in value.items() if isinstance(value, dict) else ():
         path = f"{before}{name}"
@@ -263,7 +263,7 @@ def paths_in(value: Any, before: str = "") -> Sequence[str]:
 
 
 def differing(answer: Any, expected: Mapping[str, Any]) -> str:
-    """The first of some values that the answer has otherwise, as `path is value`; '' where all are so."""
+    """Describe the first value that differs from the expected one as `path is value`; '' if none differs."""
     for path, value in expected.items():
         value_there = value_at(answer, path)
         if value_there is not MISSING and value_there != value:
@@ -274,7 +274,7 @@ def differing(answer: Any, expected: Mapping[str, Any]) -> str:
 def add_engine(
     store: Store, name: str, kind: str, path: Path, author: str = COMMAND_LINE
 ) -> tuple[Engine, bool]:
-    """Store an engine, or another template of one, and return whether it is new. Nothing is sent.
+    """Store an engine or its new template, and return whether it is new. Nothing is sent.
 
     Raises
     ------
@@ -300,7 +300,7 @@ def add_engine(
 
 
 def stored_engines(cursor: Cursor) -> list[Engine]:
-    """The engines of the project, by name."""
+    """Read the engines of the project, by name."""
     rows = cursor.execute(
         "SELECT name, kind, template FROM engines "
         "QUALIFY row_number() OVER (PARTITION BY name ORDER BY revision DESC) = 1 ORDER BY name"
@@ -309,7 +309,7 @@ def stored_engines(cursor: Cursor) -> list[Engine]:
 
 
 def find_engine(cursor: Cursor, name: str) -> Engine:
-    """The engine of that name.
+    """Find the engine of this name.
 
     Raises
     ------
@@ -320,7 +320,7 @@ def find_engine(cursor: Cursor, name: str) -> Engine:
 
 
 def engines_of_runs(cursor: Cursor, names: Sequence[str]) -> list[str]:
-    """The engines whose lists are the runs of these names, in the order of the names."""
+    """List the engines whose lists are the runs of these names, in the order of the names."""
     sql = "SELECT name, engine FROM engine_runs JOIN runs USING (run_id)"
     engines = dict(cursor.execute(sql).fetchall())
     return [engines[name] for name in names if name in engines]
