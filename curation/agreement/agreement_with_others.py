@@ -13,7 +13,7 @@ because a majority may be right.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -239,9 +239,13 @@ def _standing_out(graded: Grades, inside: Mask) -> tuple[str, list[int]] | None:
     besides = {person: shared for person, shared in everyone.items() if _enough(shared)}
     others = {person: totals.others(person, shared) for person, shared in besides.items()}
     others_kappa = {person: other[1] if other is not None else np.inf for person, other in others.items()}
-    compared = {person: _compared(shared, others[person]) for person, shared in besides.items()}
-    agreeing = {person: (p, kappa) for person, (kappa, p) in _defined(compared) if p is not None}
-    following = {person for person, (kappa, _) in _defined(compared) if _follows(kappa, others_kappa[person])}
+    compared = {
+        person: figures
+        for person, shared in besides.items()
+        if (figures := _compared(shared, others[person])) is not None
+    }
+    agreeing = {person: (p, kappa) for person, (kappa, p) in compared.items() if p is not None}
+    following = {person for person, (kappa, _) in compared.items() if _follows(kappa, others_kappa[person])}
     one_grade = {
         person: (p := one_grade_p(*shared), p)
         for person, shared in enumerate(shared_grades(graded, inside))
@@ -266,22 +270,13 @@ def _follows(kappa: float, others: float) -> bool:
     return kappa > 0 and kappa >= SHARE_OF_OTHERS * others
 
 
-def _defined(
-    compared: Mapping[int, tuple[float, float | None] | None],
-) -> Iterator[tuple[int, tuple[float, float | None]]]:
-    return ((person, figures) for person, figures in compared.items() if figures is not None)
-
-
 def _agreement(name: str, shared: _Shared, others: _Others | None, seed: int) -> OthersAgreement:
     pairs, queries = len(shared.grade), len(np.unique(shared.query))
     few = OthersAgreement(name, pairs, queries)
     if not _enough(shared):
+        shared_pairs = f"{pluralize(pairs, 'pair')} of {pluralize(queries, 'query', 'queries')}"
         needed = f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
-        return few._replace(
-            undefined=f"others graded {pluralize(pairs, 'pair')} of "
-            f"{pluralize(queries, 'query', 'queries')}; "
-            f"{needed}"
-        )
+        return few._replace(undefined=f"others graded {shared_pairs}; {needed}")
     compared = _compared(shared, others)
     if compared is None:
         return few._replace(undefined=NO_VARIATION)

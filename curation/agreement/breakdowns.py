@@ -8,7 +8,7 @@ fewer than `MINIMUM_UNITS` units are left out and counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
@@ -172,7 +172,11 @@ def annotator_pairs(
     if not len(kept):
         return (), len(keys)
     sums, queries = _tables(where, pair, kept, basis.number, len(scale))
-    figures = _figures(len(scale))
+
+    def figures(tables: Floats) -> Floats:
+        by_pair = tables.reshape(-1, len(scale), len(scale))
+        return rater_figures(by_pair, np.arange(len(scale))).reshape(len(tables), -1)
+
     whole = np.asarray(sums.sum(axis=0)).reshape(len(kept), cells)
     # With too few queries a pair has no interval. All others are drawn again together.
     drawn_again = np.flatnonzero(queries >= MINIMUM_QUERIES)
@@ -232,13 +236,3 @@ def _tables(
     shape = (queries, len(kept) * values**2)
     sums = coo_array((np.ones(len(columns)), (query, columns)), shape).tocsr()
     return sums, np.bincount(np.unique(whose * queries + query) // queries, minlength=len(kept))
-
-
-def _figures(values: int) -> Callable[[Floats], Floats]:
-    """Make the function from tables of shape (r, n · values²) to the figures of n pairs, shape (r, n · 3)."""
-    steps = np.arange(values)
-
-    def figures(sums: Floats) -> Floats:
-        return rater_figures(sums.reshape(-1, values, values), steps).reshape(len(sums), -1)
-
-    return figures

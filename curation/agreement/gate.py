@@ -43,17 +43,11 @@ IMPORTED = "all judgments were imported, and imported ones have no second showin
 
 State = Literal["met", "missed", "undefined", "not asked for"]
 
-_COUNTING = """
-SELECT 1 FROM current_judgments JOIN rounds r USING (round_id)
-WHERE r.kind NOT IN ('pilot', 'practice') LIMIT 1
-"""
 # An import fills in no time on screen; the app always does.
-_ON_SCREEN = f"""
-SELECT 1 FROM current_judgments j
-JOIN rounds r USING (round_id)
-{EVENT}
-WHERE r.kind NOT IN ('imported', 'pilot', 'practice') AND (e.shown_at IS NOT NULL OR e.active_ms IS NOT NULL)
-LIMIT 1
+_ALL_IMPORTED = f"""
+SELECT bool_and(r.kind = 'imported' OR (e.shown_at IS NULL AND e.active_ms IS NULL))
+FROM current_judgments j JOIN rounds r USING (round_id) {EVENT}
+WHERE r.kind NOT IN ('pilot', 'practice')
 """  # noqa: S608
 
 
@@ -216,7 +210,7 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
 
 def all_imported(cursor: Cursor) -> bool:
     """Whether judgments count in the project and all of them were imported."""
-    return bool(cursor.execute(_COUNTING).fetchall()) and not cursor.execute(_ON_SCREEN).fetchall()
+    return bool(cursor.execute(_ALL_IMPORTED).fetchall()[0][0])
 
 
 def _alpha(alpha: Estimate, wanted: float) -> GateCheck:

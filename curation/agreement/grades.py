@@ -4,10 +4,6 @@ One judgment per annotator and pair. Blind duplicates, control items, practice a
 pilot rounds are left out where the rows are read, so that no figure can let them in again. So are judgments
 of other versions of a document than the one that its pair is read by: two texts are not compared. They are
 counted (`older`). The types of queries are read here, too.
-
-The fingerprint changes whenever a figure of a report could. What reports read is appended and never changed,
-so a few counts and latest times tell one state from another without reading it; the settings, which do
-change, are hashed whole.
 """
 
 from __future__ import annotations
@@ -21,12 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import pluralize
 from curation.labeling.judging import EVENT
-from curation.store import Cursor, all_settings, get_setting
+from curation.store import Cursor, get_setting
 from curation.store.query_ranges import WITHIN, tables_by_range
 
 _IDS = ("query_id", "document_id", "annotator")
@@ -34,25 +29,6 @@ MINIMUM_GRADES = 30
 """Minimum number of comparable grades for a figure that compares an annotator with the others."""
 QueryTypes = Mapping[str, Mapping[str, frozenset[str]]]
 """Kind of query type ('tag', 'stratum' or 'segment') → name of the type → its queries."""
-
-TABLES: Mapping[str, str | None] = {
-    "judgment_events": "submitted_at",
-    "presentations": None,
-    "withdrawals": None,
-    "rounds": "opened_at",
-    "round_events": "happened_at",
-    "known_answers": None,
-    "adjudications": "decided_at",
-    "guide_questions": None,
-    "queries": None,
-    "query_tags": None,
-    "sample_queries": None,
-    "releases": None,
-    "relabeling_rounds": None,
-    "relabeling_pairs": None,
-    "corpus_snapshots": None,
-}
-"""Table that agreement reports read → the column with the time of its newest row, or None."""
 
 
 class Grades(NamedTuple):
@@ -271,19 +247,3 @@ def _refuse_outside(grades: Ints, scale: Ints) -> None:
             "two scales cannot be compared: look at one round at a time.",
             command="--round NAME chooses one.",
         )
-
-
-def read_fingerprint(cursor: Cursor, tables: Mapping[str, str | None] = TABLES) -> str:
-    """Compute a digest that changes whenever data changes that agreement reports read."""
-    states = []
-    for table, time in tables.items():
-        latest = f"max({time})" if time else "NULL"
-        states.append(cursor.execute(f"SELECT count(*), {latest} FROM {table}").fetchall()[0])  # noqa: S608
-    settings = (f"{name}={value}" for name, value in all_settings(cursor))
-    return digest(*(str(row) for row in states), *settings)
-
-
-def set_fingerprint(cursor: Cursor) -> str:
-    """Compute a digest that changes whenever data changes that staleness or drift reports read."""
-    events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()[0]
-    return digest(read_fingerprint(cursor), str(events))

@@ -136,12 +136,11 @@ def pooled_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
     with_repeats = [person for person in people if person.n]
     n = sum(person.n for person in with_repeats)
     same = sum((person.identical or 0.0) * person.n for person in with_repeats)
-    planted, unclear = (
-        sum(getattr(person, name) for person in people) for name in ("planted", "cannot_tell")
-    )
+    planted = sum(person.planted for person in people)
+    cannot_tell = sum(person.cannot_tell for person in people)
     sizes = [(person.queries or person.n, person.effective or float(person.n)) for person in with_repeats]
     return _consistency(
-        Repeats("", planted, (), (), unclear, None),
+        Repeats("", planted, (), (), cannot_tell, None),
         share=round(same) / n if n else None,
         n=n,
         queries=sum(queries for queries, _ in sizes),

@@ -29,7 +29,7 @@ from curation.labeling.consensus.votes import Votes, read_votes
 from curation.labeling.rounds.upcoming import may_see_own_answers
 from curation.labeling.session.queue import pace
 from curation.people.seal_access import closed_access
-from curation.store import Cursor, Store, utc_now
+from curation.store import Store, utc_now
 from curation.store.documents import VERSION
 
 REVIEWER = "reviewer"
@@ -164,7 +164,8 @@ def my_differences(store: Store, annotator: str, now: datetime | None = None) ->
     with store.reading() as cursor:
         if not may_see_own_answers(cursor, annotator):
             return WAITING
-        rows = _rows(cursor, annotator, now)
+        found = cursor.execute(_RELEASED + _MINE, _about(annotator, now)).fetchall()
+        rows = [_JudgedPair(*row) for row in found]
         votes = read_votes(cursor) if rows else None
         access = closed_access(cursor)
     pairs = compute_consensus(_as_released(votes, annotator, rows)).pairs if votes else ()
@@ -204,11 +205,6 @@ def _consistency(annotator: str, rows: Sequence[tuple[int, int]]) -> Estimate:
     if within.n < MINIMUM_REPEATS:
         return Estimate()
     return Estimate(within.identical, within.low, within.high, within.n)
-
-
-def _rows(cursor: Cursor, annotator: str, now: datetime | None) -> list[_JudgedPair]:
-    rows = cursor.execute(_RELEASED + _MINE, _about(annotator, now)).fetchall()
-    return [_JudgedPair(*row) for row in rows]
 
 
 def _as_released(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> Votes:

@@ -21,7 +21,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
-from curation.agreement.grades import set_fingerprint
+from curation.agreement.fingerprint import set_fingerprint
 from curation.core import log
 from curation.core.errors import InputError
 from curation.core.operation import option, read_request

@@ -11,6 +11,7 @@ does (MaxP: Dai and Callan, SIGIR 2019); its hit names that passage.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,7 +66,6 @@ class Dense:
         self._documents = sorted(with_text, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in self._documents]
         self._asked: dict[str, Vectors] = {}
-        self._cutter: Cutter | None = None
         self._made: _Passages | None = None
 
     @property
@@ -76,7 +76,7 @@ class Dense:
         ------
         RefusedError: the model is not here, and cannot be loaded to ask it for its window.
         """
-        cutter = self._find_cutter()
+        cutter = self._cutter
         passages = {"best": "max", "overlap": cutter.overlap, "window": cutter.window}
         return {"formula": "cosine", "model": self._model_name, "passages": passages}
 
@@ -120,14 +120,13 @@ class Dense:
             self._asked.update(zip(new, vectors, strict=True))
         return np.stack([self._asked[text] for text in texts])
 
-    def _find_cutter(self) -> Cutter:
-        if self._cutter is None:
-            self._cutter = find_cutter(self._model)
-        return self._cutter
+    @cached_property
+    def _cutter(self) -> Cutter:
+        return find_cutter(self._model)
 
     def _embed_passages(self, progress: Progress) -> _Passages:
         if self._made is None:
-            spans = cut_documents(self._store, self._documents, self._find_cutter(), progress)
+            spans = cut_documents(self._store, self._documents, self._cutter, progress)
             texts = [
                 passage_text(document, span)
                 for document, cut in zip(self._documents, spans, strict=True)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.views import agreement
 from curation.agreement import bias, breakdowns, disagreement_sources, grades, intra_annotator
-from curation.agreement.grades import TABLES, read_fingerprint
+from curation.agreement.fingerprint import TABLES, read_fingerprint
 from curation.labeling.consensus import votes
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.imported import import_judgments

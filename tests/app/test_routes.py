@@ -35,7 +35,7 @@ from app.signin import current_user
 from app.signin import routes as signin
 from app.signin.current_user import Sessions
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
-from curation.agreement.grades import read_fingerprint
+from curation.agreement.fingerprint import read_fingerprint
 from curation.core.errors import StoreBusyError
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from curation.agreement.grades import set_fingerprint
+from curation.agreement.fingerprint import set_fingerprint
 from curation.core.reports.page import QueryName
 from curation.guides.questions import guide_questions, question_table
 from curation.labeling.rounds.pace import AnnotatorWork, annotators_work, forecast

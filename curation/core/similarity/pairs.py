@@ -29,6 +29,7 @@ from curation.core.similarity.shingles import Sets, Shingles, distinct
 from curation.core.statistics.arrays import Floats, Ints
 
 _WAITING = 1_000_000
+"""Number of links from which the forest is computed before more links are added."""
 
 EXACTLY = "exact, all pairs"
 VERIFIED = "minhash, verified exactly"
@@ -48,24 +49,6 @@ class Links(NamedTuple):
     def at(self, places: NDArray[Any]) -> Links:
         """Select links by their places or by a mask."""
         return Links(self.first[places], self.second[places], self.similarity[places])
-
-
-class Forest:
-    """The strongest spanning forest of all links that were added, over `size` nodes."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._links: list[Links] = []
-
-    def add(self, links: Links) -> None:
-        self._links.append(links)
-        if sum(len(block.first) for block in self._links) > _WAITING:
-            self._links = [self.links()]
-
-    def links(self) -> Links:
-        """Return the links of the forest, ordered by first and second."""
-        links = joined(self._links)
-        return links.at(strongest(links, self._size))
 
 
 def joined(blocks: Sequence[Links]) -> Links:
@@ -136,12 +119,15 @@ def alike(
 
 
 class PairCollector:
-    """Links as they come in blocks: a spanning forest of them, and all that touch a text in `single`; none
-    between two texts in `apart`. `pairs`: how many pairs there were in all."""
+    """Collects blocks of links: keeps a maximum spanning forest, and all links of texts in `single`.
+
+    Links between two texts in `apart` are left out. `pairs` is the number of all pairs.
+    """
 
     def __init__(self, size: int, single: Collection[int] = (), apart: Collection[int] = ()) -> None:
         self.pairs = 0
-        self._forest = Forest(size)
+        self._size = size
+        self._forest: list[Links] = []
         self._single = np.zeros(size, dtype=bool)
         self._single[list(single)] = True
         self._apart = np.zeros(size, dtype=bool)
@@ -157,13 +143,19 @@ class PairCollector:
         links = links.at(self.comparable(links.first, links.second))
         self.pairs += len(links.first) if pairs is None else pairs
         whole = self._single[links.first] | self._single[links.second]
-        self._forest.add(links.at(~whole))
         self._whole.append(links.at(whole))
+        self._forest.append(links.at(~whole))
+        if sum(len(block.first) for block in self._forest) > _WAITING:
+            self._forest = [self._strongest()]
 
     def links(self) -> Links:
         """Return the kept links, ordered by first and second."""
-        kept = joined([self._forest.links(), *self._whole])
+        kept = joined([self._strongest(), *self._whole])
         return kept.at(np.lexsort((kept.second, kept.first)))
+
+    def _strongest(self) -> Links:
+        links = joined(self._forest)
+        return links.at(strongest(links, self._size))
 
 
 def exact_links(sets: Sets, threshold: float, progress: Progress = silent) -> Iterator[Links]:

@@ -35,7 +35,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from curation.agreement.grades import TABLES, read_fingerprint, set_fingerprint
+from curation.agreement.fingerprint import TABLES, read_fingerprint, set_fingerprint
 from curation.core import log
 from curation.core.digests import digest
 from curation.core.errors import CurationError, RefusedError
