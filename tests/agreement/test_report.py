@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from curation.agreement.report_findings import boundary_sentence
 
 from curation.agreement.inter_annotator import NO_UNITS
 from curation.agreement.intra_annotator import NOT_JUDGED
 from curation.agreement.report import agreement_report
+from curation.agreement.section_sentences import boundary_sentence
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.guides.guide import store_guide
 from curation.guides.guide_text import read_guide
