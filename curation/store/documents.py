@@ -130,7 +130,7 @@ def refuse_held(cursor: Cursor, what: str) -> None:
 
     Raises
     ------
-    RefusedError: the corpus in force has only the documents that engines brought.
+    RefusedError: the current corpus has only the documents that engines brought.
     """
     if is_held(cursor):
         raise RefusedError(
