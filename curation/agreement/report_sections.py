@@ -251,7 +251,7 @@ def _guide(sources: DisagreementSources, report: AgreementReport) -> tuple[Table
         )
         for line in sources.lines
     )
-    caption = "By the two grades between which opinions went apart"
+    caption = "By the two grades that annotators confused"
     return _unless_empty(Table(caption, columns, rows, words=True))
 
 
@@ -290,7 +290,7 @@ def _within(people: Iterable[IntraAgreement]) -> Section:
         )
         marks.append(Mark(person.annotator, estimate, f"{person.n:,} repeats"))
     sentence = (
-        "How often each annotator gave the same grade to a pair that came again, unmarked and far apart."
+        "How often each annotator gave the same grade again when a pair was repeated, unmarked and far apart."
     )
     more = len(everybody) - len(marks)
     remark = f"{more:,} more by name are not drawn; the JSON has all." if more else ""
@@ -303,7 +303,7 @@ def _consensus(report: AgreementReport) -> Section:
     columns = ("Pairs judged", "Adjudicated", "Majority", "One judgment", "Disputed", "Unjudgeable")
     by_rule = (counts.adjudicated, counts.majority, counts.single, counts.disputed, counts.unjudgeable)
     table = Table(f"Rule: {counts.rule}", columns, ((counts.pairs, *by_rule),))
-    sentence = "How each pair came to its grade, and how many have none until somebody decides."
+    sentence = "How each pair got its grade, and how many pairs have no grade before a decision."
     return Section("How pairs got their grades", sentence, (), (table,))
 
 
@@ -315,7 +315,7 @@ def annotators_section(people: Sequence[AnnotatorMetrics]) -> Section:
     )
     table = Table("Annotators", columns, tuple(map(_annotator_row, people)))
     alone = ", ".join(f"{person.annotator} ({person.left_out})" for person in people if person.left_out)
-    sentence = f"Nobody is compared with {alone}: they differ by what is in parentheses." if alone else ""
+    sentence = f"Nobody is compared with {alone}, for the reason in parentheses." if alone else ""
     return Section("", sentence, (), (table,))
 
 
@@ -343,8 +343,8 @@ def _feedback_sentence(people: Sequence[AnnotatorMetrics]) -> str:
     if not people:
         return "Nobody has items here."
     named = sum(bool(person.feedback) for person in people)
-    finding = f"There is something to discuss with {named:,} of" if named else "No findings about the work of"
-    by_chance = f"Where all work well, chance alone names at most {percent(FALSE_SHARE)} of them."
+    finding = f"There are points to discuss with {named:,} of" if named else "No findings about the work of"
+    by_chance = f"If all work well, chance alone names at most {percent(FALSE_SHARE)} of them."
     return f"{finding} {pluralize(len(people), 'annotator')}. {by_chance}"
 
 

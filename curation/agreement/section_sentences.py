@@ -55,11 +55,11 @@ def cannot_tell_sentence(result: InterAgreement) -> str:
     """State how often annotators answered “cannot tell”, and how far they agree on it."""
     judged = result.judgeable
     if not judged.cannot_tell:
-        return "Nobody said that a pair cannot be judged."
+        return "Nobody answered “cannot tell”."
     alpha = judged.nominal
     how = why_not_shown(alpha) or f"alpha {decimal(alpha.value)} ({interval_of(alpha)})"
     return (
-        f"“Cannot tell” was said {judged.cannot_tell:,} times, "
+        f"“Cannot tell” was the answer {judged.cannot_tell:,} times, "
         f"{percent(judged.cannot_tell / judged.judgments, 1)} of the judgments; on "
         f"{pluralize(judged.mixed, 'pair')} somebody else gave a grade. Agreement on what can be judged: "
         f"{how}."
@@ -101,7 +101,7 @@ def query_type_sentence(parts: Sequence[Part], whole: Estimate) -> str:
     if not parts:
         return "No query has a tag or a stratum yet."
     if not parts_shown or whole.value is None:
-        return f"No type of query has {MINIMUM_UNITS} doubly judged pairs with different grades."
+        return f"No query type has {MINIMUM_UNITS} doubly judged pairs with different grades."
     low = [part for part in parts_shown if part.alpha.high is not None and part.alpha.high < whole.value]
     if not low:
         if len(parts_shown) == 1:

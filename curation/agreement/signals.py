@@ -160,8 +160,8 @@ def _agreement(person: AnnotatorMetrics) -> Finding | str:
         f"Grades agree with the others' on the same pairs {how_far}: weighted kappa "
         f"{decimal(agreement.kappa, 2)} ({interval}{pluralize(agreement.pairs, 'pair')} of "
         f"{pluralize(agreement.queries, 'query', 'queries')}), among the others "
-        f"{decimal(agreement.others, 2)}. Grade some of these pairs together, with the guide open. A scale "
-        "read upside down, or a task that was misunderstood, can do that, too.",
+        f"{decimal(agreement.others, 2)}. Grade some of these pairs together, with the guide open. A "
+        "scale read upside down or a misunderstood task can be the reason.",
         agreement._asdict(),
     )
 
@@ -187,7 +187,7 @@ def _one_grade(person: AnnotatorMetrics) -> Finding | str:
         "one grade",
         f"Look at these together: {person.annotator} gave grade {modal.grade} to {modal.times:,} of "
         f"{pluralize(modal.pairs, 'pair')}; on these others gave it {modal.others_times:,} times of "
-        f"{modal.others_grades:,}. A part of the guide that was read differently can do that, too.",
+        f"{modal.others_grades:,}. A different reading of the guide can be the reason.",
         modal._asdict() | {"p": 1.0 if follows else modal.p},
     )
 
@@ -212,7 +212,7 @@ def _speed(person: AnnotatorMetrics) -> Finding | str:
             f"them in less than {FASTEST:g} second; of the others' own, {fast.others_fast:,} of "
             f"{fast.others_answers:,} did"
         )
-    excuse = "Practice or easy pairs can do that, too."
+    excuse = "Practice or easy pairs can be the reason."
     if fast.median < FASTEST:
         excuse = f"Half of all took {fast.median:.1f} seconds or less: nobody reads at this pace."
     return Finding(

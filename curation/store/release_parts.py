@@ -1,4 +1,4 @@
-"""The text of a release's part: a line of canonical JSON a row, stored in packed pieces of whole lines.
+"""The text of a part of a release: a line of canonical JSON for each row, stored in compressed pieces.
 
 A part has a row for each judgment, grade or candidate. A row as an object takes a kilobyte and more, its line
 some 150 bytes, packed some 5, and the engine takes several times a text's size to read or write it. So a part
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 PIECE = 1_000_000
-"""Characters of a piece; a longer line is a piece of its own."""
+"""Maximum length of a piece in characters; a longer line is its own piece."""
 
 DAMAGED = "\ufffd\n"
-"""What a piece that cannot be unpacked is read as."""
+"""The text of a piece that cannot be unpacked."""
 
 BATCH = 10_000
-"""Rows that are made at a time."""
+"""Number of rows that are made at a time."""
 
 RUN = 50_000
-"""Lines that are sorted at a time."""
+"""Number of lines that are sorted at a time."""
 
 RUN_PIECE = 100_000
-"""Characters of a sorted run that are unpacked at a time."""
+"""Length of the pieces of a sorted run, in characters."""
 
 _LEVEL = 3
 
@@ -79,7 +79,7 @@ class PartText:
         return self.sums.lines
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Its rows; a ValueError where it is not JSON."""
+        """Yield the rows; a part that is not JSON raises a ValueError."""
         for piece in self.pieces():
             lines = _lines_of(piece)
             rows = json.loads(f"[{','.join(lines)}]")  # at once, which takes half as long as one by one
@@ -91,17 +91,17 @@ class PartText:
         return "".join(self.pieces())
 
     def rows_of(self, query_id: str) -> list[dict[str, Any]]:
-        """Its rows of a query; lines without its id are not parsed."""
+        """Read the rows of a query; lines without the query's id are not parsed."""
         wanted = canonical_json(query_id)
         rows = [json.loads(line) for line in self.lines() if wanted in line]
         return [row for row in rows if row["query_id"] == query_id]
 
     def lines(self) -> Iterator[str]:
-        """Its lines, without their ends."""
+        """Yield the lines without line feeds."""
         return (line for piece in self.pieces() for line in _lines_of(piece))
 
     def pieces(self) -> Iterator[str]:
-        """Its text in pieces; each ends with a line, wherever the stored ones do."""
+        """Yield the text in pieces of whole lines."""
         begun = ""
         for piece in self.packed:
             text = begun + unpack(piece)
@@ -114,7 +114,7 @@ class PartText:
 
     @cached_property
     def sums(self) -> PartSum:
-        """The sums of the whole text: the size of the pieces changes nothing."""
+        """The sums of the whole text, which do not depend on the size of the pieces."""
         sha256, line_sums = hashlib.sha256(), []
         for piece in self.pieces():
             content = piece.encode("utf-8")
@@ -126,12 +126,12 @@ class PartText:
 
 
 def pack(text: str) -> bytes:
-    """A piece as it is stored."""
+    """Compress a piece for storage."""
     return zlib.compress(text.encode("utf-8"), _LEVEL)
 
 
 def unpack(piece: bytes) -> str:
-    """The text of a stored piece."""
+    """Uncompress a stored piece."""
     unpacking = zlib.decompressobj()
     try:
         text = unpacking.decompress(piece).decode("utf-8")
@@ -141,13 +141,13 @@ def unpack(piece: bytes) -> str:
 
 
 def sorted_lines(lines: Iterable[str]) -> Iterator[str]:
-    """The lines by code points: runs of them are sorted and packed, then merged."""
+    """Sort lines by code points: sort and compress runs of lines, then merge the runs."""
     runs = [PartText.of_lines(sorted(run), RUN_PIECE) for run in batched(lines, RUN)]
     return merge(*(run.lines() for run in runs))
 
 
 def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """The rows of an Arrow table, made a batch at a time."""
+    """Yield the rows of an Arrow table, converted in batches."""
     for batch in table.to_batches(BATCH):
         yield from batch.to_pylist()
 
