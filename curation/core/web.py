@@ -11,7 +11,7 @@ a timeout of 0.5 s.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -166,17 +166,6 @@ def _retry_after(value: str | None) -> float | None:
             return None
         seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
     return max(0.0, seconds) if seconds == seconds else None
-
-
-def post(url: str, body: bytes, headers: Mapping[str, str], seconds: float, most: int) -> bytes:
-    """Send a body; return the server's answer, at most one byte more than `most`.
-
-    Raises
-    ------
-    HTTPError, URLError, OSError, HTTPException: as urllib; a redirect is an HTTPError.
-    """
-    request = Request(url, body, dict(headers), method="POST")  # noqa: S310  http or https, checked before
-    return _received(request, seconds, most)
 
 
 def _received(request: Request, seconds: float, most: int) -> bytes:

@@ -16,17 +16,15 @@ from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from html import escape
-from http.client import HTTPException
 from pathlib import Path
-from urllib.error import HTTPError
 from urllib.parse import urlsplit
+from urllib.request import Request
 
 from curation.agreement.fingerprint import set_fingerprint
-from curation.core import log
+from curation.core import log, web
 from curation.core.errors import InputError
 from curation.core.operation import option, read_request
 from curation.core.text import pluralize
-from curation.core.web import post
 from curation.labeling.rounds.rounds import all_states
 from curation.operations.jobs.stored import last_jobs
 from curation.operations.workflow.judging import read_settled
@@ -252,14 +250,12 @@ def send(hook: Webhook, text: str) -> None:
     address, ending = hook
     notice = escape(f"goldgrade: {text}{ending}", quote=False)  # Slack would call everybody for <!channel>
     headers = {"Content-Type": "application/json", "User-Agent": "goldgrade"}
-    try:
-        post(address, json.dumps({"text": notice}).encode(), headers, SECONDS, 10_000)
-    except HTTPError as error:
-        with error:
-            again = error.code in (408, 429) or error.code >= 500
-            raise UnsentError(f"it answered HTTP {error.code}", again) from None
-    except (OSError, HTTPException):
-        raise UnsentError("it was not reached, or gave no answer in time", again=True) from None
+    request = Request(address, json.dumps({"text": notice}).encode(), headers, method="POST")  # noqa: S310  checked
+    answer = web.send(request, SECONDS, 10_000)
+    if isinstance(answer, web.Fault):
+        raise UnsentError("it was not reached, or gave no answer in time", again=True)
+    if answer.status != 200:
+        raise UnsentError(f"it answered HTTP {answer.status}", answer.is_busy)
 
 
 def _is_safe(url: str) -> bool:

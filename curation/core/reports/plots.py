@@ -149,12 +149,7 @@ def curves(
 
 def _square(side: int, widest: float | None = None) -> dict[str, object]:
     """Make the two axes of a square plot, with equally many ticks."""
-    power = 10 ** floor(log10(widest / 4)) if widest else 1
-    step = (
-        next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor * 4 >= widest)
-        if widest
-        else 0.25
-    )
+    step = _round_step(widest / 4, (1, 2, 2.5, 5, 10)) if widest else 0.25
     x, y = Axis(0, 4 * step, _MARGIN, side, step), Axis(0, 1, 8 + side, -side)
     ticks = list(zip(x.ticks, y.ticks, strict=True))
     return {"x": x, "y": y, "ticks": ticks, "diagonal": not widest, "letters": side // 7}
@@ -180,8 +175,13 @@ def _axis(values: Sequence[float], begin: float, length: float) -> Axis:
     """Make an axis with round ends around the values."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     span = max(high - low, 0.05)
-    rough = span / 5
-    power = 10 ** floor(log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    step = _round_step(span / 5, (1, 2, 5, 10))
     start, end = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
     return Axis(start, max(end, start + step), begin, length, step)
+
+
+def _round_step(least: float, factors: Sequence[float]) -> float:
+    """Choose the smallest step of at least `least`: a power of ten times one of the factors."""
+    power = 10 ** floor(log10(least))
+    step: float = next(power * factor for factor in factors if power * factor >= least)
+    return step
