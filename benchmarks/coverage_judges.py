@@ -26,7 +26,7 @@ from curation.core.statistics.difference_estimator import (
     difference_estimate,
 )
 from curation.core.statistics.intervals import wilson
-from curation.labeling.rounds.candidates import draw_queries
+from curation.labeling.rounds.query_draw import draw_queries
 
 QUERIES, SAMPLED, POPULATION = 1_000, (30, 100, 300), 1_000_000
 STRATA = np.array([0.35, 0.25, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02])

@@ -24,7 +24,7 @@ from curation.guides.guide import Guide
 from curation.ingest.filters import in_words
 from curation.ingest.importers.nuggets import lines_of, nuggets_of_lines, write_nuggets
 from curation.labeling.consensus.consensus import PairConsensus
-from curation.labeling.consensus.votes import MAJORITY, MEDIAN
+from curation.labeling.consensus.rule import MAJORITY, MEDIAN
 from curation.labeling.presentation.drawing import ReadDocument, draw
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round

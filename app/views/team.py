@@ -16,7 +16,7 @@ from app.context import project_store
 from app.signin.current_user import accounts
 from app.signin.providers import auth_settings
 from curation.core.text import percent, pluralize
-from curation.labeling.rounds.moving import ReturnedWork, change_role, deactivate_annotator
+from curation.labeling.rounds.leaving import ReturnedWork, change_role, deactivate_annotator
 from curation.labeling.rounds.practice import PracticeStatus, let_pass, practice_statuses, practise_again
 from curation.labeling.rounds.status import workloads
 from curation.people.accounts import (

@@ -16,7 +16,7 @@ from curation.cli.options import given_flags, refuse_unused, with_options_of
 from curation.cli.output import emit, say, say_dry_run, say_withheld, show, show_tables, table
 from curation.cli.program import Limit, actor, app, project_store, query_named, seal_reason, stated_reason
 from curation.core.errors import InputError
-from curation.labeling.consensus.votes import ConsensusRule
+from curation.labeling.consensus.rule import ConsensusRule
 
 if TYPE_CHECKING:
     from curation.core.spans import Spans
@@ -71,7 +71,8 @@ def consensus(
     from curation.core.reports.terminal import show_sections
     from curation.labeling.consensus.consensus import compute_consensus
     from curation.labeling.consensus.dawid_skene import error_section, errors
-    from curation.labeling.consensus.votes import read_rule, read_votes, replaced_rule, set_rule
+    from curation.labeling.consensus.rule import read_rule, replaced_rule, set_rule
+    from curation.labeling.consensus.votes import read_votes
     from curation.labeling.rounds.rounds import find_round
     from curation.people.seal_access import SEALED, unseal
 

@@ -18,7 +18,7 @@ from curation.core.operation import PlainResult
 if TYPE_CHECKING:
     from curation.guides.difference import GuideDifference
     from curation.guides.guide import Guide
-    from curation.labeling.rounds.guide_in_force import GuideEffects
+    from curation.labeling.rounds.use_guide import GuideEffects
     from curation.store import Cursor, Store
 
 _ROUND_FIELDS = ("round", "kind", "guide_hash", "open_items", "answered")
@@ -69,12 +69,12 @@ def guide_use(
     """
     from curation.guides.guide import field_sentences
     from curation.guides.guide_text import read_guide
-    from curation.labeling.rounds.guide_in_force import guide_effects, put_in_force
+    from curation.labeling.rounds.use_guide import guide_effects, use_guide
 
     guide, store = read_guide(file), project_store()
     if not dry_run:
         reason = stated_reason()
-        show(put_in_force(store, guide, actor(), open_rounds, reason, same_grades=same_grades))
+        show(use_guide(store, guide, actor(), open_rounds, reason, same_grades=same_grades))
         return
     refuse_unused(context, "a dry run changes nothing", "open_rounds", "reason")
     effects = guide_effects(store, guide, same_grades)

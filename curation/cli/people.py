@@ -179,7 +179,7 @@ def _make_link(store: Store, name: str, role: str | None, address: str) -> None:
 
 def _change_work(store: Store, name: str, role: str | None) -> None:
     """Give an annotator the role, or deactivate them without one; the rounds get their open items back."""
-    from curation.labeling.rounds.moving import change_role, deactivate_annotator
+    from curation.labeling.rounds.leaving import change_role, deactivate_annotator
 
     annotator, returned = change_role(store, name, role) if role else deactivate_annotator(store, name)
     sentence = f"{name} is {role} now." if role else f"{name} is deactivated. Their judgments remain."

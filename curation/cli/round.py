@@ -61,8 +61,8 @@ def round_open(
       goldgrade round open pilot --pilot --queries 10 --annotators ada,grace,joan --seed 1
       goldgrade round open correction --draw 150 --annotators ada,grace --out probabilities.csv
     """
-    from curation.labeling.rounds.candidates import write_draw
     from curation.labeling.rounds.create_round import open_round
+    from curation.labeling.rounds.query_draw import write_draw
 
     if out is not None and request.draw is None:
         raise InputError("--out would change nothing: no queries are drawn; add --draw.")

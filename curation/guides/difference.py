@@ -1,22 +1,22 @@
-"""What changes between two guides: grades, the text word by word, and which grades' labels are due for it.
+"""The difference between two guides: grades, the text word by word, and the grades whose labels become due.
 
-A grade's own words are its name, definition and examples, and the lines of the guide's text about it alone: a
-row, list item or heading that begins with its value or name, and what is below such a heading. The other
-lines are about every grade. The rule by which labels are due (`reworded_grades`):
+The words of a grade are its name, definition and examples, and the lines of the guide's text about this grade
+alone: a row, list item or heading that begins with its value or name, and the lines below such a heading. All
+other lines are about every grade. The rule by which labels become due (`reworded_grades`):
 
-- own words changed, or the grade was removed: labels of this grade are due, and so is each pair for which
-  somebody voted for it, whatever grade the pair has;
-- a grade was added: labels of its neighbours on the scale are due, because each may have lost a part to it;
-- other lines changed: all labels are due.
+- the words of a grade changed, or the grade was removed: labels of this grade are due, and so is each pair
+  with a vote for the grade;
+- a grade was added: labels of its neighbours on the scale are due, because their meaning may be narrower now;
+- lines about every grade changed: all labels are due.
 
-Guides of one line (see `guide_lines`) mean the same: wordings that either has count for both.
+Guides of one line (see `guide_lines`) mean the same: each has the wordings of all guides of its line.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,22 +32,22 @@ _WORDS = re.compile(r"\S+|\n+")
 _SOFT = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
 """The end of a line within a paragraph of Markdown."""
 _CONTEXT = 20
-"""Words next to a change that are shown of what stays."""
+"""The number of unchanged words on each side of a change in a summary."""
 _SUMMARIES = {"name": "renamed", "definition": "redefined", "key": "another key", "colour": "another colour",
          "examples": "other examples"}  # fmt: skip
 Wording = tuple[dict[int, str], str]
-"""The words of a guide: by grade, and the words about every grade."""
+"""The words of a guide: grade → its words, and the words about every grade."""
 Grades = frozenset[int | None]
-"""None: also answers without a grade."""
+"""A set of grades; None stands for answers without a grade."""
 _HEADING = re.compile(r"(#+)\s")
 _BEGINS = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"
 
 
 @dataclass(frozen=True)
 class GradeChange:
-    """A grade of one value in two guides; None if a guide does not have it.
+    """A grade of one value in two guides; None for a guide without the grade.
 
-    changed: the entries that differ, of name, definition, key, colour, examples.
+    changed: the names of the entries that differ: name, definition, key, colour, examples.
     """
 
     value: int
@@ -63,7 +63,7 @@ class GradeChange:
 
     @property
     def summary(self) -> str:
-        """What became of it, in a few words."""
+        """The change in a few words."""
         if self.kind != "changed":
             return self.kind
         return ", ".join(_SUMMARIES[entry] for entry in self.changed)
@@ -75,9 +75,9 @@ class GuideDifference:
 
     Attributes
     ----------
-    grades: every grade that one of them has, from the lowest.
+    grades: the grades of either guide, from the lowest.
     body: runs of words, in the order of the text.
-    other: names of front-matter entries besides title and scale whose values differ.
+    other: the names of front-matter entries besides title and scale whose values differ.
     """
 
     before: Guide
@@ -96,29 +96,28 @@ class GuideDifference:
 
     @property
     def body_changes(self) -> tuple[int, int]:
-        """Words removed from the text, and words added to it."""
-        removed, added = (
-            sum(len(block.text.split()) for block in self.body if block.kind == kind)
-            for kind in ("removed", "added")
-        )
-        return removed, added
+        """The numbers of words removed from the text and added to it."""
+        counts = Counter[str]()
+        for block in self.body:
+            counts[block.kind] += len(block.text.split())
+        return counts["removed"], counts["added"]
 
     @property
     def changed_body(self) -> tuple[TextBlock, ...]:
-        """The changes of the text with some words around them; an ellipsis is in the place of the others."""
+        """The changes of the text with some words around them; an ellipsis replaces other unchanged words."""
         last = len(self.body) - 1
         return tuple(
-            _shortened(block, index > 0, index < last) if block.kind == "same" else block
+            _shorten(block, index > 0, index < last) if block.kind == "same" else block
             for index, block in enumerate(self.body)
         )
 
     @property
     def summary(self) -> list[str]:
-        """A sentence for each thing that changes; one where nothing does."""
+        """A sentence for each change, or one sentence where nothing changes."""
         sentences = []
         if self.before.title != self.after.title:
             sentences.append(f"The title changes from “{self.before.title}” to “{self.after.title}”.")
-        sentences += [_sentence(changed_grade) for changed_grade in self.changed_grades]
+        sentences += [_describe_change(changed_grade) for changed_grade in self.changed_grades]
         removed, added = self.body_changes
         if removed or added:
             sentences.append(f"The text loses {pluralize(removed, 'word')} and gains {added:,}.")
@@ -131,14 +130,14 @@ class GuideDifference:
 
 
 def guide_difference(before: Guide, after: Guide) -> GuideDifference:
-    """What changes from one guide to the other."""
+    """Compare two guides."""
     old, new = ({grade.value: grade for grade in guide.scale} for guide in (before, after))
-    grades = tuple(_change(value, old.get(value), new.get(value)) for value in sorted({*old, *new}))
+    grades = tuple(_compare_grades(value, old.get(value), new.get(value)) for value in sorted({*old, *new}))
     blocks = word_blocks(*(_WORDS.findall(_SOFT.sub(" ", guide.body)) for guide in (before, after)))
-    return GuideDifference(before, after, grades, blocks, _other(before, after))
+    return GuideDifference(before, after, grades, blocks, _compare_entries(before, after))
 
 
-def _shortened(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
+def _shorten(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
     words = block.text.split(" ")
     head, tail = words[: _CONTEXT * after_change], words[len(words) - _CONTEXT * before_change :]
     if len(head) + len(tail) >= len(words):
@@ -146,14 +145,14 @@ def _shortened(block: TextBlock, after_change: bool, before_change: bool) -> Tex
     return TextBlock("same", " ".join([*head, "…", *tail]).strip("\n"))
 
 
-def _change(value: int, before: Grade | None, after: Grade | None) -> GradeChange:
+def _compare_grades(value: int, before: Grade | None, after: Grade | None) -> GradeChange:
     changed: tuple[str, ...] = ()
     if before is not None and after is not None:
         changed = tuple(name for name in _SUMMARIES if getattr(before, name) != getattr(after, name))
     return GradeChange(value, before, after, changed)
 
 
-def _sentence(grade_change: GradeChange) -> str:
+def _describe_change(grade_change: GradeChange) -> str:
     if grade_change.before is None or grade_change.after is None:
         grade = grade_change.after or grade_change.before
         assert grade is not None
@@ -165,8 +164,8 @@ def _sentence(grade_change: GradeChange) -> str:
     return ", ".join([name, *rest]) + "."
 
 
-def _other(before: Guide, after: Guide) -> tuple[str, ...]:
-    """Unknown where the whole text of one is not stored."""
+def _compare_entries(before: Guide, after: Guide) -> tuple[str, ...]:
+    """Name the other front-matter entries that differ; none where the whole text of a guide is not stored."""
     if not (before.source and after.source):
         return ()
     old, new = (source_values(guide.source) for guide in (before, after))
@@ -175,25 +174,26 @@ def _other(before: Guide, after: Guide) -> tuple[str, ...]:
 
 
 def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> dict[str, Grades]:
-    """Guide → its grades that read otherwise in the guide `into`, which need not be stored yet.
+    """Find the grades of each stored guide that the guide `into` words differently.
 
     Parameters
     ----------
     lines: guide → its line; see `guide_lines`.
+    into: a guide, which need not be stored yet.
     """
     words: defaultdict[str, list[Wording]] = defaultdict(list)
     for name, scale, body in cursor.execute("SELECT guide_hash, scale, body FROM guides").fetchall():
-        words[lines[name]].append(_wording(json.loads(scale), body))
+        words[lines[name]].append(_read_wording(json.loads(scale), body))
     line = lines[into.guide_hash]
-    words[line].append(_wording([grade.model_dump() for grade in into.scale], into.body))
-    changed = {line_of_guide: _changed(before, words[line]) for line_of_guide, before in words.items()}
+    words[line].append(_read_wording([grade.model_dump() for grade in into.scale], into.body))
+    changed = {line_of_guide: _find_reworded(before, words[line]) for line_of_guide, before in words.items()}
     return {
         name: frozenset() if line_of_guide == line else changed[line_of_guide]
         for name, line_of_guide in lines.items()
     }
 
 
-def _changed(before: Sequence[Wording], now: Sequence[Wording]) -> Grades:
+def _find_reworded(before: Sequence[Wording], now: Sequence[Wording]) -> Grades:
     grades = {grade for wording in before for grade in wording[0]}
     if {wording[1] for wording in before}.isdisjoint(wording[1] for wording in now):
         return frozenset({*grades, None})
@@ -207,8 +207,8 @@ def _changed(before: Sequence[Wording], now: Sequence[Wording]) -> Grades:
     return frozenset(reworded | ((lower | higher) - {None}))
 
 
-def _wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
-    begins = {grade["value"]: _beginning(grade) for grade in scale}
+def _read_wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
+    begins = {grade["value"]: _beginning_pattern(grade) for grade in scale}
     lines_of_grade: defaultdict[int, list[str]] = defaultdict(list)
     common: list[str] = []
     section, level = None, 0
@@ -219,17 +219,12 @@ def _wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
             section, level = about, len(heading[1])
         about = section if about is None else about
         (common if about is None else lines_of_grade[about]).append(line)
-    by_grade = {
-        grade["value"]: [
-            grade["name"],
-            grade["definition"],
-            grade.get("examples"),
-            lines_of_grade[grade["value"]],
-        ]
-        for grade in scale
-    }
-    return ({value: canonical_json(words) for value, words in by_grade.items()}, " ".join(common))
+    by_grade = {}
+    for grade in scale:
+        words = [grade["name"], grade["definition"], grade.get("examples"), lines_of_grade[grade["value"]]]
+        by_grade[grade["value"]] = canonical_json(words)
+    return by_grade, " ".join(common)
 
 
-def _beginning(grade: Mapping[str, Any]) -> re.Pattern[str]:
+def _beginning_pattern(grade: Mapping[str, Any]) -> re.Pattern[str]:
     return re.compile(_BEGINS.format(f"{grade['value']}|{re.escape(grade['name'])}"), re.IGNORECASE)

@@ -1,7 +1,7 @@
-"""Drafts: the next guide while a lead writes it, kept at each save, and the fields of its text for a form.
+"""Drafts of the guide: a lead's next guide, kept at each save, and the fields of its text for a form.
 
-Each lead has a draft of their own, which others can read. Saves are appended, so that what another window
-wrote over is still there.
+Each lead has one draft, which other leads can read. Saves are appended, so that a text is kept even where a
+different window saved over it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from curation.people.annotators import require_author
 from curation.store import Cursor, Store, append_revision, fetch, record_event, utc_now
 
 MAX_SOURCE_LENGTH = 200_000
-"""Characters of a guide's text."""
+"""The most characters of a guide's text."""
 _OPEN = """
 SELECT author, revision, source, started_from, saved_at FROM guide_drafts
 QUALIFY revision = max(revision) OVER (PARTITION BY author) AND source IS NOT NULL
@@ -30,7 +30,7 @@ COLOURS = ("#a8323e", "#a04a08", "#8a5a00", "#2b62a8", "#1c6e45", "#5b4a9c", "#0
 
 
 class GuideDraft(NamedTuple):
-    """A lead's draft as it was saved last; `started_from` is the hash of the guide that was in force then."""
+    """A lead's draft as it was saved last; `started_from` is the hash of the current guide at its start."""
 
     author: str
     revision: int
@@ -44,12 +44,12 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
 
     Parameters
     ----------
-    seen: the revision that it was written over; None if there was no draft.
+    seen: the revision that the author saw before; None if there was no draft.
 
     Raises
     ------
     InputError: the text is too long.
-    RefusedError: another window of the author's has saved meanwhile; or the author is no lead.
+    RefusedError: a different window of the author has saved meanwhile, or the author is no lead.
     """
     if len(source) > MAX_SOURCE_LENGTH:
         raise InputError(
@@ -73,11 +73,11 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
 
 
 def discard_draft(store: Store, author: str) -> None:
-    """End the author's draft; what was saved remains in the project.
+    """End the author's draft; its saved texts remain in the project.
 
     Raises
     ------
-    NotFoundError: it does not exist.
+    NotFoundError: the author has no draft.
     RefusedError: the author is no lead.
     """
     with store.transaction(new_data_version=False) as cursor:
@@ -89,19 +89,19 @@ def discard_draft(store: Store, author: str) -> None:
 
 
 def end_draft(cursor: Cursor, author: str) -> None:
-    """End the author's draft, if there is one, in the caller's transaction."""
+    """End the author's draft, if they have one, in the caller's transaction."""
     draft = own_draft(cursor, author)
     if draft is not None:
         _append(cursor, author, None, draft.started_from)
 
 
 def own_draft(cursor: Cursor, author: str) -> GuideDraft | None:
-    """The author's draft, if there is one."""
+    """Read the author's draft; None where they have no draft."""
     return next((draft for draft in open_drafts(cursor) if draft.author == author), None)
 
 
 def open_drafts(cursor: Cursor) -> list[GuideDraft]:
-    """The drafts of all leads, by name."""
+    """Read the drafts of all leads, by name."""
     return fetch(cursor, GuideDraft, _OPEN)
 
 
@@ -112,11 +112,11 @@ def _append(cursor: Cursor, author: str, source: str | None, started_from: str) 
 
 @dataclass(frozen=True)
 class GuideFields:
-    """What a form shows of a guide's text.
+    """The fields of a guide's text for a form.
 
     Attributes
     ----------
-    grades: as the front matter has them, from the lowest to the highest, with all their entries.
+    grades: the grades with all their entries, in the order of the front matter.
     """
 
     title: str
@@ -124,7 +124,7 @@ class GuideFields:
     body: str
 
     def with_grade(self, index: int, **entries: Any) -> GuideFields:
-        """The fields with other entries of one grade."""
+        """Return the fields with changed entries of one grade."""
         grades = list(self.grades)
         grades[index] = {**grades[index], **entries}
         return replace(self, grades=tuple(grades))
@@ -134,25 +134,21 @@ class GuideFields:
         return list(self.grades[index].get("examples") or [])
 
     def with_new_grade(self) -> GuideFields:
-        """The fields with one more grade at the upper end, which still needs its words."""
+        """Return the fields with one more grade at the upper end, which still needs its words."""
         values = [int(grade["value"]) for grade in self.grades if str(grade.get("value", "")).isdigit()]
         value = max(values, default=-1) + 1
-        colour = next(
-            (colour_left for colour_left in COLOURS if colour_left not in self._colours), COLOURS[0]
-        )
+        used = {str(grade.get("colour", "")).lower() for grade in self.grades}
+        colour = next((colour for colour in COLOURS if colour not in used), COLOURS[0])
         new = {"value": value, "name": "", "key": str(value % 10), "colour": colour, "definition": ""}
         return replace(self, grades=(*self.grades, new))
 
     def without_grade(self, index: int) -> GuideFields:
+        """Return the fields without one grade."""
         return replace(self, grades=(*self.grades[:index], *self.grades[index + 1 :]))
-
-    @property
-    def _colours(self) -> set[str]:
-        return {str(grade.get("colour", "")).lower() for grade in self.grades}
 
 
 def read_fields(source: str) -> GuideFields | None:
-    """The fields of a text; None if its front matter cannot be read as such."""
+    """Read the fields of a guide's text; None if its front matter cannot be read as fields."""
     parts = split_source(source)
     values = read_values(parts[0]) if parts else None
     if parts is None or not isinstance(values, dict):
@@ -164,15 +160,12 @@ def read_fields(source: str) -> GuideFields | None:
 
 
 def write_fields(source: str, fields: GuideFields) -> str:
-    """The text with these fields; entries of its front matter that are no field stay as they are."""
+    """Write fields into a guide's text; other entries of the front matter stay as they are."""
     return with_values(source, {"title": fields.title, "scale": list(fields.grades)}, fields.body)
 
 
 def _is_grade(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(example, dict) for example in _list(value.get("examples"))
-    )
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    if not isinstance(value, dict):
+        return False
+    examples = value.get("examples")
+    return examples is None or (isinstance(examples, list) and all(isinstance(x, dict) for x in examples))

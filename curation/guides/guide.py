@@ -1,11 +1,11 @@
-"""Labeling guides: the scale, the text, how documents are shown, where guides are stored, their versions.
+"""Labeling guides: the scale, the text, the presentation of documents, storage, and versions.
 
 A guide is one Markdown file. Its YAML front matter holds the title and the scale; each grade may have worked
-examples, which the screen shows next to it. The body is shown to annotators unchanged. The hash of the whole
+examples, which the screen shows next to the grade. Annotators read the body unchanged. The hash of the whole
 text identifies a guide, so every judgment can name the exact text under which it was given.
 
-The entry `presentation:` says which fields of a document are shown, and how its body is drawn. A guide
-without it shows documents as plain text with date and address.
+The entry `presentation:` names the fields of a document on screen, and the kind of its body. A guide without
+the entry shows documents as plain text with date and address.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ ORDER BY in_force DESC, u.written DESC NULLS LAST, g.rowid DESC
 
 
 class WorkedExample(BaseModel):
-    """A worked example of a grade: a query, what the document says, and why it gets this grade."""
+    """A worked example of a grade: a query, the content of a document, and the reason for the grade."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -74,7 +74,7 @@ class Grade(BaseModel):
 
 
 class EvidenceRule(BaseModel):
-    """At which grades annotators mark where the document says it, and whether they must."""
+    """The grades at which annotators mark evidence in the document, and whether marks are required."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -85,8 +85,8 @@ class EvidenceRule(BaseModel):
 class Guide(BaseModel):
     """A labeling guide; `scale` is ordered from the lowest grade to the highest.
 
-    source: the whole text, from which the hash is; '' where the project stored the guide without it. No
-        export or release has it.
+    source: the whole text, whose hash is `guide_hash`; '' where an older project stored the guide without it.
+        No export or release has this field.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -101,12 +101,10 @@ class Guide(BaseModel):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A guide without an entry is written as before there were any: its releases keep their ids."""
+        """Leave absent entries out of the JSON, so that releases from before these entries keep their ids."""
         values: dict[str, Any] = written(self)
-        for name in ("presentation", "evidence"):
-            if values[name] is None:
-                values.pop(name)
-        return values
+        absent = {name for name in ("presentation", "evidence") if values[name] is None}
+        return {name: value for name, value in values.items() if name not in absent}
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -114,22 +112,22 @@ class Guide(BaseModel):
         return tuple(grade.value for grade in self.scale)
 
     def named(self, name: str) -> int | None:
-        """The grade of that name, in any case."""
+        """Find the grade with a name, in any case; None where no grade has the name."""
         wanted = " ".join(name.split()).casefold()
         return next((grade.value for grade in self.scale if grade.name.casefold() == wanted), None)
 
     def outside(self, grade: int | None) -> str:
-        """The sentence for a grade that is not on the scale; '' for one that is."""
+        """Return the sentence for a grade that is not on the scale; '' for a grade of the scale."""
         if grade in self.values:
             return ""
         return f"grade {grade} is not on the guide's scale ({', '.join(map(str, self.values))})"
 
     def takes_evidence(self, grade: int | None) -> bool:
-        """Whether an annotator who gives this grade may mark evidence."""
+        """Tell whether an annotator who gives this grade may mark evidence."""
         return self.evidence is not None and grade is not None and grade >= self.evidence.from_grade
 
     def against_marks(self, grade: int | None, marked: bool) -> str:
-        """The sentence for marks that a grade does not take, or for a grade that lacks some; else ''."""
+        """Return the sentence for marks that a grade does not take, or for a grade without marks; else ''."""
         takes = self.takes_evidence(grade)
         if marked and not takes:
             given = "an answer without a grade" if grade is None else f"grade {grade}"
@@ -141,38 +139,37 @@ class Guide(BaseModel):
 
 
 def store_guide(cursor: Cursor, guide: Guide) -> None:
-    """Store the guide and make it the one in force."""
-    cursor.execute(
-        "INSERT INTO guides VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", [*_grading(guide), utc_now()]
-    )
+    """Store a guide and make it the current guide."""
+    rows: dict[str, list[Any]] = {"guides": [*_grading(guide)[1:], utc_now()]}
     if guide.source:
-        sourced = [guide.guide_hash, guide.source]
-        cursor.execute("INSERT INTO guide_sources VALUES (?, ?) ON CONFLICT DO NOTHING", sourced)
+        rows["guide_sources"] = [guide.source]
     if guide.presentation is not None:
-        template = canonical_json(guide.presentation.model_dump(by_alias=True))
-        cursor.execute(
-            "INSERT INTO guide_templates VALUES (?, ?) ON CONFLICT DO NOTHING", [guide.guide_hash, template]
-        )
+        rows["guide_templates"] = [canonical_json(guide.presentation.model_dump(by_alias=True))]
     if guide.evidence is not None:
-        rule = [guide.guide_hash, guide.evidence.ask, guide.evidence.from_grade]
-        cursor.execute("INSERT INTO guide_evidence VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rule)
+        rows["guide_evidence"] = [guide.evidence.ask, guide.evidence.from_grade]
+    for table, row in rows.items():
+        places = ", ?" * len(row)
+        insert = f"INSERT INTO {table} VALUES (?{places}) ON CONFLICT DO NOTHING"  # noqa: S608  names from above
+        cursor.execute(insert, [guide.guide_hash, *row])
     put_setting(cursor, "guide", guide.guide_hash)
 
 
 def _grading(guide: Guide) -> tuple[str, str, str, str]:
-    """Its hash, and all of it that is about grades."""
+    """Return a guide's hash, and its parts about grades: title, scale and body."""
     scale = canonical_json([grade.model_dump() for grade in guide.scale])
     return guide.guide_hash, guide.title, scale, guide.body
 
 
 def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = False) -> dict[str, str]:
-    """Guide → the first one under which a grade meant the same: a label given under either stays fresh.
+    """Map each guide to the first guide of its line, by hash.
 
-    Two guides are of one line where only presentation, evidence or layout differs, or where a lead said so.
+    Two guides are of one line where their grades mean the same: only presentation, evidence or layout
+    differs, or a lead said so. Labels given under a guide stay fresh under all guides of its line.
 
     Parameters
     ----------
-    new: a guide that is looked at as if it were in force, with the same grades as the one in force or not.
+    new: a guide that is treated as the current guide.
+    same_grades: treat the grades of `new` as those of the current guide.
     """
     rows = cursor.execute("SELECT guide_hash, title, scale, body FROM guides ORDER BY rowid").fetchall()
     same = cursor.execute(_SAME_GRADES).fetchall()
@@ -193,7 +190,7 @@ def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = Fa
 
 
 def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
-    """A stored guide.
+    """Read a stored guide.
 
     Raises
     ------
@@ -201,7 +198,7 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
     """
     rows = cursor.execute(
         """
-        SELECT guide_hash, title, scale, body, coalesce(source, ''), template, ask, from_grade
+        SELECT guide_hash, title, body, coalesce(source, ''), scale, template, ask, from_grade
         FROM guides LEFT JOIN guide_sources USING (guide_hash) LEFT JOIN guide_templates USING (guide_hash)
         LEFT JOIN guide_evidence USING (guide_hash)
         WHERE guide_hash = ?
@@ -210,28 +207,22 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
     ).fetchall()
     if not rows:
         raise NotFoundError(f"The project holds no guide {guide_hash}.")
-    row = rows[0]
-    scale = tuple(Grade(**grade) for grade in json.loads(row[2]))
-    template = PresentationTemplate.model_validate_json(row[5]) if row[5] else None
-    evidence = EvidenceRule(ask=row[6], from_grade=row[7]) if row[6] else None
+    *texts, scale, template, ask, from_grade = rows[0]
     return Guide(
-        guide_hash=row[0],
-        title=row[1],
-        scale=scale,
-        body=row[3],
-        source=row[4],
-        presentation=template,
-        evidence=evidence,
+        **dict(zip(("guide_hash", "title", "body", "source"), texts, strict=True)),
+        scale=tuple(Grade(**grade) for grade in json.loads(scale)),
+        presentation=PresentationTemplate.model_validate_json(template) if template else None,
+        evidence=EvidenceRule(ask=ask, from_grade=from_grade) if ask else None,
     )
 
 
 def current_guide(cursor: Cursor) -> Guide:
-    """The guide in force."""
+    """Read the current guide."""
     return guide_by_hash(cursor, get_setting(cursor, "guide") or "")
 
 
 class TemplateField(BaseModel):
-    """A field that is shown below the title, after its name, its `label`, or nothing where that is empty."""
+    """A field that the screen shows below the title, after its name or `label`; '' shows no label."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -241,16 +232,16 @@ class TemplateField(BaseModel):
 
     @property
     def name(self) -> str:
-        """What is before the value."""
+        """The label before the value."""
         return self.field if self.label is None else self.label
 
 
 class PresentationTemplate(BaseModel):
-    """How documents are shown.
+    """The presentation of documents on screens.
 
     Attributes
     ----------
-    title: the field to show as title in place of the import's; a document without it keeps its own.
+    title: the field to show as title; a document without the field keeps the title of its import.
     fields: the facts below the title, in order.
     links: whether links within a body can be followed; else their words are text.
     """
@@ -272,13 +263,14 @@ class PresentationTemplate(BaseModel):
 AS_BEFORE = PresentationTemplate(
     fields=tuple(TemplateField(field=name, label="") for name in ("date", "url"))
 )
-"""What is shown of a document without a template."""
+"""The presentation of documents by a guide without a template."""
 
 
 def field_sentences(cursor: Cursor, template: PresentationTemplate | None) -> tuple[list[str], list[str]]:
-    """In how many documents each field of a template is, a sentence each; and the sentences of unused fields.
+    """Say in how many documents each field of a template is, and repeat the sentences of unused fields.
 
-    As in: The field “price” is in 0 of 3,823 documents. Without a template or a corpus both are empty.
+    An example: The field “price” is in 0 of 3,823 documents. Without a template or a corpus both lists are
+    empty.
     """
     names = template.names if template else []
     try:
@@ -291,13 +283,15 @@ def field_sentences(cursor: Cursor, template: PresentationTemplate | None) -> tu
 
 
 class GuideVersion(NamedTuple):
-    """A stored guide.
+    """A stored version of the guide.
 
     Attributes
     ----------
-    since, by, reason: of when it was put in force last; None and '' where no record says so.
-    answers: judgments that were given under it, those taken back left out.
-    rounds: the rounds that use it now and are not closed.
+    in_force: whether the version is the current guide.
+    since, by, reason: the time, author and reason when the version last became the current guide; None and ''
+        where nothing is recorded.
+    answers: the number of judgments under the version that were not taken back.
+    rounds: the rounds that use the version now and are not closed.
     """
 
     guide_hash: str
@@ -311,22 +305,20 @@ class GuideVersion(NamedTuple):
 
 
 def guide_versions(cursor: Cursor) -> list[GuideVersion]:
-    """All versions: the one in force first, then those put in force last."""
+    """Read all versions: the current guide first, then the guides that were current last."""
     return fetch(cursor, GuideVersion, _VERSIONS)
 
 
 def find_version(cursor: Cursor, name: str) -> Guide:
-    """The guide whose hash begins so.
+    """Find the guide whose hash begins with a name.
 
     Raises
     ------
-    InputError: several begin so.
-    NotFoundError: none does.
+    InputError: the hashes of several guides begin with the name.
+    NotFoundError: no hash begins with the name.
     """
     versions = [
-        guide_version
-        for guide_version in guide_versions(cursor)
-        if name and guide_version.guide_hash.startswith(name.lower())
+        version for version in guide_versions(cursor) if name and version.guide_hash.startswith(name.lower())
     ]
     if not versions:
         raise NotFoundError(
@@ -339,19 +331,12 @@ def find_version(cursor: Cursor, name: str) -> Guide:
 
 
 def version_table(versions: Sequence[GuideVersion]) -> Table:
-    """The versions, and the judgments that were given under each."""
-    rows = (
-        (
-            version.guide_hash[:VERSION_LENGTH] + (", in force" if version.in_force else ""),
-            *(
-                version.title,
-                version.since or "not recorded",
-                version.by or "not recorded",
-                version.reason or "–",
-            ),
-            *(version.answers, ", ".join(version.rounds) or "–"),
-        )
-        for version in versions
-    )
-    columns = ("Version", "Title", "In force since (UTC)", "By", "Why", "Judgments", "Open rounds")
+    """Draw the table of versions, with the judgments that were given under each version."""
+    rows = []
+    for version in versions:
+        name = version.guide_hash[:VERSION_LENGTH] + (", current" if version.in_force else "")
+        since, by = version.since or "not recorded", version.by or "not recorded"
+        rounds = ", ".join(version.rounds) or "–"
+        rows.append((name, version.title, since, by, version.reason or "–", version.answers, rounds))
+    columns = ("Version", "Title", "Current since (UTC)", "By", "Why", "Judgments", "Open rounds")
     return Table("Versions of the guide, newest first", columns, tuple(rows), words=True)

@@ -1,7 +1,7 @@
-"""A guide's text: read against the rules with all problems at once, and written with new values in place.
+"""A guide's text: parsed and checked, with all problems at once; and written with new values in place.
 
-Only an entry of the front matter whose value changes is written again. All others stay as they are, byte for
-byte, with the comments between them, so that nothing is lost of what an editor does not know.
+Only entries of the front matter whose value changes are written again. All other entries stay byte for byte,
+with the comments between them, so that an editor loses no entry that it does not know.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from curation.core.text import pluralize
 from curation.guides.guide import EvidenceRule, Grade, Guide, PresentationTemplate
 
 MAX_BYTES = 2_000_000
-"""Bytes of the file of a guide: a thousand pages."""
+"""The most bytes of a guide's file: a thousand pages."""
 SCREEN_KEYS = frozenset("ulnfxwghcr?")
-"""Keys that the grading screen (or Streamlit: c, r) uses itself."""
+"""Keys that the grading screen uses, or Streamlit (c, r)."""
 NO_FRONT_MATTER = (
     "no YAML front matter found; expected the text to start with a line ---, then the title and the scale, "
     "and a second line ---"
@@ -52,14 +52,15 @@ EXPECTED = {
     "ask": "required or optional",
     "from_grade": "the least grade that takes evidence, which is on the scale",
 }
-"""What each entry of the front matter should hold."""
+"""Entry of the front matter → the expected value in words."""
 _ENTRIES = {"examples": "example", "fields": "field"}
 _FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n(.*)\Z", re.DOTALL)
 _FIRST_LINE = 2
-"""The line of a guide at which its front matter begins, below the dashes."""
-_OPENS, _DEEPEST = re.compile(r"[\[{]"), 100
+"""The number of the first line of the front matter, below the dashes."""
+_OPENS = re.compile(r"[\[{]")
+_MAX_DEPTH = 100
 _LONG_NUMBER = re.compile(r"\d{4301,}")
-"""A whole number of more digits than Python reads."""
+"""A whole number with more digits than Python reads."""
 _OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")
 
 
@@ -73,21 +74,23 @@ class _FrontMatter(BaseModel):
 
 
 def read_guide(path: Path | None = None) -> Guide:
-    """The guide in a file, or the one that goldgrade ships under this name or its beginning, such as
-    `binary`.
+    """Read a guide from a file.
 
-    Without a path it is the graded guide that goldgrade ships.
+    Parameters
+    ----------
+    path: a file, or the name of a guide that goldgrade ships, or its beginning, such as `binary`. None reads
+        the graded guide.
 
     Raises
     ------
-    InputError: the file cannot be read, has no front matter, or its scale breaks a rule; all at once.
+    InputError: the file cannot be read, has no front matter, or breaks a rule; all problems together.
     """
-    path = _path_of(path or Path("graded-relevance"))
-    return parse_guide(_read(path), path)
+    path = _find_file(path or Path("graded-relevance"))
+    return parse_guide(_read_text(path), path)
 
 
-def _path_of(named: Path) -> Path:
-    """The file of this path or, where it does not exist, the one that goldgrade ships under this name."""
+def _find_file(named: Path) -> Path:
+    """Find the file of a path, or the file that goldgrade ships under this name."""
     if named.suffix or len(named.parts) > 1 or named.is_file():
         return named
     files = sorted(named_project.GUIDES.glob("*.md"))
@@ -101,13 +104,13 @@ def _path_of(named: Path) -> Path:
 
 
 def shipped_guides() -> list[Guide]:
-    """The guides that come with goldgrade, by title."""
+    """Read the guides that goldgrade ships, by title."""
     guides = [parse_guide(file.read_text(encoding="utf-8")) for file in named_project.GUIDES.glob("*.md")]
     return sorted(guides, key=lambda guide: guide.title)
 
 
 def parse_guide(source: str, path: Path | None = None) -> Guide:
-    """The guide of a whole text; raises as `read_guide` does, naming the path if there is one."""
+    """Parse the whole text of a guide; raises what `read_guide` does, with the path if it is given."""
     problems = guide_problems(source)
     if problems:
         sentences = [
@@ -131,7 +134,7 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
 
 
 def guide_problems(source: str) -> list[GuideProblem]:
-    """All that keeps a text from being a guide; [] where it is one."""
+    """Find all problems of a guide's text; [] where the text is a guide."""
     parts = split_source(source)
     if parts is None:
         return [GuideProblem((), 1, NO_FRONT_MATTER)]
@@ -139,16 +142,16 @@ def guide_problems(source: str) -> list[GuideProblem]:
     if isinstance(values, GuideProblem):
         return [values]
     if not isinstance(values, dict):
-        sentence = f"the front matter holds {_shown(values)}; expected names with values: title and scale"
+        sentence = f"the front matter holds {_describe(values)}; expected names with values: title and scale"
         return [GuideProblem((), 1, sentence)]
     try:
         broken = _broken_rules(_FrontMatter.model_validate(values))
     except ValidationError as error:
-        broken = [(item["loc"], _sentence(item)) for item in error.errors() if not _follows(item)]
+        broken = [(item["loc"], _say_problem(item)) for item in error.errors() if not _follows(item)]
     return [GuideProblem(where, line_of(parts[0], where), sentence) for where, sentence in broken]
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
             problem = f"is larger than {MAX_BYTES // 10**6} MB; expected a guide that people can read"
@@ -161,49 +164,48 @@ def _read(path: Path) -> str:
 
 
 def _broken_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]]:
-    """The rules that are about several grades, or about the screen, each where it is broken."""
+    """Find the broken rules about several grades or about the screen, each with its place."""
     broken: list[tuple[tuple[int | str, ...], str]] = []
     for field in ("value", "name", "key"):
         seen: set[Any] = set()
         for index, grade in enumerate(front.scale):
             value = getattr(grade, field)
             if value in seen:
-                sentence = f"each grade needs its own {field}; used twice: {value}"
-                broken.append((("scale", index, field), f"{_place(('scale', index, field))}: {sentence}"))
+                broken.append(
+                    (("scale", index, field), f"each grade needs its own {field}; used twice: {value}")
+                )
             seen.add(value)
     for index, grade in enumerate(front.scale):
         if grade.key in SCREEN_KEYS:
             sentence = f"the screen itself uses the key {grade.key}; digits are always free"
-            broken.append((("scale", index, "key"), f"{_place(('scale', index, 'key'))}: {sentence}"))
+            broken.append((("scale", index, "key"), sentence))
     grades = [grade.value for grade in front.scale]
     if front.evidence and front.evidence.from_grade not in grades:
-        where = ("evidence", "from_grade")
-        sentence = (
-            f"found {front.evidence.from_grade}; expected one of the scale, {', '.join(map(str, grades))}"
-        )
-        broken.append((where, f"{_place(where)}: {sentence}"))
-    return broken
+        expected = f"expected one of the scale, {', '.join(map(str, grades))}"
+        broken.append((("evidence", "from_grade"), f"found {front.evidence.from_grade}; {expected}"))
+    return [(where, f"{_name_place(where)}: {sentence}") for where, sentence in broken]
 
 
 def _follows(item: Any) -> bool:
-    """Whether a list is short only because pydantic left out entries, each with a problem of its own."""
+    """Tell whether a list is short only because pydantic left out entries with problems of their own."""
     return item["type"] == "too_short" and bool(len(item["input"]) >= item["ctx"]["min_length"])
 
 
-def _sentence(item: Any) -> str:
-    """What pydantic found, in our words."""
+def _say_problem(item: Any) -> str:
+    """Say in a sentence for people what pydantic found."""
     where = item["loc"]
-    words, expected = _place(where), EXPECTED.get(str(where[-1]), "") if where else ""
+    words = _name_place(where)
+    expected = EXPECTED.get(str(where[-1]), "") if where else ""
     if item["type"] == "missing":
         return f"{words} is missing; expected {expected}" if expected else f"{words} is missing"
     if item["type"] == "extra_forbidden":
         return f"{words}: a guide has no such entry; correct its spelling, or remove it"
     if not expected:
         return f"{words}: {item['msg']}"
-    return f"{words}: found {_shown(item['input'])}; expected {expected}"
+    return f"{words}: found {_describe(item['input'])}; expected {expected}"
 
 
-def _shown(value: Any) -> str:
+def _describe(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}" if value else "an empty list"
     if value is None or value == "":
@@ -214,7 +216,7 @@ def _shown(value: Any) -> str:
     return f"only {text[:40]!r}" if len(text) <= 40 else pluralize(len(text), "character")
 
 
-def _place(location: tuple[int | str, ...]) -> str:
+def _name_place(location: tuple[int | str, ...]) -> str:
     steps = []
     for before, step in zip(("", *location), location, strict=False):
         if isinstance(step, int):
@@ -230,11 +232,11 @@ def _ordinal(number: int) -> str:
 
 
 class GuideProblem(NamedTuple):
-    """What is wrong with a guide's text.
+    """A problem of a guide's text.
 
     location: the names and places that lead to the value, such as ('scale', 1, 'key').
-    line: of the whole text, from 1; None if it is about the whole.
-    sentence: what was found, what was expected.
+    line: the number of the line, from 1; None for a problem of the whole text.
+    sentence: the value that was found, and the value that was expected.
     """
 
     location: tuple[int | str, ...]
@@ -243,20 +245,20 @@ class GuideProblem(NamedTuple):
 
 
 def split_source(source: str) -> tuple[str, str] | None:
-    """The YAML between the dashes of a guide's text, and the body; None if it has no front matter."""
+    """Split a guide's text into the YAML between the dashes and the body; None without front matter."""
     match = _FRONT_MATTER.match(source)
     return (match[1], match[2]) if match else None
 
 
 def source_values(source: str) -> dict[str, Any]:
-    """The entries of a text's front matter by name; {} where it cannot be read as such."""
+    """Read the entries of a text's front matter by name; {} where it cannot be read as entries."""
     parts = split_source(source)
     values = read_values(parts[0]) if parts else None
     return values if isinstance(values, dict) else {}
 
 
 def read_values(front: str) -> Any | GuideProblem:
-    """What the YAML says, or why it is not YAML."""
+    """Read the values of the YAML; or return the problem of a text that is not YAML."""
     try:
         return yaml.safe_load(front)
     except yaml.MarkedYAMLError as error:
@@ -271,7 +273,7 @@ def read_values(front: str) -> Any | GuideProblem:
         return GuideProblem((), line, sentence)
     except RecursionError:
         brackets = [bracket.start() for bracket in _OPENS.finditer(front)]
-        place = _line_at(front, brackets[_DEEPEST]) if len(brackets) > _DEEPEST else None
+        place = _line_at(front, brackets[_MAX_DEPTH]) if len(brackets) > _MAX_DEPTH else None
         return GuideProblem(
             (), place, "the front matter is nested too deeply; expected lists of plain values"
         )
@@ -287,13 +289,13 @@ def _line_at(front: str, position: int) -> int:
 
 
 def line_of(front: str, location: Sequence[int | str]) -> int | None:
-    """The line of a value in the guide's text; of what should hold it where it is missing."""
+    """Find the line of a value in the guide's text; for a missing value, the line of the entry around it."""
     node = _compose(front)
     if node is None:
         return None
     line = int(node.start_mark.line)
     for step in location:
-        below = _below(node, step)
+        below = _step_into(node, step)
         if below is None:
             break
         node, line = below
@@ -301,7 +303,7 @@ def line_of(front: str, location: Sequence[int | str]) -> int | None:
 
 
 def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
-    """The text with other values of these entries and another body.
+    """Replace the values of entries, and the body, of a guide's text.
 
     Parameters
     ----------
@@ -310,12 +312,13 @@ def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
     parts = split_source(source)
     if parts is None:
         raise ValueError("a text without front matter has no values to replace")
-    (front, below), values_before = parts, read_values(parts[0])
+    front, below = parts
+    values_before = read_values(front)
     if not isinstance(values_before, dict):
         raise ValueError("front matter without names has no values to replace")
     for name, value in values.items():
         if name not in values_before:
-            front += _written(name, value)
+            front += _write_entry(name, value)
         elif values_before[name] != value:
             front = _with_value(front, name, value)
     if below.strip() != body.strip():
@@ -324,7 +327,7 @@ def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
 
 
 def _compose(front: str) -> Any:
-    """The nodes of the YAML, which know their places; None without any."""
+    """Read the nodes of the YAML, which have their places; None for an empty text."""
     return yaml.compose(front, yaml.SafeLoader)
 
 
@@ -333,11 +336,11 @@ def _with_value(front: str, name: str, value: Any) -> str:
     index = next(index for index, (key, _) in enumerate(entries) if key.value == name)
     start = entries[index][0].start_mark.index
     end = entries[index + 1][0].start_mark.index if index + 1 < len(entries) else len(front)
-    return front[:start] + _written(name, value) + _remarks_at_end(front[start:end]) + front[end:]
+    return front[:start] + _write_entry(name, value) + _remarks_at_end(front[start:end]) + front[end:]
 
 
 def _remarks_at_end(entry: str) -> str:
-    """The comments and empty lines between an entry and the next one."""
+    """Return the comments and empty lines between an entry and the next entry."""
     lines = entry.splitlines(keepends=True)
     first = len(lines)
     while first > 1 and (lines[first - 1].startswith("#") or not lines[first - 1].strip()):
@@ -346,7 +349,7 @@ def _remarks_at_end(entry: str) -> str:
 
 
 class _Writer(yaml.SafeDumper):
-    """Quotes texts with a line break other than \\n: in plain style they are read back as a space."""
+    """A YAML writer that quotes texts with a line break other than \\n: plain style reads it as a space."""
 
 
 def _quoted(writer: _Writer, text: str) -> yaml.ScalarNode:
@@ -358,11 +361,11 @@ def _quoted(writer: _Writer, text: str) -> yaml.ScalarNode:
 _Writer.add_representer(str, _quoted)
 
 
-def _written(name: str, value: Any) -> str:
+def _write_entry(name: str, value: Any) -> str:
     return str(yaml.dump({name: value}, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=110))
 
 
-def _below(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None:
+def _step_into(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
         entry = node.value[step]
         return entry, entry.start_mark.line
@@ -374,24 +377,21 @@ def _below(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None:
 
 
 def source_of(guide: Guide) -> str:
-    """The whole text of a guide, written from its parts where the project stored it without one."""
+    """Return the whole text of a guide; a guide that was stored without its text is written from parts."""
     if guide.source:
         return guide.source
     blank = "---\ntitle: ''\n---\n"
-    scale = [grade.model_dump(exclude_defaults=True) for grade in guide.scale]
-    for grade in scale:
-        if "examples" in grade:
-            grade["examples"] = list(grade["examples"])
+    scale = [grade.model_dump(mode="json", exclude_defaults=True) for grade in guide.scale]
     return with_values(blank, {"title": guide.title, "scale": scale}, guide.body)
 
 
 def with_presentation(guide: Guide, template: PresentationTemplate) -> Guide:
-    """The guide with another presentation of documents; all else of its text stays as it is."""
+    """Return the guide with a different presentation of documents; the rest of its text stays as it is."""
     return parse_guide(presented(source_of(guide), template))
 
 
 def presented(source: str, template: PresentationTemplate) -> str:
-    """A guide's text with another presentation of documents."""
+    """Return a guide's text with a different presentation of documents."""
     parts = split_source(source)
     values = {"presentation": template.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
     return with_values(source, values, parts[1] if parts else "")

@@ -1,14 +1,14 @@
-"""Questions about the guide: where it is unclear, with its version, and what the lead answers.
+"""Questions about the guide: people say where the guide is unclear, and the lead answers.
 
 Reviewers and leads ask at a pair, annotators at the item on their screen or about the guide as a whole. An
-answer is for everyone, or for who asked alone. Annotators read the words of both and no name.
+answer is for everyone, or only for the person who asked. Annotators read questions and answers without names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError
@@ -26,12 +26,13 @@ FROM guide_answers QUALIFY revision = max(revision) OVER (PARTITION BY question_
 
 
 class GuideQuestion(NamedTuple):
-    """What is unclear, at which pair, under which guide; `in_force` if that is the current guide.
+    """A question about the guide, with its pair, its version of the guide and its answer.
 
     Attributes
     ----------
-    query_id, query, document_id, title: None if it is about the guide as a whole.
-    answer, everyone, answered_by, answered_at: None until somebody answers.
+    in_force: whether the question is about the current guide.
+    query_id, query, document_id, title: None for a question about the guide as a whole.
+    answer, everyone, answered_by, answered_at: None until a lead answers.
     """
 
     question_id: str
@@ -52,13 +53,13 @@ class GuideQuestion(NamedTuple):
 
 
 class ReadableQuestion(NamedTuple):
-    """What an annotator's screen gets of a question: no name, and no pair of somebody else's.
+    """A question as an annotator's screen gets it: without names and without pairs of other people.
 
     Attributes
     ----------
-    revision: of the answer, -1 without one; a changed answer has another.
-    mine: the annotator asked it.
-    query: the query at which they asked; None with somebody else's.
+    revision: the revision of the answer, which grows with each change; -1 without an answer.
+    mine: whether the annotator asked the question.
+    query: the query at which the annotator asked; None for other people's questions.
     """
 
     question_id: str
@@ -73,7 +74,7 @@ _SHOWN = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIM
 
 
 def ask_guide(store: Store, query_id: str, document_id: str, words: str, author: str = COMMAND_LINE) -> str:
-    """Store that the guide in force is unclear at a pair; returns the question's id, equal for equal words.
+    """Store a question about the current guide at a pair; return the question's id, equal for equal words.
 
     Raises
     ------
@@ -81,10 +82,9 @@ def ask_guide(store: Store, query_id: str, document_id: str, words: str, author:
     NotFoundError: the author is unknown, or no round has shown the pair.
     RefusedError: the author is neither reviewer nor lead.
     """
-    words = _checked(words, "say in a few words what the guide leaves open")
-    with store.reading() as cursor:
-        require_author(cursor, author, "reviewer", "lead")
+    words = _check_words(words, "say in a few words what the guide leaves open")
     with store.transaction(new_data_version=False) as cursor:
+        require_author(cursor, author, "reviewer", "lead")
         if not cursor.execute(_SHOWN, [query_id, document_id]).fetchall():
             raise NotFoundError(
                 f"No round has shown the document {document_id!r} for the query {query_id!r}."
@@ -105,19 +105,18 @@ def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str |
     Raises
     ------
     InputError: the words are missing or too long.
-    NotFoundError: the annotator is unknown, or has no such item.
+    NotFoundError: the annotator is unknown, or does not have the item.
     RefusedError: the annotator does not judge.
     """
-    words = _checked(words, "say in a few words what the guide leaves open")
-    with store.reading() as cursor:
-        require_author(cursor, annotator, *JUDGING)
+    words = _check_words(words, "say in a few words what the guide leaves open")
     with store.transaction(new_data_version=False) as cursor:
-        if presentation_id is None:
-            return _insert(cursor, current_guide(cursor).guide_hash, None, None, words, annotator)
-        row = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
-        if row is None:
+        require_author(cursor, annotator, *JUDGING)
+        asked: Any = (current_guide(cursor).guide_hash, None, None)
+        if presentation_id is not None:
+            asked = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
+        if asked is None:
             raise NotFoundError("You have no such item.")
-        guide, query_id, document_id = row
+        guide, query_id, document_id = asked
         return _insert(cursor, guide, query_id, document_id, words, annotator)
 
 
@@ -128,44 +127,38 @@ def answer_question(
 
     Parameters
     ----------
-    question_id: or its beginning, if no other question's id begins so.
-    everyone: all annotators read question and answer; else only who asked.
+    question_id: the id, or a beginning that only one question's id has.
+    everyone: all annotators read question and answer; else only the person who asked.
 
     Raises
     ------
-    InputError: the words are missing or too long, or several questions begin so.
-    NotFoundError: there is no such question.
+    InputError: the words are missing or too long, or several ids have the beginning.
+    NotFoundError: the question is unknown.
     RefusedError: the author is no lead.
     """
-    words = _checked(words, "write the answer in a few words", lines=True)
+    words = _check_words(words, "write the answer in a few words", lines=True)
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")
         question = find_question(cursor, question_id)
         if (question.answer, question.everyone) != (words, everyone):
+            row = {"question": question.question_id, "everyone": everyone}
             answer = {"words": words, "everyone": everyone, "author": author, "answered_at": utc_now()}
             append_revision(cursor, "guide_answers", "question_id", question.question_id, **answer)
-            detail = {
-                "question": question.question_id,
-                "everyone": everyone,
-                "changed": question.answer is not None,
-            }
-            record_event(cursor, "answer guide question", detail, author)
+            changed = question.answer is not None
+            record_event(cursor, "answer guide question", {**row, "changed": changed}, author)
         return find_question(cursor, question.question_id)
 
 
 def find_question(cursor: Cursor, name: str) -> GuideQuestion:
-    """The question whose id begins so.
+    """Find the question whose id begins with a name.
 
     Raises
     ------
-    InputError: several begin so.
-    NotFoundError: none does.
+    InputError: the ids of several questions begin with the name.
+    NotFoundError: no id begins with the name.
     """
-    matching = [
-        guide_question
-        for guide_question in guide_questions(cursor)
-        if name and guide_question.question_id.startswith(name)
-    ]
+    questions = guide_questions(cursor)
+    matching = [question for question in questions if name and question.question_id.startswith(name)]
     if not matching:
         raise NotFoundError(
             f"There is no question {name!r} about the guide.",
@@ -190,7 +183,7 @@ ORDER BY 4 DESC, g.rowid DESC
 
 
 def guide_questions(cursor: Cursor) -> list[GuideQuestion]:
-    """All questions, those about the guide in force first, the newest first."""
+    """Read all questions: questions about the current guide first, then the newest first."""
     return fetch(cursor, GuideQuestion, _QUESTIONS)
 
 
@@ -207,12 +200,12 @@ LIMIT 100
 
 
 def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
-    """What an annotator may read: their own questions and answers for everyone, the newest answers first."""
+    """Read an annotator's own questions and those with answers for everyone, the newest answers first."""
     with store.reading() as cursor:
         return fetch(cursor, ReadableQuestion, _READABLE, [annotator] * 3)
 
 
-def _checked(words: str, wanted: str, lines: bool = False) -> str:
+def _check_words(words: str, wanted: str, lines: bool = False) -> str:
     words = words.strip() if lines else " ".join(words.split())
     if not words or len(words) > MAX_NOTE_LENGTH:
         raise InputError(f"{wanted} (at most {MAX_NOTE_LENGTH:,} characters), this has {len(words):,}")
@@ -234,16 +227,11 @@ def _insert(
 
 
 def question_table(caption: str, questions: Sequence[GuideQuestion]) -> Table:
-    """Where people found the guide unclear, with the answers."""
+    """Draw the table of questions with their answers."""
+    rows = []
+    for asked in questions:
+        pair = QueryName(asked.query or "the whole guide", asked.query_id or "", asked.document_id or "")
+        answer = asked.answer or "not yet"
+        rows.append((pair, asked.title or "", asked.words, asked.author, answer, asked.question_id[:8]))
     columns = ("Query", "Document", "What is unclear", "Who", "Answer", "Id")
-    rows = (
-        (
-            QueryName(
-                question.query or "the whole guide", question.query_id or "", question.document_id or ""
-            ),
-            *(question.title or "", question.words, question.author),
-            *(question.answer or "not yet", question.question_id[:8]),
-        )
-        for question in questions
-    )
     return Table(caption, columns, tuple(rows), words=True)

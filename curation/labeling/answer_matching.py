@@ -1,14 +1,14 @@
-"""Whether answers say the same: exact match, token F1, and the rule by which they become references.
+"""Answer matching: exact match, token F1, and the rule by which answers of writers become reference answers.
 
 Both measures compare texts without case, punctuation, the English articles and extra white space, as SQuAD
-does. Its rules take ASCII punctuation and words between spaces; here all of Unicode's punctuation is left
-out, and a run of a script without spaces (Chinese, Japanese, Thai, …) and of Korean is cut into its signs, as
-it is usual for answers in these languages. English texts have the values of SQuAD's own script.
+does. SQuAD leaves out ASCII punctuation and splits words at spaces. Here all Unicode punctuation is left out,
+and text in a script without spaces (Chinese, Japanese, Thai, …) or in Korean is split into its signs, as is
+usual for answers in these languages. English texts get the same values as from SQuAD's script.
 
 By the rule two answers agree where they match exactly, or where their token F1 reaches the task's bound and
 they hold the same numbers: "5 MB" and "6 MB" in a long sentence have a high F1 and do not agree. Answers to a
-query agree if every two of them do. Then each is a reference, once. Everybody may also say that the corpus
-does not answer the query. What does not agree goes to a reviewer.
+query agree if every two of them agree. Then each different answer is a reference. All writers may also say
+that the corpus does not answer the query. Answers that do not agree go to a reviewer.
 
 P. Rajpurkar, J. Zhang, K. Lopyrev and P. Liang (2016), SQuAD: 100,000+ questions for machine comprehension of
 text, EMNLP, section 6.1. P. Rajpurkar, R. Jia and P. Liang (2018), Know what you don't know, ACL: an empty
@@ -31,7 +31,7 @@ from curation.core.words import fold, is_unspaced, signs, whole_words
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _ASCII_SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 BOUND = 0.8
-"""Token F1 from which two answers agree, where a task names no other."""
+"""The least token F1 of two answers that agree, where a task names no bound."""
 WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = HOWS = (
     "waiting",
     "unwritten",
@@ -44,31 +44,33 @@ WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = HOWS = (
 
 
 def normalised_answer(text: str) -> str:
-    """The text as it is compared."""
+    """Normalise a text for comparison."""
     bare = "".join(letter for letter in fold(text) if not _is_punctuation(letter))
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
 
 def answer_tokens(text: str) -> list[str]:
-    """The tokens of a text, in order: words, and the signs of scripts without spaces."""
+    """Split a text into tokens, in order: words, and the signs of scripts without spaces."""
     tokens = []
     for word in normalised_answer(text).split():
         if word.isascii():
             tokens.append(word)
         else:
-            tokens += [token for run in _runs(word) for token in (signs(run) if is_unspaced(run) else [run])]
+            # A word without letters, such as a currency sign, is one token.
+            runs = whole_words(word) or [word]
+            tokens += [token for run in runs for token in (signs(run) if is_unspaced(run) else [run])]
     return tokens
 
 
 def exact_match(answer: str, references: Iterable[str]) -> float:
-    """1 where the answer is one of the references, else 0."""
+    """Return 1 where the answer matches a reference exactly, else 0."""
     return _best(
         answer, references, lambda given, other: float(normalised_answer(given) == normalised_answer(other))
     )
 
 
 def token_f1(answer: str, references: Iterable[str]) -> float:
-    """The harmonic mean of precision and recall of shared tokens, against the reference with the best one."""
+    """Return the best token F1 against a reference: the harmonic mean of precision and recall of tokens."""
     return _best(answer, references, _f1)
 
 
@@ -84,24 +86,19 @@ def _best(answer: str, references: Iterable[str], score: Callable[[str, str], fl
     return max((score(answer, reference) for reference in references), default=0.0)
 
 
-def _runs(word: str) -> list[str]:
-    """The runs of one script of a word; the word itself where it has none, such as a currency sign."""
-    return whole_words(word) or [word]
-
-
 @cache
 def _is_punctuation(letter: str) -> bool:
     return letter in _ASCII_SIGNS or unicodedata.category(letter).startswith("P")
 
 
 class AnswerOutcome(NamedTuple):
-    """What became of a query in a task.
+    """The outcome of a query in an answer task.
 
     Attributes
     ----------
     how: 'waiting' for writers; 'unwritten': the task was closed and nobody had answered; 'agreed'; 'single':
         one writer was asked; 'unanswerable'; 'disputed', with `why`; 'decided' by a reviewer.
-    answers: the references; none with 'decided' means that the corpus does not answer the query.
+    answers: the reference answers; empty with 'decided' where the corpus does not answer the query.
     """
 
     how: str
@@ -110,7 +107,7 @@ class AnswerOutcome(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether there are references, or none can be."""
+        """Whether the query has reference answers, or cannot have any."""
         return self.how in (AGREED, SINGLE, UNANSWERABLE, DECIDED)
 
     @property
@@ -121,13 +118,14 @@ class AnswerOutcome(NamedTuple):
 def outcome_of(
     given: Sequence[str | None], asked: int, closed: bool = False, bound: float = BOUND
 ) -> AnswerOutcome:
-    """The outcome of a query that no reviewer has decided.
+    """Work out the outcome of a query that no reviewer has decided.
 
     Parameters
     ----------
     given: the answer of each writer; None for "the corpus does not answer it".
-    asked: how many writers were asked. closed: nobody is asked any more.
-    bound: the token F1 from which two answers agree, above 0 and at most 1.
+    asked: the number of writers who were asked.
+    closed: the task is closed, so that no further answers come.
+    bound: the least token F1 of two answers that agree, above 0 and at most 1.
     """
     missing = asked - len(given)
     if missing and not closed:
@@ -144,28 +142,28 @@ def outcome_of(
         return AnswerOutcome(DISPUTED, why=f"{silent} of {asked} say that the corpus does not answer it")
     apart = [pair for pair in combinations(texts, 2) if not agree(*pair, bound)]
     if apart:
-        return AnswerOutcome(DISPUTED, why=_why(apart, bound))
+        return AnswerOutcome(DISPUTED, why=_why_apart(apart, bound))
     return AnswerOutcome(AGREED if asked > 1 else SINGLE, distinct(texts))
 
 
 def agree(first: str, other: str, bound: float = BOUND) -> bool:
-    """Whether two answers say the same: exact match, or token F1 of `bound` or more with the same numbers."""
+    """Tell whether two answers agree: by exact match, or by token F1 from `bound` on and equal numbers."""
     if normalised_answer(first) == normalised_answer(other):
         return True
     return token_f1(first, [other]) >= bound and _numbers(first) == _numbers(other)
 
 
 def distinct(texts: Sequence[str]) -> tuple[str, ...]:
-    """Each answer once: of those that are the same once normalised the commonest form, else the shortest."""
+    """Keep one form of each answer: the commonest of forms that are equal normalised, else the shortest."""
     forms: dict[str, Counter[str]] = {}
     for text in texts:
         forms.setdefault(normalised_answer(text), Counter())[text] += 1
-    chosen = {min(form, key=_by_times(form)): form.total() for form in forms.values()}
-    return tuple(sorted(chosen, key=_by_times(chosen)))
+    chosen = {min(form, key=_rank_by(form)): form.total() for form in forms.values()}
+    return tuple(sorted(chosen, key=_rank_by(chosen)))
 
 
-def _by_times(times: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:
-    """The key by which texts are sorted: the commonest first, then the shortest."""
+def _rank_by(times: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:
+    """Return a sort key for texts: the commonest first, then the shortest."""
     return lambda text: (-times[text], len(text), text)
 
 
@@ -173,7 +171,7 @@ def _numbers(text: str) -> Counter[str]:
     return Counter(token for token in answer_tokens(text) if any(letter.isdigit() for letter in token))
 
 
-def _why(apart: Sequence[tuple[str, str]], bound: float) -> str:
+def _why_apart(apart: Sequence[tuple[str, str]], bound: float) -> str:
     lowest = min(token_f1(first, [other]) for first, other in apart)
     if lowest >= bound:
         return f"the answers hold different numbers (token F1 {lowest:.2f})"

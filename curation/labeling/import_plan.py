@@ -1,8 +1,11 @@
-"""The plan of an import: which judgment answers which presentation, and what to write. Pure functions."""
+"""The plan of an import of judgments: the presentation that each judgment answers, and the rows to write.
+
+All functions are pure.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -34,9 +37,10 @@ OF_GUIDE = (
 
 
 class ImportInputs(NamedTuple):
-    """What an import is planned from: rows about its annotators, pairs and documents.
+    """The rows from which an import is planned: about its annotators, pairs and documents.
 
-    bodies: version → body, of the documents with evidence. marks: presentation → what was marked last.
+    bodies: version → body, of the documents with evidence.
+    marks: presentation → the characters that its annotator marked last.
     """
 
     guides: dict[str, Guide]
@@ -56,7 +60,7 @@ class ImportInputs(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """The presentation that an annotator's judgment of a pair belongs to."""
+    """The presentation that an annotator's judgment of a pair answers."""
 
     presentation_id: str
     next_revision: int
@@ -71,7 +75,13 @@ class _Target(NamedTuple):
 
 @dataclass
 class ImportPlan:
-    """What is to be written, and counts."""
+    """The rows that an import writes.
+
+    Attributes
+    ----------
+    counts: the numbers of judgments by the names of `JudgmentImport`.
+    absent_quotes: quotes of evidence that are not in the text, and were left out.
+    """
 
     guide_hash: str
     round_exists: bool
@@ -81,12 +91,7 @@ class ImportPlan:
     presentations: list[Presentation] = field(default_factory=list)
     events: list[JudgmentEvent] = field(default_factory=list)
     marks: list[EvidenceMark] = field(default_factory=list)
-    new: int = 0
-    filled: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    superseded: int = 0
-    sealed: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
     absent_quotes: int = 0
 
 
@@ -99,14 +104,14 @@ def plan_import(
     skip_unknown: bool = False,
     is_pass: bool = False,
 ) -> ImportPlan:
-    """Everything that is to be written, planned without the database.
+    """Plan everything that an import writes, without the database.
 
     Parameters
     ----------
     about: one of `TEXTS`; None refuses judgments that may be about either text.
-    is_pass: the file is a pass of its own: without `about` its judgments are about the current text, whatever
-        the same people read in other rounds.
-    skip_unknown: quotes that are not in the text are left out.
+    is_pass: the file is a pass: without `about` its judgments are about the current text, whatever the same
+        people read in other rounds.
+    skip_unknown: leave out quotes that are not in the text.
     """
     hashes = dict(inputs.documents)
     _refuse_unknown(judgments, inputs.guide, hashes)
@@ -124,7 +129,7 @@ def plan_import(
     targets: dict[JudgmentKey, _Target] = {}
     for key, showings in shown.items():
         of_pass = [showing for showing in showings if showing.same_pass]
-        if (target := _target(of_pass, hashes[key.document_id], about)) is not None:
+        if (target := _choose_target(of_pass, hashes[key.document_id], about)) is not None:
             if judgments[key].evidence and not target.labeling:  # the guide of an import may know of none
                 target = target._replace(guide_hash=inputs.guide.guide_hash)
             targets[key] = target
@@ -133,7 +138,8 @@ def plan_import(
     positions: dict[str, int] = defaultdict(int, inputs.positions)
     for key in judgments:
         if key not in targets:
-            read = _target(shown[key], hashes[key.document_id], CURRENT if is_pass and not about else about)
+            text_read = CURRENT if is_pass and not about else about
+            read = _choose_target(shown[key], hashes[key.document_id], text_read)
             text = hashes[key.document_id] if read is None else read.content_hash
             presentation = _presentation(round_id, key, text, positions, taken)
             plan.presentations.append(presentation)
@@ -148,20 +154,20 @@ def plan_import(
             if showing.same_pass or not is_pass
         )
     }
-    evidence = _evidence(plan, judgments, targets, inputs, skip_unknown)
-    _judge(plan, judgments, targets, inputs, evidence, unclear=changed if about is None else set())
+    evidence = _locate_evidence(plan, judgments, targets, inputs, skip_unknown)
+    _plan_events(plan, judgments, targets, inputs, evidence, unclear=changed if about is None else set())
     return plan
 
 
-def _target(showings: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
-    """The showing to write to: the one answered last, else an open one; None without one."""
+def _choose_target(showings: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
+    """Choose the presentation to answer: the one answered last, else an open one; None without any."""
     now = [showing for showing in showings if showing.content_hash == content_hash]
     earlier = [showing for showing in showings if showing.content_hash != content_hash]
     chosen = {CURRENT: now, EARLIER: earlier or now}.get(about or "", showings)
     return chosen[-1] if chosen else None
 
 
-def _judge(
+def _plan_events(
     plan: ImportPlan,
     judgments: Mapping[JudgmentKey, ImportedJudgment],
     targets: Mapping[JudgmentKey, _Target],
@@ -169,10 +175,15 @@ def _judge(
     evidence: Mapping[JudgmentKey, Spans],
     unclear: Collection[JudgmentKey],
 ) -> None:
-    """Plan the events; refuses a judgment of `unclear` unless the same judgment is stored already."""
+    """Plan the events; refuse a judgment of `unclear` unless the same judgment is stored already."""
     marked = [key for key, spans in evidence.items() if spans]
     context = JudgingContext(
-        {target.presentation_id: _state(key.annotator, target) for key, target in targets.items()},
+        {
+            target.presentation_id: PresentationState(
+                key.annotator, target.guide_hash, target.next_revision, target.answered, target.closed
+            )
+            for key, target in targets.items()
+        },
         {row[0]: row[1:] for row in inputs.keys},
         inputs.guides,
         {targets[key].presentation_id: inputs.bodies[targets[key].content_hash] for key in marked},
@@ -186,19 +197,19 @@ def _judge(
         client_key = _client_key(target, judgment.grade)
         again = _client_key(target, judgment.grade, target.next_revision)
         secret = target.answered and key.query_id in inputs.sealed
-        plan.sealed += secret
+        plan.counts["sealed"] += secret
         marks = inputs.marks.get(target.presentation_id, ())
         if target.answered and (target.grade, marks) == (judgment.grade, evidence.get(key, marks)):
-            plan.unchanged += not secret
-        elif client_key in context.used_keys and not _imported(target, last):
-            plan.superseded += not secret
+            plan.counts["unchanged"] += not secret
+        elif client_key in context.used_keys and not _is_imported(target, last):
+            plan.counts["superseded"] += not secret
         elif key in unclear:
             unsaid.append(key)
         else:
             client_key = again if client_key in context.used_keys else client_key
-            plan.new += not target.answered
-            plan.changed += target.answered and not secret
-            plan.filled += target.labeling and not target.answered
+            plan.counts["judgments"] += not target.answered
+            plan.counts["changed"] += target.answered and not secret
+            plan.counts["filled"] += target.labeling and not target.answered
             submissions[key.annotator].append(
                 _submission(judgment, target, client_key, evidence.get(key, ()))
             )
@@ -215,14 +226,14 @@ def _judge(
     refuse_problems(problems, way_out=OF_GUIDE)
 
 
-def _evidence(
+def _locate_evidence(
     plan: ImportPlan,
     judgments: Mapping[JudgmentKey, ImportedJudgment],
     targets: Mapping[JudgmentKey, _Target],
     inputs: ImportInputs,
     skip_unknown: bool,
 ) -> dict[JudgmentKey, Spans]:
-    """The evidence in the file by judgment; all evidence that cannot be stored is refused together."""
+    """Locate the evidence of the file, by judgment; refuse all evidence that cannot be stored together."""
     spans: dict[JudgmentKey, Spans] = {}
     problems: list[str] = []
     for key, judgment in judgments.items():
@@ -299,19 +310,13 @@ def _presentation(
     return Presentation(presentation_id, round_id, *key, content_hash, position, None)
 
 
-def _state(annotator: str, target: _Target) -> PresentationState:
-    return PresentationState(
-        annotator, target.guide_hash, target.next_revision, target.answered, target.closed
-    )
-
-
 def _client_key(target: _Target, grade: int | None, *revision: int) -> str:
-    """The key of an import's first answer with a grade; of a later one, with its revision."""
+    """Make the client key of an import's answer; the key of a later answer has the revision."""
     return digest("import", target.presentation_id, grade, *revision)
 
 
-def _imported(target: _Target, last: Mapping[tuple[str, int], str]) -> bool:
-    """Whether the answer that counts came from a file; what was done on screen since is the annotator's."""
+def _is_imported(target: _Target, last: Mapping[tuple[str, int], str]) -> bool:
+    """Tell whether the last answer came from a file, and not from the screen."""
     revision = target.next_revision
     keys = (_client_key(target, target.grade), _client_key(target, target.grade, revision - 1))
     return target.answered and last.get((target.presentation_id, revision)) in keys

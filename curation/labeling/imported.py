@@ -1,18 +1,19 @@
-"""Imported judgments: those made elsewhere answer open presentations, or form a round of their own.
+"""Imported judgments: judgments made elsewhere answer open presentations, or form a round of kind 'imported'.
 
-A judgment for a pair that the same annotator has open answers that presentation. All others get presentations
-in a round of kind 'imported', named after the source. Either way they pass `judging.judge`, as the app's
-judgments do. Importing the same again changes nothing, and never overrides what the annotator has said on
-screen since. Where several files were imported, the last one counts, even if it repeats an earlier one.
+Where the annotator has the pair of a judgment open, the judgment answers that presentation. All other
+judgments get presentations in a round of kind 'imported', named after the source. Imported judgments pass
+`judging.judge`, as the app's judgments do. Importing the same file again changes nothing, and never overrides
+a newer answer on screen. Where several files were imported, the last file counts, even if it repeats an
+earlier one.
 
-A pass is a round that the file is given by name: what the same people said when they judged the same pairs
-again. It corrects only what is in that round, and no file without the name writes to it. Each person's
-judgment in the newest round counts, as everywhere.
+A file may be imported as a pass: a round with a name, in which the same people judged the same pairs again.
+The file corrects only judgments of that round, and no file without the name writes to the round. Each
+person's judgment in the newest round counts, as everywhere.
 
-A judgment is about the text that the annotator read, and files do not say which that was. It is the text of
-the corpus, unless the project knows that this annotator was shown another one: then the import names it, or
-is refused. What is stored already with the same grade stays as it is. A pass is new work: it is about the
-text of the corpus, whatever its annotators were shown in other rounds.
+A judgment is about the text that the annotator read, and files do not name the text. The import takes the
+text of the corpus. Where the project has shown the annotator a different text, the import is refused unless
+it names the text. Judgments that are stored already with the same grade stay as they are. A pass is always
+about the text of the corpus.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from curation.core.characters import alike, difference_of_form
 from curation.core.digests import digest
@@ -48,7 +50,7 @@ from curation.store.documents import current_snapshot, documents_by_hash, snapsh
 from curation.store.planned_writes import write_if_unchanged
 from curation.store.rows import Query
 
-RECORDED = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed", "added_pairs")
+COUNTED = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed")
 ABSENT_QUOTE = "a quote of evidence that is not in the text"
 BUSY = "The same annotators were judging while their judgments were imported. Try again when they pause."
 # The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
@@ -83,23 +85,23 @@ _OTHER_NAME = "Another person needs a name that people can tell apart."
 
 @dataclass(frozen=True)
 class JudgmentImport:
-    """What an import of judgments did.
+    """The result of an import of judgments.
 
     Attributes
     ----------
-    round: the round of imported judgments, or None if all answered open presentations.
+    round: the round of imported judgments, or None if all judgments answered open presentations.
     judgments: new judgments written; `filled` of them answered presentations of a labeling round.
-    changed: judgments whose grade differs from the stored one: appended as corrections.
+    changed: judgments whose grade differs from the stored grade: appended as corrections.
     unchanged: judgments that the project has already.
     superseded: judgments that were imported before and that the annotator has changed on screen since; the
         newer answer counts.
-    sealed: judgments of pairs that a release seals and that the annotator had judged. Whether these are the
-        same is not said: a file of guesses would read the grades.
+    sealed: judgments of pairs that a release seals and that the annotator had judged. The result does not
+        tell whether the grades are the same, because a file of guesses could then find out the grades.
     unknown: names of queries and documents that were left out because the project does not have them.
     added_pairs: pairs that no pool held; their source is 'imported'.
     added_annotators: names that the project did not know; they cannot sign in.
-    unread: what could not be read of judgments that were taken without it, such as their time → how often.
-    marks: ranges of characters that are evidence of what is new or changed.
+    unread: part of judgments that could not be read, such as their time → number of judgments without it.
+    marks: ranges of characters that are evidence of new or changed judgments.
     """
 
     round: str | None
@@ -120,7 +122,7 @@ class JudgmentImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """What the import did, in figures and sentences."""
+        """The figures and sentences of the import."""
         changes = bool(self.judgments or self.changed or self.sealed)
         sentence = "Nothing changed: the project has these judgments."
         if changes:
@@ -169,20 +171,18 @@ def import_judgments(
 
     Parameters
     ----------
-    grade_map: the file's grades → the guide's, from `parse_grade_map`; without it they are the same.
-    skip_unknown: leave out, and count, judgments of documents that the corpus does not have, and of query
-        ids that the project does not have, where they would be refused; of evidence, quotes that are not in
-        the text.
-    about: 'current' or 'earlier': which text the judgments are about where an annotator was shown another
-        text of the document than the corpus has now. Without it they are refused; judgments of a new pass are
-        about the current text.
-    round_name: the file is a pass of its own, of this name: judgments of the same people on the same pairs in
+    grade_map: the file's grades → the guide's, from `parse_grade_map`; None where they are the same.
+    skip_unknown: leave out, and count, judgments of unknown documents and unknown query ids, and quotes of
+        evidence that are not in the text, instead of refusing the file.
+    about: 'current' or 'earlier': the text that the judgments are about where the project has shown an
+        annotator a different text than the corpus has now. None refuses such judgments, except in a pass.
+    round_name: import the file as a pass of this name: judgments of the same people on the same pairs in
         other rounds stay as they are, and open presentations stay open.
 
     Raises
     ------
-    InputError: the file cannot be read, or judgments cannot be taken; all of them together.
-    RefusedError: there is no corpus yet, or a round of that name was not imported.
+    InputError: the file cannot be read, or judgments cannot be taken; all problems together.
+    RefusedError: the project has no corpus yet, or a round of that name was not imported.
     """
     file = JudgmentFile(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
@@ -221,19 +221,19 @@ def add_judgments(
 
     Parameters
     ----------
-    source: names the round for those that answer no open presentation; usually the file's name.
-    new_queries: queries that the judgments are about and the project may not hold yet.
-    left_out: what the reader has left out already; returned with what this step adds.
+    source: the name of the source, usually of the file, which names the round of imported judgments.
+    new_queries: queries of the judgments that the project may not hold yet.
+    left_out: reason → number of lines that the reader has left out; the result adds to these numbers.
     known_as: the source's id → the project's, of queries that the project knew by their text.
     about, round_name, skip_unknown: as for `import_judgments`.
 
     Raises
     ------
-    InputError: an unknown `about`, an empty name, judgments that may be about either text,
-        grades outside the scale, two grades of one annotator for one pair, unknown documents, pairs that were
-        moved from the annotator to somebody else.
-    RefusedError: there is no corpus, a round of that name was not imported, or the same annotators kept
-        judging meanwhile.
+    InputError: `about` is unknown, the name is empty, judgments may be about either text, grades are outside
+        the scale, an annotator has two grades for one pair, documents are unknown, or pairs were moved from
+        the annotator to somebody else.
+    RefusedError: the project has no corpus, a round of that name was not imported, or the same annotators
+        kept judging meanwhile.
     """
     if about not in (None, *TEXTS):
         raise InputError(f"--about {about!r}: expected {' or '.join(TEXTS)}")
@@ -250,11 +250,9 @@ def add_judgments(
         if known_as:
             add_other_ids(cursor, known_as)
         if plan.events:
-            counts = asdict(_result(plan, name, left_out))
-            detail = {key: counts[key] for key in RECORDED}
-            added = len(plan.annotators)
-            detail |= {"source": source, "added_annotators": added}
-            record_event(cursor, "import judgments", detail, author)
+            detail = {key: plan.counts[key] for key in COUNTED}
+            added = {"added_pairs": len(plan.pairs), "added_annotators": len(plan.annotators)}
+            record_event(cursor, "import judgments", {**detail, **added, "source": source}, author)
 
     plan = write_if_unchanged(
         store,
@@ -270,7 +268,7 @@ def add_judgments(
 
 
 def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:
-    """What a planned import rests on; rows are only ever appended, so their numbers suffice."""
+    """Read the facts on which a planned import rests; rows are only appended, so that counts suffice."""
     names = sorted({key.annotator for key in judgments})
     counts = cursor.execute(
         """
@@ -323,7 +321,7 @@ def _read(
 def _bodies(
     cursor: Cursor, versions: Iterable[tuple[str, str]], documents: Collection[str]
 ) -> dict[str, str]:
-    """Version → body of these documents."""
+    """Read the bodies of versions of these documents, by version."""
     read = documents_by_hash(cursor, {version for name, version in versions if name in documents})
     return {version: document.body for version, document in read.items()}
 
@@ -342,14 +340,10 @@ def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: s
 
 
 def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentImport:
+    counts: dict[str, Any] = {counted: plan.counts[counted] for counted in COUNTED}
     return JudgmentImport(
         round=name if plan.presentations else None,
-        judgments=plan.new,
-        filled=plan.filled,
-        changed=plan.changed,
-        unchanged=plan.unchanged,
-        superseded=plan.superseded,
-        sealed=plan.sealed,
+        **counts,
         added_queries=len(plan.queries),
         added_pairs=len(plan.pairs),
         added_annotators=plan.annotators,
@@ -362,13 +356,13 @@ def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentIm
 def refuse_alike_annotators(
     store: Store, judgments: Sequence[ImportedJudgment], fields: JudgmentFields
 ) -> None:
-    """Refuse new names of people whom the project, or the file, may know by another name.
+    """Refuse new names of people whom the project, or the file, may know by a similar name.
 
-    What `fields.annotator_map` gives is taken as it is.
+    Names that `fields.annotator_map` gives are taken as they are.
 
     Raises
     ------
-    InputError: there are such names; all of them.
+    InputError: names look alike; all of them together.
     """
     with store.reading() as cursor:
         person_of = names_in_use(cursor)

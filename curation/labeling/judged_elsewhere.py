@@ -1,8 +1,9 @@
 """Pairs for judging elsewhere: a file of queries and documents in which people fill in grades.
 
-It holds the pairs that a round would be opened on: candidates of the queries in play that are in no round and
-not judged. It is blind as the grading screen is: no rank, score, system or mark of a random negative, and the
-order of queries, and of the documents of each query, is by a hash. `import judgments` takes the filled file.
+The file holds the pairs over which a round would open: candidates of the queries in play that are in no round
+and not judged. The file is as blind as the grading screen: it has no rank, score, system or mark of a random
+negative, and a hash orders the queries and the documents of each query. `import judgments` takes the filled
+file.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ TEXTS = ("whole", "excerpt")
 
 
 class PairsWritten(NamedTuple):
-    """What was written for judging elsewhere.
+    """The file of pairs that was written, with the numbers of queries and pairs in it.
 
     Attributes
     ----------
-    left_out: reason → number of candidates.
+    left_out: reason → number of candidates that are not in the file.
     """
 
     path: Path
@@ -47,17 +48,18 @@ class PairsWritten(NamedTuple):
 def export_pairs(
     store: Store, path: Path, seed: int = 0, text: str = "whole", author: str = COMMAND_LINE
 ) -> PairsWritten:
-    """Write the pairs to a new file, as CSV or JSON lines by its ending, with the columns `COLUMNS`.
+    """Write the pairs to a new file with the columns `COLUMNS`, as CSV or JSON lines by its ending.
 
     Parameters
     ----------
-    seed: of the order.
+    seed: the seed of the order.
     text: 'whole', or 'excerpt': the passage that the grading screen would show of a long document.
 
     Raises
     ------
-    InputError: the file is there, has another ending, or cannot be written; or an unknown `text`.
-    NotFoundError, RefusedError: the author is no lead, or no pair is to be judged.
+    InputError: the file exists, has an unknown ending, or cannot be written; or `text` is unknown.
+    NotFoundError: the author is unknown.
+    RefusedError: the author is no lead, or no pair is to be judged.
     """
     refuse_file(path, text)
     with store.reading() as cursor:
@@ -67,7 +69,7 @@ def export_pairs(
         active = active_queries(cursor)
         queries = {query.query_id: query._replace(information_need=needs[query.query_id]) for query in active}
         documents = documents_by_hash(cursor, (pair.content_hash for pair in chosen.candidates))
-    pairs = sorted(chosen.candidates, key=lambda pair: _place(seed, pair))
+    pairs = sorted(chosen.candidates, key=lambda pair: _hash_order(seed, pair))
     if not pairs:
         reasons = "; ".join(f"{count:,} × {why}" for why, count in chosen.left_out.items())
         raise RefusedError(
@@ -76,18 +78,19 @@ def export_pairs(
         )
     rows = _rows(pairs, queries, documents, excerpt=text == "excerpt")
     _write(path, rows)
-    of = len({pair.query_id for pair in pairs})
+    count = len({pair.query_id for pair in pairs})
+    detail = {"file": path.name, "queries": count, "pairs": len(pairs)}
     with store.transaction() as cursor:
-        record_event(cursor, "export pairs", {"file": path.name, "queries": of, "pairs": len(pairs)}, author)
-    return PairsWritten(path, of, len(pairs), dict(chosen.left_out))
+        record_event(cursor, "export pairs", detail, author)
+    return PairsWritten(path, count, len(pairs), dict(chosen.left_out))
 
 
 def refuse_file(path: Path, text: str) -> None:
-    """Refuse a file that pairs cannot be written to, or texts that there are not.
+    """Refuse a file that cannot be written, and an unknown kind of text.
 
     Raises
     ------
-    InputError: what is wrong.
+    InputError: the kind of text is unknown; the file exists, has an unknown ending, or has no folder.
     """
     if text not in TEXTS:
         raise InputError(f"--text {text!r}: expected {' or '.join(TEXTS)}")
@@ -101,32 +104,21 @@ def refuse_file(path: Path, text: str) -> None:
         raise InputError(f"--out {path}: its folder does not exist; expected an existing one")
 
 
-def _place(seed: int, pair: Candidate) -> tuple[str, str, str]:
-    return (
-        digest("pairs", seed, pair.query_id),
-        pair.query_id,
-        digest("pairs", seed, pair.query_id, pair.document_id),
-    )
+def _hash_order(seed: int, pair: Candidate) -> tuple[str, str, str]:
+    of_query = digest("pairs", seed, pair.query_id)
+    return of_query, pair.query_id, digest("pairs", seed, pair.query_id, pair.document_id)
 
 
 def _rows(
     pairs: Sequence[Candidate], queries: Mapping[str, Query], documents: Mapping[str, Document], excerpt: bool
 ) -> Iterator[tuple[str, ...]]:
     for pair in pairs:
-        query = queries[pair.query_id]
-        title, body = documents[pair.content_hash].title, documents[pair.content_hash].body
+        query, document = queries[pair.query_id], documents[pair.content_hash]
+        body = document.body
         if excerpt and len(body) > LONGEST:
             body = "".join(segment.text for segment in best_passage(body, query.text)[1])
-        yield (
-            query.query_id,
-            query.text,
-            query.information_need or "",
-            pair.document_id,
-            title,
-            body,
-            "",
-            "",
-        )
+        asked = (query.query_id, query.text, query.information_need or "")
+        yield (*asked, pair.document_id, document.title, body, "", "")
 
 
 def _write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:

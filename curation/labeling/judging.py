@@ -1,15 +1,16 @@
-"""Judging submissions: which become judgment events, which are repeats, stale or refused; the rows of events.
+"""Judging submissions: they become judgment events, or are repeats, stale or refused; and the rows of events.
 
-Each event of a presentation has a revision, and a revision can be written once. A client names the revision
-that it saw, so of two tabs, a held key or a race only one is written, and the other learns the state it
-missed. A client key, made once per action, tells a retry from a new action. Events are appended, never
-changed; two keys of their table guard every write.
+Each event of a presentation has a revision, and a revision can be written once. A client sends the revision
+that it saw. So where two tabs, or a held key, submit at once, one event is written, and the other tab learns
+the state that it missed. A client key, made once per action, tells a retry from a new action. Events are
+appended, never changed; two keys of their table guard every write.
 
-A judgment that arrives after its round was closed is kept and marked late. One on a presentation that was
-reassigned is refused: its pair gets its full number of judgments without it.
+A judgment that arrives after its round was closed is kept and marked late. A judgment on a presentation that
+was reassigned is refused: its pair gets its full number of judgments from others.
 
-Evidence: the ranges of characters that a person marked belong to the event that gave the grade. So they count
-as long as it does, and a changed mark is a new revision. Offsets are into the body of the version shown.
+Evidence is the ranges of characters that a person marked. They belong to the event with the grade. So they
+count as long as the event does, and a changed mark is a new revision. Offsets are into the body of the
+version shown.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ KINDS = ("grade", "cannot_tell", "later", "undo")
 ANSWERED = ("grade", "cannot_tell")
 MAX_ACTIVE_MS = 24 * 3_600_000
 UsedKey = tuple[str, str, int]
-"""The event that a client key was used for: its author, presentation and revision."""
+"""The author, presentation and revision of the event with a client key."""
 KEPT_LATE = "the round was closed before it came, so it is marked as late"
 EvidenceMark = tuple[str, int, int, int, str, str]
-"""A row of `evidence_marks`: characters that the event of this revision has as evidence."""
+"""A row of `evidence_marks`: a range of characters that belongs to the event of this revision."""
 EVENT = """JOIN judgment_events e
     ON e.presentation_id = j.presentation_id AND e.revision + 1 = j.next_revision"""
 """The event `e` of a current judgment `j`."""
@@ -59,8 +60,8 @@ class Submission:
     client_key: made by the client once per action; sent again with a retry.
     active_ms: milliseconds for which the item was on screen and the page in front. More than a day is stored
         as a day, a negative time as unknown.
-    guide_hash: the guide that the annotator read; None is the one in force. It may have changed meanwhile.
-    evidence: characters of the document's body that show what the grade says; what overlaps is joined.
+    guide_hash: the guide that the annotator read, which may have changed meanwhile; None for the current one.
+    evidence: characters of the document's body that show the grade; overlapping ranges are joined.
     """
 
     presentation_id: str
@@ -79,11 +80,11 @@ class Submission:
 
 
 class Outcome(NamedTuple):
-    """The outcome of what a screen submits.
+    """The outcome of a submission.
 
-    status: 'saved' (`message` says if late); 'repeated' (this very action was saved before); 'stale'
-    (somebody else acted on the presentation since it was shown: look again at `revision`); 'refused'
-    (`message` says why).
+    status: 'saved' (`message` tells where the judgment is late); 'repeated' (the same action was saved
+    before); 'stale' (somebody acted on the presentation since it was shown: look again at `revision`);
+    'refused' (`message` gives the reason).
     """
 
     client_key: str
@@ -98,11 +99,11 @@ class PresentationState(NamedTuple):
 
     Attributes
     ----------
-    guide_hash: of the guide that is in force in its round.
-    closed: its round is closed.
-    withdrawn: it was reassigned to somebody else before it was touched.
-    practice: its expected grade is shown after the answer, so that only the first answer counts.
-    guides: hashes of all guides that were ever in force in its round.
+    guide_hash: the current guide of the presentation's round.
+    closed: the round is closed.
+    withdrawn: the presentation was reassigned to somebody else before its annotator touched it.
+    practice: the expected grade is shown after the answer, so that only the first answer counts.
+    guides: the hashes of all guides that the round ever had.
     """
 
     annotator: str
@@ -112,17 +113,17 @@ class PresentationState(NamedTuple):
     closed: bool = False
     withdrawn: bool = False
     practice: bool = False
-    guides: tuple[str, ...] = ()
+    guides: Sequence[str] = ()
 
     def read_under(self, guide_hash: str | None) -> str:
-        """The guide of an answer: the one that was read, if the round ever had it, else the one in force."""
+        """Return the guide of an answer: the one read, if the round ever had it, else the current guide."""
         return guide_hash if guide_hash is not None and guide_hash in self.guides else self.guide_hash
 
 
 class JudgingContext(NamedTuple):
-    """What submissions are judged by: states by presentation, client keys in use, guides by hash.
+    """The facts by which submissions are judged: states by presentation, client keys in use, guides by hash.
 
-    bodies: presentation → the body that is shown, of those with evidence.
+    bodies: presentation → the body on screen, of presentations with evidence.
     """
 
     states: dict[str, PresentationState]
@@ -134,20 +135,20 @@ class JudgingContext(NamedTuple):
 def judge(
     annotator: str, submissions: Sequence[Submission], context: JudgingContext
 ) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]]:
-    """Judge submissions: the outcome of each, and what to append. Every judgment passes here.
+    """Judge submissions: return the outcome of each, and the events and marks to append.
 
-    Updates the context as if the events were appended.
+    Every judgment of the app and of files passes here. The context is updated as if the events were appended.
     """
     outcomes: list[Outcome] = []
     events: list[JudgmentEvent] = []
     marks: list[EvidenceMark] = []
     now = utc_now()
     for item in submissions:
-        outcome = _outcome(item, annotator, context)
+        outcome = _judge_one(item, annotator, context)
         outcomes.append(outcome)
         if outcome.status == "saved":
             state = context.states[item.presentation_id]
-            event = _event(item, annotator, state, now)
+            event = _make_event(item, annotator, state, now)
             events.append(event)
             quotes = quoted(context.bodies.get(item.presentation_id, ""), item.evidence)
             marks += [(item.presentation_id, event.revision, *mark) for mark in quotes]
@@ -159,7 +160,7 @@ def judge(
     return outcomes, events, marks
 
 
-def _outcome(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
+def _judge_one(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
     state = context.states.get(item.presentation_id)
     if state is None or state.annotator != annotator:
         return _answer(item, "refused", 0, "this item is not among your items")
@@ -218,11 +219,11 @@ def _against_the_round(item: Submission, state: PresentationState) -> str:
 
 
 def _measured(active_ms: int | None) -> int | None:
-    """A time on screen that can be; no grade is refused for the clock of its browser."""
+    """Make a time on screen plausible; no grade is refused because of a browser's clock."""
     return None if active_ms is None or active_ms < 0 else min(active_ms, MAX_ACTIVE_MS)
 
 
-def _event(item: Submission, author: str, state: PresentationState, now: datetime) -> JudgmentEvent:
+def _make_event(item: Submission, author: str, state: PresentationState, now: datetime) -> JudgmentEvent:
     return JudgmentEvent(
         presentation_id=item.presentation_id,
         revision=state.next_revision,
@@ -270,7 +271,7 @@ VALUES ({", ".join("?" * len(JudgmentEvent._fields))})
 def append_events(
     cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
 ) -> None:
-    """Append what `judge` has made; the primary key refuses a revision that was written meanwhile."""
+    """Append events and their marks; the primary key refuses a revision that was written meanwhile."""
     append_rows(cursor, "evidence_marks", marks, _MARK)
     if len(events) == 1:  # four times as fast
         cursor.execute(_INSERT, events[0])
@@ -279,9 +280,9 @@ def append_events(
 
 
 def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
-    """Presentation → what its annotator marked last, of those with marks.
+    """Read the characters that annotators marked last, by presentation, of presentations with marks.
 
-    After an undo it is what was taken back, so that a screen can offer it once more.
+    After an undo, the marks are those that were taken back, so that a screen can offer them again.
     """
     rows = cursor.execute(_MARKS, [list(presentation_ids)]).fetchall() if presentation_ids else []
     return {name: tuple(zip(starts, ends, strict=True)) for name, starts, ends in rows}

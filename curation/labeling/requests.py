@@ -1,4 +1,4 @@
-"""What a lead asks for: a round, practice before it, an answer task, and work that moves in a round."""
+"""Requests of a lead: to open a round, practice or an answer task, and to move work in a round."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _ANNOTATORS = ("Annotators", "Names of the annotators, separated by commas.")
 
 RELEVANT, POOL = SHOWS = ("relevant", "pool")
 DOCUMENTS = 10
-"""Documents shown with a query, where a task names no other number."""
+"""The number of documents shown with a query, where a task names no number."""
 
 
 @dataclass(frozen=True)
 class RoundRequest:
-    """A round over candidates; who judges what, and in which order, is fixed when it opens.
+    """A request for a round over candidates; the work and order of each annotator are fixed when it opens.
 
     Attributes
     ----------
     duplicates, control_items: shares of each annotator's first showings.
-    per_day: blind duplicates come at least so many presentations later where the order is long enough.
-    ask_from: after so many items of a query or more, annotators say whether the corpus answers it; a repeat
-        counts like any other. It changes nothing about what is shown.
-    lists: the documents of a query come on one page. Who has what, and in which order, is the same.
-    kind: of the round; another one than these two where another step opens it.
+    per_day: blind duplicates come at least this number of presentations later where the order is long enough.
+    ask_from: the number of items of a query, repeats included, from which annotators say whether the corpus
+        answers the query. The parameter does not change the items.
+    lists: the documents of a query come on one page. The parameter changes neither work nor order.
+    kind: the kind of the round: 'labeling' or 'pilot', or the kind of the step that opens the round.
     """
 
     name: str = ""
@@ -103,11 +103,11 @@ class RoundRequest:
     kind: str = "labeling"
 
     def checked(self) -> RoundRequest:
-        """This request with each annotator once; of a pilot, for everyone and with nothing planted.
+        """Return the request with each annotator once; a pilot is for everyone, without blind duplicates.
 
         Raises
         ------
-        InputError: its numbers do not fit together; all problems at once.
+        InputError: the numbers do not fit together; all problems together.
         """
         names = tuple(dict.fromkeys(self.annotators))
         problems = [*_problems_of_names(self.name, names), *out_of_bounds(RoundRequest, flat(self))]
@@ -134,15 +134,15 @@ class RoundRequest:
 
 @dataclass(frozen=True)
 class PracticeRequest:
-    """Known pairs for annotators to practise on, before real items.
+    """A request for a practice round: known pairs on which annotators practise before real items.
 
     Attributes
     ----------
-    queries: whole queries for each, with at most 5 of their documents.
-    file: pairs with their grades and explanations; None takes what the reviewer decided, with the reasons.
+    queries: the number of whole queries for each annotator, with at most 5 documents of each.
+    file: a file of pairs with their grades and explanations; None takes the reviewer's decisions and reasons.
         Nobody gets a pair that they have judged.
-    reason: why pairs that a release seals are among them; without one they are left out, as annotators see
-        the expected grade and its explanation.
+    reason: the reason to include pairs that a release seals; without a reason they are left out, because
+        annotators see the expected grade and its explanation.
     """
 
     name: str = ""
@@ -165,11 +165,11 @@ class PracticeRequest:
     reason: str | None = None
 
     def checked(self) -> PracticeRequest:
-        """This request with each annotator once.
+        """Return the request with each annotator once.
 
         Raises
         ------
-        InputError: its numbers do not fit together; all problems at once.
+        InputError: the numbers do not fit together; all problems together.
         """
         names = tuple(dict.fromkeys(self.annotators))
         refuse_problems([*_problems_of_names(self.name, names), *out_of_bounds(PracticeRequest, flat(self))])
@@ -183,7 +183,7 @@ def _problems_of_names(name: str, annotators: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class MoveRequest:
-    """Work of a round that moves: somebody's untouched items to others, or shares of it to who joins."""
+    """A request to move an annotator's untouched items to others, or shares of the work to new members."""
 
     round: str = ""
     from_: str | None = option(
@@ -215,7 +215,7 @@ class MoveRequest:
 
 @dataclass(frozen=True)
 class AnswerTaskRequest:
-    """What a task is to be; without `queries` it is about every query without reference answers."""
+    """A request for an answer task; without `queries` it is about all queries without reference answers."""
 
     name: str = option("", "Name of the task", "Name of the task, such as faq.")
     writers: Sequence[str] = option(
@@ -267,11 +267,11 @@ class AnswerTaskRequest:
     seed: Seed = 0
 
     def checked(self) -> AnswerTaskRequest:
-        """This request with each writer and query once.
+        """Return the request with each writer and query once.
 
         Raises
         ------
-        InputError: its parts do not fit together; all problems at once.
+        InputError: the parts do not fit together; all problems together.
         """
         writers, queries = tuple(dict.fromkeys(self.writers)), tuple(dict.fromkeys(self.queries))
         problems = out_of_bounds(AnswerTaskRequest, vars(self))

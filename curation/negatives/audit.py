@@ -37,7 +37,7 @@ from curation.core.statistics.allocation import allocate
 from curation.core.text import pluralize
 from curation.ingest.filters import NO_FILTERS, Filters, read_filters
 from curation.ingest.importers.queries import active_queries
-from curation.labeling.consensus.consensus import read_for_relevance
+from curation.labeling.consensus.relevance import read_for_relevance
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate, Chosen
 from curation.labeling.rounds.create_round import RoundOpened, open_over

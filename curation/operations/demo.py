@@ -30,7 +30,7 @@ from curation.labeling.consensus.adjudication import decide_many
 from curation.labeling.imported import import_judgments
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import RoundOpened, open_round
-from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.project import init_project
 from curation.operations.second_quarter import CORPUS_FIELDS, TRAFFIC_FIELDS, import_second_quarter
 from curation.operations.stdlib_corpus import write_stdlib_corpus
@@ -141,7 +141,7 @@ def _ask_for_evidence(store: Store) -> None:
     with store.reading() as cursor:
         guide = current_guide(cursor)
     rule = {"evidence": {"ask": "optional", "from_grade": guide.values[-2]}}
-    put_in_force(store, parse_guide(with_values(guide.source, rule, guide.body)))
+    use_guide(store, parse_guide(with_values(guide.source, rule, guide.body)))
 
 
 def _open_round(store: Store) -> RoundOpened:

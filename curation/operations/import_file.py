@@ -41,8 +41,8 @@ from curation.ingest.requests import (
 from curation.labeling.consensus.adjudication import Decided, decide_many
 from curation.labeling.imported import JudgmentImport, import_judgments
 from curation.labeling.presentation.markup import markup_of
-from curation.labeling.rounds.guide_in_force import KEEP, put_in_force
-from curation.labeling.rounds.transfer import withdraw_outside
+from curation.labeling.rounds.use_guide import KEEP, use_guide
+from curation.labeling.rounds.withdrawals import withdraw_outside
 from curation.store import Store
 from curation.store.documents import first_documents
 
@@ -93,7 +93,7 @@ def _set_markup(
     kind: BodyKind = asked or (seen if presentation is None else presentation.body)
     if kind != (presentation or PresentationTemplate()).body:
         changed = with_presentation(guide, (presentation or before).model_copy(update={"body": kind}))
-        done = put_in_force(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[kind]}.")
+        done = use_guide(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[kind]}.")
         kept = f" Open rounds keep their guide: {', '.join(done.kept)}." if done.kept else ""
         return f"The guide shows documents as {MARKUPS[kind]}.{kept}"
     if asked is None and kind != seen:

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from curation.guides.guide import Guide, current_guide
 from curation.ingest.filters import fields_of, outside
-from curation.labeling.consensus.consensus import PairConsensus, query_consensus, relevance_of_pairs
+from curation.labeling.consensus.consensus import PairConsensus, query_consensus
 from curation.labeling.consensus.decisions import ReviewerDecision, query_decisions
+from curation.labeling.consensus.relevance import relevance_of_pairs
 from curation.labeling.consensus.votes import read_query_votes
 from curation.negatives.hard_negatives import query_negatives, read_ranked
 from curation.operations.query_facts import QueryFacts, read_facts, withheld_documents

@@ -116,7 +116,7 @@ def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
     active.
 
     Assigned items stay with the person; to return the items to their rounds, too, use
-    `labeling.rounds.moving.deactivate_annotator`.
+    `labeling.rounds.leaving.deactivate_annotator`.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
 def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> Annotator:
     """Change a person's role, which open pages follow at once; return the annotator with the new role.
 
-    To return items that an evaluator may not see to their rounds, use `labeling.rounds.moving.change_role`.
+    To return items that an evaluator may not see to their rounds, use `labeling.rounds.leaving.change_role`.
 
     Raises
     ------

@@ -6,7 +6,7 @@ would not have been judged. A new system that differs as much from the pooled sy
 judgments of its own documents. If the contributions are large, the pool is too shallow or has too few
 systems.
 
-`labeling.consensus.consensus.read_relevance` computes the relevance, and the functions here take it as an
+`labeling.consensus.relevance.read_relevance` computes the relevance, and the functions here take it as an
 argument. A pool of a run with one document would reveal the grade of that document, so pairs of sealed
 queries never count as relevant.
 """
@@ -142,7 +142,7 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
 
     Parameters
     ----------
-    relevance: relevance of the project's pairs (`labeling.consensus.consensus.read_relevance`).
+    relevance: relevance of the project's pairs (`labeling.consensus.relevance.read_relevance`).
     pool: id of the pool, or the beginning of the id; None is the pool that was built last.
 
     Raises

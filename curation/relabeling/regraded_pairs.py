@@ -14,7 +14,8 @@ from typing import NamedTuple
 from curation.guides.difference import Grades, reworded_grades
 from curation.guides.guide import guide_by_hash, guide_lines
 from curation.labeling.consensus.consensus import compute_consensus
-from curation.labeling.consensus.votes import Votes, read_rule
+from curation.labeling.consensus.rule import read_rule
+from curation.labeling.consensus.votes import Votes
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.judged_pairs import BETWEEN, Pair, query_tags, query_types
 from curation.relabeling.stored_plans import StoredPlan, plan_pairs

@@ -35,7 +35,7 @@ from curation.core.statistics.intervals import resampled
 from curation.guides.guide_text import parse_guide
 from curation.labeling.consensus.marks import MarkedEvidence, PairMarks
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support import examples
@@ -321,7 +321,7 @@ def test_one_persons_marks_have_no_agreement() -> None:
 
 
 def test_the_report_of_a_project_says_how_far_marks_agree(store: Store) -> None:
-    put_in_force(store, parse_guide(GUIDE.format(ask="required")))
+    use_guide(store, parse_guide(GUIDE.format(ask="required")))
     open_for(store, {"q": ["d"]}, "ada", "ben")
     for who, marks in (("ada", ((0, 8),)), ("ben", ((4, 8),))):
         (item,) = rows_of(store, "SELECT presentation_id FROM presentations WHERE annotator = ?", who)

@@ -13,7 +13,7 @@ from curation.agreement.own_work import BLOCK, REVIEWER, WAITING, MyDifferences,
 from curation.core.digests import digest
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.votes import MAJORITY
+from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.judging import Submission
 from curation.labeling.rounds.rounds import set_round, write_round
 from curation.labeling.session.submit import submit

@@ -11,7 +11,7 @@ from app import context
 from app.signin import current_user
 from app.signin.current_user import AccountCache
 from curation.core.errors import RefusedError
-from curation.labeling.rounds.moving import deactivate_annotator
+from curation.labeling.rounds.leaving import deactivate_annotator
 from curation.people.accounts import activate, deactivate, end_sign_ins, set_role
 from curation.people.annotators import add_annotator
 from curation.people.sign_ins import Visit, id_of, list_sign_ins, open_sign_in, signed_in

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from curation.agreement.gate import Demand, read_demand, set_demand
 from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.votes import MEDIAN, read_rule
+from curation.labeling.consensus.rule import MEDIAN, read_rule
 from curation.operations.jobs import jobs_of
 from curation.people.seal_access import openings
 from curation.releases.card import card_text

@@ -17,8 +17,8 @@ from curation.labeling.consensus.disputes import dispute, disputes
 from curation.labeling.consensus.queue import pair_id
 from curation.labeling.consensus.second_opinions import awaited_opinions
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.rounds.rounds import append_round_event, find_round
+from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.submit import submit
 from curation.store import Store, open_store
 from tests.support import ROOT
@@ -370,7 +370,7 @@ def test_what_was_said_under_an_earlier_guide_is_not_called_as_the_new_one_calls
     guide, shipped = tmp_path / "guide.md", ROOT / "labeling_guides" / "graded-relevance.md"
     renamed = shipped.read_text(encoding="utf-8").replace("name: Not relevant", "name: Beside it")
     guide.write_text(renamed.replace("name: Exactly it", "name: All"), encoding="utf-8")
-    put_in_force(fresh.store, read_guide(guide), open_rounds="switch")
+    use_guide(fresh.store, read_guide(guide), open_rounds="switch")
     try:
         ben = open_tab(sign_in(browser, fresh, "ben"), fresh)
         lines, pills = ben.root.locator(".history .line"), ben.root.locator(".pills .tool")
@@ -393,7 +393,7 @@ def test_what_was_said_under_an_earlier_guide_is_not_called_as_the_new_one_calls
         expect(rosa.root.locator(".ruled")).to_contain_text("Under an earlier guide")
         expect(rosa.root.locator(".ruled .chip")).to_have_text("3")
     finally:
-        put_in_force(fresh.store, read_guide(), open_rounds="switch")
+        use_guide(fresh.store, read_guide(), open_rounds="switch")
         with fresh.store.transaction() as cursor:
             cursor.execute("DELETE FROM withdrawals")
 

@@ -9,7 +9,7 @@ import pytest
 from curation.guides.difference import reworded_grades
 from curation.guides.guide import current_guide, guide_lines
 from curation.guides.guide_text import parse_guide, read_guide
-from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.use_guide import use_guide
 from curation.store import Store
 
 ALL = {0, 1, 2, 3, None}
@@ -81,7 +81,7 @@ def test_a_section_of_a_grade_is_about_it_alone(
     store: Store, old: str, new: str, grades: set[int | None]
 ) -> None:
     text = SOURCE + SECTIONS
-    put_in_force(store, parse_guide(text))
+    use_guide(store, parse_guide(text))
     assert due(store, text.replace(old, new)) == grades
 
 
@@ -90,7 +90,7 @@ def test_a_new_grade_makes_its_neighbours_due_and_a_removed_one_itself(store: St
     grade = '  - {value: %d, name: New, key: "9", colour: "#000000", definition: A new one.}\n'
     with_four, with_ten = (f"{front}scale:\n{grade % value}{body}" for value in (4, 10))
     assert due(store, with_four) == {3}
-    put_in_force(store, parse_guide(with_ten))
+    use_guide(store, parse_guide(with_ten))
     assert due(store, SOURCE) == {10}
     five = (grade % 5).replace("New", "Newer").replace("9", "8")
     assert due(store, with_ten.replace("scale:\n", f"scale:\n{five}", 1)) == {3, 10}
@@ -98,6 +98,6 @@ def test_a_new_grade_makes_its_neighbours_due_and_a_removed_one_itself(store: St
 
 def test_guides_that_mean_the_same_by_a_leads_word_count_as_one(store: Store) -> None:
     reworded = SOURCE.replace("does not help somebody", "helps nobody")
-    put_in_force(store, parse_guide(reworded), same_grades=True)
+    use_guide(store, parse_guide(reworded), same_grades=True)
     assert due(store, SOURCE) == set()
     assert due(store, reworded.replace("name: Useful", "name: Helpful")) == {2}

@@ -22,7 +22,7 @@ from curation.guides.guide_text import MAX_BYTES, parse_guide, read_guide, sourc
 from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.guide_in_force import guide_effects, put_in_force
+from curation.labeling.rounds.use_guide import guide_effects, use_guide
 from curation.operations.project import init_project
 from curation.store import Store
 from tests.support import ROOT
@@ -176,7 +176,7 @@ def test_fields_that_no_document_has_are_named_with_the_size_of_the_corpus(tmp_p
         assert field_sentences(cursor, None) == ([], [])
     expected = zip(names, (1, 0, 1, 1, 3, 1), strict=True)
     assert uses == [f"The field “{name}” is in {number} of 3 documents." for name, number in expected]
-    assert put_in_force(store, read_guide(path)).remarks == unused == [uses[1]]
+    assert use_guide(store, read_guide(path)).remarks == unused == [uses[1]]
     said = invoke(["--project", str(store.path), "guide", "use", str(path), "--dry-run"]).stdout
     assert "The field “price” is in 0 of 3 documents." in said
     assert "Evidence: not asked for; `evidence: {ask: optional, from_grade:" in said
@@ -221,7 +221,7 @@ def working(store: Store) -> Store:
 
 @pytest.mark.slow
 def test_every_version_keeps_its_text_and_says_since_when_by_whom_and_why(working: Store) -> None:
-    put_in_force(working, REVISED, "lee", "keep", " Clearer. ")
+    use_guide(working, REVISED, "lee", "keep", " Clearer. ")
     with working.reading() as cursor:
         now, before = guide_versions(cursor)
         assert find_version(cursor, BASE.guide_hash[:6]) == BASE
@@ -289,13 +289,13 @@ def test_grades_that_leave_the_scale_are_counted_and_their_round_cannot_switch(w
         "Judgments that count have grades that leave the scale: grade 3 (2"
     )
     with pytest.raises(RefusedError, match="cannot hold grades of two scales"):
-        put_in_force(working, without_grade_3(), "lee", "switch")
+        use_guide(working, without_grade_3(), "lee", "switch")
 
 
 def test_a_guide_put_in_force_meanwhile_is_not_replaced_unseen(working: Store) -> None:
-    put_in_force(working, REVISED, "mia", "keep")
+    use_guide(working, REVISED, "mia", "keep")
     with pytest.raises(RefusedError, match="Another guide was published meanwhile"):
-        put_in_force(working, without_grade_3(), "lee", "keep", instead_of=BASE.guide_hash)
+        use_guide(working, without_grade_3(), "lee", "keep", instead_of=BASE.guide_hash)
     with working.reading() as cursor:
         assert current_guide(cursor) == REVISED
 
@@ -310,7 +310,7 @@ def test_each_lead_has_a_draft_that_others_can_read_and_that_ends_in_force(worki
             ("mia", "---\nhers"),
         ]
     assert second.started_from == BASE.guide_hash
-    put_in_force(working, REVISED, "lee", "keep")
+    use_guide(working, REVISED, "lee", "keep")
     discard_draft(working, "mia")
     with working.reading() as cursor:
         assert open_drafts(cursor) == []

@@ -9,7 +9,7 @@ from curation.guides.guide_text import parse_guide
 from curation.labeling.judging import Outcome, Submission, marks_of
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.history import history_page
 from curation.labeling.session.item_views import previous_answered
 from curation.labeling.session.queue import next_showings
@@ -26,7 +26,7 @@ def opened(store: Store) -> Store:
     """One item for ada, of a document with astral, Thai and Hebrew letters."""
     add_pairs(store, {"q": ["😀 ข้อความ עברית"]})
     add_names(store, "ada")
-    put_in_force(store, parse_guide(GUIDE.format(ask="required")))
+    use_guide(store, parse_guide(GUIDE.format(ask="required")))
     open_round(store, RoundRequest("first", ["ada"], overlap=1, duplicates=0))
     return store
 

@@ -17,9 +17,9 @@ from curation.agreement.report import agreement_report
 from curation.core.errors import InputError, RefusedError
 from curation.core.similarity.identical import Identical
 from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.consensus import read_relevance
 from curation.labeling.consensus.dawid_skene import DawidSkeneFit, GradeArrays, estimate
-from curation.labeling.consensus.votes import ConsensusRule, set_rule
+from curation.labeling.consensus.relevance import read_relevance
+from curation.labeling.consensus.rule import ConsensusRule, set_rule
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round

@@ -17,10 +17,11 @@ from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.guide_in_force import put_in_force
-from curation.labeling.rounds.moving import extend_round, reassign
+from curation.labeling.rounds.extension import extend_round
+from curation.labeling.rounds.moving import reassign
 from curation.labeling.rounds.practice import let_pass, practise_again
 from curation.labeling.rounds.rounds import delete_round, set_round
+from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.import_jobs import carry_out, dry_run
 from curation.operations.jobs import jobs_of
 from curation.people.accounts import (
@@ -56,7 +57,7 @@ LEADS: dict[str, Callable[[Store, str], object]] = {
     "open practice": lambda store, who: open_practice(
         store, PracticeRequest("more", ["quixote"]), author=who
     ),
-    "guide": lambda store, who: put_in_force(store, read_guide(), who),
+    "guide": lambda store, who: use_guide(store, read_guide(), who),
     "draft a guide": lambda store, who: save_draft(store, "anything", who, None),
     "discard a draft": lambda store, who: discard_draft(store, who),
     "answer a question": lambda store, who: answer_question(store, "any", "Yes.", who),

@@ -19,8 +19,8 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.readers.fields import JudgmentFields
 from curation.labeling.consensus.disputes import disputes
 from curation.labeling.imported import add_judgments, import_judgments
-from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.rounds.rounds import set_round
+from curation.labeling.rounds.use_guide import use_guide
 from curation.relabeling.fixed_reports import close_round
 from curation.relabeling.plan import make_plan
 from curation.relabeling.regraded_pairs import (
@@ -333,7 +333,7 @@ def test_the_report_of_a_closed_quarter_never_changes(relabeled: Store, tmp_path
             retire_query(cursor, f"q{number}", "not asked any more")
     guide = read_guide()
     other = parse_guide(guide.source.replace(guide.scale[3].definition, "Answers all of it."))
-    put_in_force(relabeled, other, open_rounds="keep")
+    use_guide(relabeled, other, open_rounds="keep")
     write_corpus(relabeled, tmp_path, {name: f"all new: {name}" for name in texts_of(12, 4)})
     with relabeled.transaction() as cursor:
         cursor.execute(

@@ -9,7 +9,7 @@ from curation.evaluation.request import EvaluateRequest
 from curation.guides.guide_text import parse_guide
 from curation.ingest.importers.evidence_cells import StatedEvidence
 from curation.labeling.imported import add_judgments
-from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.use_guide import use_guide
 from curation.people.annotators import add_annotator
 from curation.store import Store
 from tests.support.evaluated_project import write_run
@@ -34,7 +34,7 @@ Mark the sentences that say it.
 def marked_project(folder: Path) -> Store:
     """The gold project; zoe marked "All about" in each first document, abe "about the"."""
     store = gold_project(folder)
-    put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
+    use_guide(store, parse_guide(GUIDE.format(ask="optional")))
     for who, quote in {"zoe.miller": "All about", "abe.jones": "about the"}.items():
         mark(store, who, quote)
     return store

@@ -13,7 +13,7 @@ from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
 from curation.core.text import pluralize
 from curation.ingest.stored_runs import stored_runs
-from curation.labeling.consensus.consensus import read_relevance
+from curation.labeling.consensus.relevance import read_relevance
 from curation.operations.jobs import Job
 from curation.pooling.contributions import Contributions, contribution_table, contributions
 from curation.pooling.pool import embedding_forecast

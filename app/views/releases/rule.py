@@ -11,16 +11,10 @@ from app.components.forms import Form
 from app.page_context import PageContext
 from app.views.releases.bars import StackRow, stacks
 from curation.core.text import pluralize
-from curation.labeling.consensus.consensus import ConsensusCounts, rule_effect
+from curation.labeling.consensus.consensus import ConsensusCounts
 from curation.labeling.consensus.dawid_skene import AnnotatorErrors, error_section, errors_by_rule
-from curation.labeling.consensus.votes import (
-    MEANING,
-    NAMES,
-    ConsensusRule,
-    read_rule,
-    replaced_rule,
-    set_rule,
-)
+from curation.labeling.consensus.rule import MEANING, NAMES, ConsensusRule, read_rule, replaced_rule, set_rule
+from curation.labeling.consensus.rule_effect import rule_effect
 from curation.operations.jobs.figures import figures_of
 
 OUTCOMES = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Nobody could tell")

@@ -21,9 +21,9 @@ from curation.labeling.rounds.rounds import (
     delete_round,
     round_state,
     set_round,
-    shown_as,
 )
 from curation.labeling.rounds.status import RoundStatus
+from curation.labeling.rounds.upcoming import ShownRound, read_rounds
 from curation.people.annotators import able_to_judge, usual_names
 from curation.relabeling.fixed_reports import close_round
 from curation.store import Store, utc_now
@@ -73,15 +73,16 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
         _confirm(store, status, acts, asked[0])
     if not status.closed and status.kind in ("labeling", "audit", "pilot"):
         with store.reading() as cursor:
-            ui.quiet(_shown(*shown_as(cursor, status.round)))
+            rounds = read_rounds(cursor).values()
+        ui.quiet(next(_describe(round_) for round_ in rounds if round_.name == status.round))
         show_people(store, status, acts)
 
 
-def _shown(ask_from: int, lists: bool) -> str:
-    as_lists = " The documents of a query come as a list." if lists else ""
-    if not ask_from:
+def _describe(round_: ShownRound) -> str:
+    as_lists = " The documents of a query come as a list." if round_.lists else ""
+    if not round_.ask_from:
         return f"Nobody is asked whether the corpus answers a query.{as_lists}"
-    of = "any query" if ask_from == 1 else f"a query with {ask_from} documents or more"
+    of = "any query" if round_.ask_from == 1 else f"a query with {round_.ask_from} documents or more"
     return f"After the last document of {of}, annotators say whether the corpus answers it.{as_lists}"
 
 

@@ -18,7 +18,7 @@ from curation.guides.guide import AS_BEFORE, PresentationTemplate, TemplateField
 from curation.guides.guide_text import parse_guide, presented, with_presentation
 from curation.ingest.requests import MARKUPS
 from curation.labeling.presentation.drawing import ReadDocument, draw
-from curation.labeling.rounds.guide_in_force import guide_effects
+from curation.labeling.rounds.use_guide import guide_effects
 from curation.store import Document, Store
 from curation.store.documents import find_document, first_documents
 

@@ -13,7 +13,7 @@ from curation.core.similarity.text_blocks import word_blocks
 from curation.guides.difference import GradeChange, GuideDifference
 from curation.guides.guide import Grade, Guide
 from curation.guides.guide_text import guide_problems, parse_guide
-from curation.labeling.rounds.guide_in_force import KEEP, SWITCH, GuideEffects, guide_effects, put_in_force
+from curation.labeling.rounds.use_guide import KEEP, SWITCH, GuideEffects, guide_effects, use_guide
 from curation.store import Store
 
 CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}
@@ -79,7 +79,7 @@ def ask_to_publish(
         acts.do(
             form,
             lambda: "\n".join(
-                put_in_force(store, guide, acts.by, choice, reason, seen, same_grades=same).sentences
+                use_guide(store, guide, acts.by, choice, reason, seen, same_grades=same).sentences
             ),
         )
 

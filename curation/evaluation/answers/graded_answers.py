@@ -26,7 +26,7 @@ from curation.evaluation.scoring.system_runs import RunSource
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import nuggets_of_rows
 from curation.ingest.readers.formats import FileLayout
-from curation.labeling.rounds.candidates import UNIT
+from curation.labeling.rounds.query_draw import UNIT
 from curation.releases.release_rows import list_releases
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Store, open_store

@@ -11,7 +11,7 @@ the highest grade, and any grade between it and the lowest is partial support.
 
 A judge that graded all answers is corrected by people's grades of some queries. The unit is the query of the
 gold set: a score of its answer needs the grade of each nugget. In the project where support is graded each
-nugget is a query, and `labeling.rounds.candidates` draws the nuggets of one query together. A query has a
+nugget is a query, and `labeling.rounds.query_draw` draws the nuggets of one query together. A query has a
 score by the judge's grades; those whose nuggets were drawn have one by people's as well, which corrects the
 mean over all (`evaluation.llm_judges.estimates`, `core.statistics.difference_estimator`).
 

@@ -12,7 +12,7 @@ disputed, and then no probability is known: such a sample is refused.
 
 A query's probability is the share of its stratum that people graded.
 
-Where a round was opened over a random draw of the queries (`labeling.rounds.candidates`), everything is what
+Where a round was opened over a random draw of the queries (`labeling.rounds.query_draw`), everything is what
 it was drawn from, and people's queries are those that it drew and that are evaluated. Queries that people
 graded besides are left out.
 """
@@ -40,7 +40,7 @@ from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting
 
 if TYPE_CHECKING:
-    from curation.labeling.rounds.candidates import QueryDraw
+    from curation.labeling.rounds.query_draw import QueryDraw
 
 PairKey = tuple[str, str]
 FrameRow = tuple[str, float | None]
@@ -221,7 +221,7 @@ def peoples_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection
     ------
     RefusedError: they are no probability sample of a larger set.
     """
-    from curation.labeling.rounds.candidates import read_draws  # with pydantic, a tenth of a small evaluation
+    from curation.labeling.rounds.query_draw import read_draws  # with pydantic, a tenth of a small evaluation
 
     graded = {row["query_id"] for row in release.rows("queries")}
     draws = [draw for draw in read_draws(cursor) if not draw.drawn.isdisjoint(evaluated)]

@@ -1,8 +1,9 @@
 """Adjudication: the reviewer's decisions on disputed pairs, one by one or from a file.
 
-A decision is appended with the next revision, and with the version of the document that was read. The latest
-one counts, whatever is judged later, until the corpus has another version and that one is judged. A screen
-names the revision that its reviewer saw: of two reviewers, the second learns what the first decided.
+A decision is appended with the next revision, and with the version of the document that the reviewer read.
+The latest decision counts, whatever is judged later, until the corpus has a different version and somebody
+judges it. A screen sends the revision that its reviewer saw. So where two reviewers decide a pair at once,
+the second learns the decision of the first.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ UNMARKED = "marks apart, and the guide requires evidence: decide it alone, with 
 
 
 class OvertakenError(RefusedError):
-    """The pair was decided since the reviewer saw it; `decision` is the one that they have not seen."""
+    """An error for a pair that was decided since the reviewer saw it, with the decision that they missed."""
 
     def __init__(self, decision: ReviewerDecision) -> None:
         super().__init__(overtaken(decision))
@@ -65,7 +66,7 @@ class OvertakenError(RefusedError):
 
 @dataclass(frozen=True)
 class Decided:
-    """How many decisions were written; left_out counts the others by reason."""
+    """The number of decisions that were written from a file; `left_out` counts the other lines by reason."""
 
     decided: int
     left_out: dict[str, int]
@@ -73,15 +74,13 @@ class Decided:
 
     @property
     def sentences(self) -> list[str]:
-        """How many pairs are decided, and which lines were left out."""
+        """The number of decided pairs, and of lines left out, by reason."""
         return [f"{pluralize(self.decided, 'pair')} decided.", *left_out_sentences(self.left_out, "lines")]
 
     @property
     def outcome(self) -> ImportOutcome:
-        """What the import did, in figures and sentences."""
-        sentence = f"{pluralize(self.decided, 'pair')} decided."
-        if not self.decided:
-            sentence = "Nothing changed: no pair of the file was to be decided."
+        """The figures and sentences of the import."""
+        sentence = self.sentences[0] if self.decided else "Nothing changed: the file decides no further pair."
         figures = {"pairs": self.decided, "lines": self.decided + sum(self.left_out.values())}
         remarks = [fields_used(self.fields)]
         return ImportOutcome(bool(self.decided), sentence, "lines", figures, self.left_out, remarks)
@@ -98,38 +97,38 @@ def decide(
     content_hash: str | None = None,
     evidence: Spans = (),
 ) -> ReviewerDecision:
-    """Decide a judged pair; the same decision once more changes nothing, nor does one that comes again late.
+    """Decide a judged pair; a decision that the reviewer sends again changes nothing.
 
     Parameters
     ----------
     grade: a grade of the guide's scale, or None: no grade can be given.
     reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
     seen_revision: how many decisions the pair had when the reviewer saw it; None skips that check.
-    content_hash: the version of the document that the reviewer read; None is the one that a `Case` has.
-    evidence: characters of that version's body that show the grade; without any, what most annotators marked
-        counts. A guide that requires evidence needs some where nothing of theirs counts.
+    content_hash: the version of the document that the reviewer read; None for the version of a `Case`.
+    evidence: characters of that version's body that show the grade. Without evidence, the characters that
+        most annotators marked count. A guide that requires evidence needs some where no such characters are.
 
     Raises
     ------
-    InputError: the grade is not on the scale, or the reason is missing or too long; evidence outside the
-        text, with a grade that takes none, or none where the guide needs some.
+    InputError: the grade is not on the scale; the reason is missing or too long; the evidence is outside the
+        text, is missing, or is given with a grade that takes no evidence.
     NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
-    RefusedError: it is not the reviewer's to decide.
+    RefusedError: the author is neither reviewer nor lead.
     OvertakenError: the pair was decided since the reviewer saw it.
     """
+    pair = (query_id, document_id)
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         guide = current_guide(cursor)
         problems = list(_check(grade, reason, guide))
         problems += [guide.against_marks(grade, marked=True)] if evidence else []
         refuse_problems(list(filter(None, problems)))
-        if not is_judged(cursor, (query_id, document_id)):
-            raise unjudged(query_id, document_id)
+        if not is_judged(cursor, pair):
+            raise unjudged(*pair)
         needed = "" if evidence else guide.against_marks(grade, marked=False)
-        if needed and any(case.dispute.marks_apart for case in cases(cursor, [(query_id, document_id)])):
+        if needed and any(case.dispute.marks_apart for case in cases(cursor, [pair])):
             way_out = "Annotators gave the same grade, and their marks have no common character."
             raise InputError(needed, way_out=way_out)
-    pair = (query_id, document_id)
     with store.transaction(appends=True) as cursor:
         read = content_hash or judged_versions(cursor, [pair]).get(pair)
         ruling = Ruling(*pair, grade, reason.strip(), read, union(evidence))
@@ -156,7 +155,7 @@ def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
 
 
 def _repeats(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
-    """Whether the reviewer has decided the very same, with the same marks."""
+    """Tell whether the reviewer has made the same decision with the same marks."""
     same = ruling.repeats(decision, reviewer)
     return same and marks_of_decisions(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
 
@@ -172,20 +171,27 @@ def decide_many(
 
     Parameters
     ----------
-    every_pair: decide all judged pairs, also those agreed on or decided before.
-    source: the file that the proposals come from.
+    every_pair: decide all judged pairs, also pairs without a dispute and pairs decided before.
+    source: the file with the proposals.
 
     Raises
     ------
-    InputError: grades that are not on the scale, missing reasons, two decisions for one pair, a text that
-        several queries share; all at once.
+    InputError: grades are not on the scale, reasons are missing, a pair has two decisions, or several queries
+        share a text; all problems together.
     NotFoundError: the reviewer is unknown.
-    RefusedError: it is not the reviewer's to decide, or others kept deciding meanwhile.
+    RefusedError: the author is neither reviewer nor lead, or others kept deciding meanwhile.
     """
 
     def read(cursor: Cursor) -> _DecisionInputs:
         require_author(cursor, reviewer, *REVIEWERS)
-        return _read(cursor)
+        return _DecisionInputs(
+            guide=current_guide(cursor),
+            queries=KnownQueries.read(cursor),
+            votes=read_votes(cursor),
+            current=current_decisions(cursor),
+            versions=judged_versions(cursor),
+            marks=read_marks(cursor),
+        )
 
     def plan(inputs: _DecisionInputs) -> tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]:
         left_out: Counter[str] = Counter()
@@ -210,7 +216,7 @@ def decide_many(
 
 
 def overtaken(decision: ReviewerDecision) -> str:
-    """The sentence for a reviewer who had a pair on screen when somebody else decided it."""
+    """Return the sentence for a reviewer who had a pair on screen when somebody else decided it."""
     what = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
     return (
         f"{decision.reviewer} decided this pair while you had it open: {what}, because “{decision.reason}”. "
@@ -219,7 +225,7 @@ def overtaken(decision: ReviewerDecision) -> str:
 
 
 class _DecisionInputs(NamedTuple):
-    """What the decisions of a file are planned from."""
+    """The rows from which the decisions of a file are planned."""
 
     guide: Guide
     queries: KnownQueries
@@ -229,14 +235,8 @@ class _DecisionInputs(NamedTuple):
     marks: ProjectMarks
 
 
-def _read(cursor: Cursor) -> _DecisionInputs:
-    guide, queries = current_guide(cursor), KnownQueries.read(cursor)
-    decisions, versions = current_decisions(cursor), judged_versions(cursor)
-    return _DecisionInputs(guide, queries, read_votes(cursor), decisions, versions, read_marks(cursor))
-
-
 def _fingerprint(cursor: Cursor) -> tuple[object, ...]:
-    """What planned decisions rest on. Judgments may change: they do not affect a decision."""
+    """Read the guide, the corpus and the number of decisions; judgments do not affect a planned decision."""
     count = cursor.execute("SELECT count(*) FROM adjudications").fetchall()[0][0]
     return get_setting(cursor, "guide"), get_setting(cursor, "corpus"), count
 
@@ -248,13 +248,13 @@ def _chosen(
     every_pair: bool,
     left_out: Counter[str],
 ) -> list[Ruling]:
-    """The rulings that are to be written; counts the others by reason."""
+    """Choose the rulings to write; count the others by reason."""
     hows = {pair[:2]: pair for pair in compute_consensus(inputs.votes).pairs}
     chosen = []
     for proposed in rulings:
         ruling = proposed._replace(content_hash=inputs.versions.get(proposed.pair))
         before = inputs.current.get(ruling.pair)
-        why = _why_not(hows.get(ruling.pair), every_pair, inputs.marks)
+        why = _why_left_out(hows.get(ruling.pair), every_pair, inputs.marks)
         if before is not None and ruling.repeats(before, reviewer):
             why = why or REPEATED
         elif inputs.marks.lacks_marks(ruling.pair, ruling.grade):
@@ -278,7 +278,7 @@ def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
 def _rulings(
     proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
 ) -> tuple[list[Ruling], list[str]]:
-    """One ruling a pair in the file's order, and what is wrong; counts the lines that hold no ruling."""
+    """Return one ruling for each pair, in the file's order, and all problems; count the lines left out."""
     first: dict[Pair, tuple[int, Ruling]] = {}
     problems = []
     for item in proposals:
@@ -299,7 +299,7 @@ def _rulings(
 
 
 def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
-    """The ruling in a line, or why it is missing to make."""
+    """Return the ruling of a line, or the reason to leave the line out."""
     if is_no_value(item.grade) and guide.named(item.grade) is None:
         return NO_GRADE
     number = whole_number(item.grade)
@@ -315,7 +315,7 @@ def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | 
 
 
 def _documents_alike(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
-    """What to say of documents that nobody has judged and that people read as one that somebody has."""
+    """Return the problems of document ids that nobody has judged and that look like a judged one."""
     known = {document_id for _, document_id in judged}
     first = {item.document_id: item.line for item in reversed(items) if item.document_id not in known}
     return [
@@ -325,8 +325,8 @@ def _documents_alike(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> l
     ]
 
 
-def _why_not(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) -> str:
-    """Why a pair is not to be decided; '' when it is."""
+def _why_left_out(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) -> str:
+    """Return the reason to leave a pair out; '' for a pair to be decided."""
     if pair is None or not pair.judgments:
         return UNJUDGED
     if every_pair or marks.is_disputed(pair):

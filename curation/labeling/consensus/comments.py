@@ -1,8 +1,8 @@
 """Comments: what reviewers and leads say to each other about a judged pair.
 
-They are appended, and never changed. No annotator reads them, and no reviewer who has still to grade the
-pair: it would not leave them blind. A comment stays in the project; a release has the decision and its
-reason.
+Comments are appended, and never changed. No annotator reads a comment. A reviewer who has still to grade the
+pair reads none either, because comments would not leave them blind. Comments stay in the project; a release
+has the decision and its reason.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WHERE query_id = ? AND (?::TEXT IS NULL OR document_id = ?) ORDER BY rowid
 
 
 class Comment(NamedTuple):
-    """What somebody said about a pair; times are UTC."""
+    """A comment on a pair; times are UTC."""
 
     query_id: str
     document_id: str
@@ -34,9 +34,9 @@ class Comment(NamedTuple):
 
 
 def comments(cursor: Cursor, reader: str, query_id: str, document_id: str | None = None) -> list[Comment]:
-    """The comments on a query's pairs, or on one of them, that a reviewer or lead may read, oldest first.
+    """Read the comments on a query's pairs, or on one pair, that a reviewer or lead may read, oldest first.
 
-    A sealed query's are among them: who shows them asks a `SealAccess`.
+    Comments on sealed queries are in the list: a function that shows the list asks a `SealAccess`.
 
     Raises
     ------
@@ -52,13 +52,14 @@ def comments(cursor: Cursor, reader: str, query_id: str, document_id: str | None
 def add_comment(
     store: Store, query_id: str, document_id: str, words: str, author: str, client_key: str
 ) -> None:
-    """Say something about a judged pair; what comes again with its key changes nothing.
+    """Add a comment to a judged pair; a comment that is sent again with its key changes nothing.
 
     Raises
     ------
     InputError: the words or the key are missing or too long.
     NotFoundError: the project does not know the author.
-    RefusedError: it is not the author's to comment, nobody has judged the pair, or they have it to grade.
+    RefusedError: the author is neither reviewer nor lead, nobody has judged the pair, or the author has still
+        to grade it.
     """
     words = words.strip()
     if not words or len(words) > MAX_NOTE_LENGTH:

@@ -9,6 +9,7 @@ algorithm, Applied Statistics 28.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,20 +18,22 @@ import numpy as np
 from curation.core.reports.page import NumberCell, Section, ShareCell, Table
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.text import pluralize
-from curation.labeling.consensus.votes import ConsensusRule, Votes, VotesByPair, read_votes, votes_by_pair
+from curation.labeling.consensus.rule import ConsensusRule
+from curation.labeling.consensus.votes import Votes, VotesByPair, read_votes, votes_by_pair
 from curation.store import Store
 
 ITERATIONS = 500
 TOLERANCE = 1e-8
-"""EM stops when the log-likelihood of a judgment grows by less than this."""
+"""EM stops when the mean log-likelihood of a judgment grows by less than this."""
 MIN_CASES = 1e-10
-"""No error is impossible: a cell of a confusion matrix counts as at least so many (weighted) cases."""
+"""The least number of weighted cases in a cell of a confusion matrix: no error is impossible."""
 
 
 class GradeArrays(NamedTuple):
-    """Who gave which grade, as parallel arrays of shape (J,): items, annotators and grades numbered from 0.
+    """The grades given, as parallel arrays of shape (J,): items, annotators and grades are numbered from 0.
 
-    `items` ascend and none is missing; `annotators` and `values` are their numbers.
+    item: ascending; each number up to the highest occurs.
+    annotators, values: how many annotators and how many different grades there are.
     """
 
     item: Ints
@@ -41,15 +44,15 @@ class GradeArrays(NamedTuple):
 
 
 class DawidSkeneFit(NamedTuple):
-    """What EM found.
+    """The result of EM.
 
     Attributes
     ----------
     posterior: shape (items, values), each item's probability of each grade.
-    shares: shape (values,), how frequent each grade is.
+    shares: shape (values,), the frequency of each grade.
     confusion: shape (annotators, values, values), true × given, rows that add up to 1.
     log_likelihood: of all judgments.
-    iterations, converged: steps taken, and whether they were enough.
+    iterations, converged: the number of steps, and whether EM converged within `ITERATIONS` steps.
     """
 
     posterior: Floats
@@ -61,6 +64,7 @@ class DawidSkeneFit(NamedTuple):
 
 
 def given_grades(pairs: VotesByPair) -> GradeArrays:
+    """Return the grades of all votes, pairs with a grade numbered from 0."""
     _, item = np.unique(pairs.item, return_inverse=True)
     return GradeArrays(
         item.astype(np.int64), pairs.annotator, pairs.value, len(pairs.names), len(pairs.values)
@@ -68,11 +72,11 @@ def given_grades(pairs: VotesByPair) -> GradeArrays:
 
 
 def estimate(grades: GradeArrays, smoothing: float = 0.0) -> DawidSkeneFit:
-    """True grades and confusion matrices, most likely together.
+    """Estimate the true grades and the confusion matrices by maximum likelihood.
 
     Parameters
     ----------
-    smoothing: added to each cell of each confusion matrix, in cases.
+    smoothing: cases added to each cell of each confusion matrix.
     """
     starts = np.flatnonzero(np.diff(grades.item, prepend=-1))
     cells = grades.annotator * grades.values + grades.grade
@@ -99,7 +103,7 @@ def _vote_shares(grades: GradeArrays, starts: Ints) -> Floats:
 def _expected(
     grades: GradeArrays, cells: Ints, starts: Ints, shares: Floats, confusion: Floats
 ) -> tuple[Floats, float]:
-    """The E-step, in logarithms: the items' probabilities of each grade, and the log-likelihood."""
+    """Do the E-step, in logarithms: the items' probabilities of each grade, and the log-likelihood."""
     by_cell = np.log(confusion).transpose(0, 2, 1).reshape(-1, grades.values)
     logs = np.add.reduceat(by_cell[cells], starts, axis=0) + np.log(np.maximum(shares, MIN_CASES))
     top = logs.max(axis=1, keepdims=True)
@@ -109,7 +113,7 @@ def _expected(
 
 
 def _confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smoothing: float) -> Floats:
-    """The M-step."""
+    """Do the M-step for the confusion matrices."""
     number, values = grades.annotators * grades.values, grades.values
     columns = [np.bincount(cells, posterior[grades.item, true], number) for true in range(values)]
     cases = np.stack(columns).reshape(values, grades.annotators, values).transpose(1, 0, 2)
@@ -119,14 +123,14 @@ def _confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smoothing: f
 
 
 class AnnotatorConfusion(NamedTuple):
-    """What one annotator's grades look like against the true ones, as Dawid and Skene's model estimates them.
+    """One annotator's grades against the true grades, as Dawid and Skene's model estimates them.
 
     Attributes
     ----------
-    grades: how many they gave.
-    right: how probable it is that they give the true grade.
-    bias: the mean of the given less the true grade, in grades.
-    matrix: rows are the true, columns the given grade; each row adds up to 1.
+    grades: the number of grades that the annotator gave.
+    right: the probability that the annotator gives the true grade.
+    bias: the mean of the given grade less the true grade.
+    matrix: a row for each true grade, a column for each given grade; each row adds up to 1.
     """
 
     annotator: str
@@ -143,8 +147,8 @@ class AnnotatorErrors:
     Attributes
     ----------
     values: the grades that were given, ascending: the rows and columns of the matrices.
-    shares: how frequent each of them is estimated to be.
-    converged: False where EM was stopped after its last step: read the figures with care.
+    shares: the estimated frequency of each grade.
+    converged: False where EM stopped after `ITERATIONS` steps without converging.
     """
 
     values: tuple[int, ...]
@@ -155,7 +159,7 @@ class AnnotatorErrors:
 
 
 def error_section(annotator_errors: AnnotatorErrors) -> Section:
-    """What each annotator is estimated to say where a grade is true."""
+    """Draw a table of each annotator's estimated shares of given grades, by true grade."""
     rows: list[tuple[object, ...]] = []
     for annotator in annotator_errors.annotators:
         first: tuple[object, ...] = (
@@ -178,7 +182,7 @@ def error_section(annotator_errors: AnnotatorErrors) -> Section:
 
 
 def errors(votes: Votes) -> AnnotatorErrors | None:
-    """Annotators' errors as Dawid and Skene's model estimates them, by name; None without a grade."""
+    """Estimate annotators' errors by Dawid and Skene's model; None where nobody gave a grade."""
     pairs = votes_by_pair(votes.rows)
     if not len(pairs.item):
         return None
@@ -188,24 +192,26 @@ def errors(votes: Votes) -> AnnotatorErrors | None:
     right = np.einsum("k,akk->a", shares, fit.confusion)
     bias = np.einsum("k,akl,kl->a", shares, fit.confusion, steps.astype(np.float64))
     people = [
-        AnnotatorConfusion(name, given[index], _six(right[index]), _six(bias[index]), _matrix(fit, index))
-        for index, name in enumerate(pairs.names)
+        AnnotatorConfusion(name, number, _round(share), _round(mean), tuple(map(_round_all, matrix)))
+        for name, number, share, mean, matrix in zip(
+            pairs.names, given, right, bias, fit.confusion, strict=True
+        )
     ]
-    return AnnotatorErrors(
-        tuple(pairs.values.tolist()), tuple(map(_six, shares)), fit.iterations, fit.converged, tuple(people)
-    )
+    values = tuple(pairs.values.tolist())
+    return AnnotatorErrors(values, _round_all(shares), fit.iterations, fit.converged, tuple(people))
 
 
-def _six(value: np.float64) -> float:
-    return round(float(value), 6) + 0.0  # never -0.0
+def _round(figure: np.float64) -> float:
+    """Round a figure to six decimals, and turn -0.0 into 0.0."""
+    return round(float(figure), 6) + 0.0
 
 
-def _matrix(fit: DawidSkeneFit, index: int) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(map(_six, row)) for row in fit.confusion[index])
+def _round_all(figures: Iterable[np.float64]) -> tuple[float, ...]:
+    return tuple(map(_round, figures))
 
 
 def errors_by_rule(store: Store, rule: ConsensusRule) -> AnnotatorErrors | None:
-    """Annotators' errors as a rule estimates them from all votes."""
+    """Estimate annotators' errors from all votes, with the settings of a rule."""
     with store.reading() as cursor:
         votes = read_votes(cursor)
     return errors(votes._replace(rule=rule))

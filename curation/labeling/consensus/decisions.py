@@ -1,4 +1,4 @@
-"""Decisions of reviewers as they are stored: appended with the next revision; the latest one counts."""
+"""Decisions of reviewers, as they are stored: appended with the next revision, so that the latest counts."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class ReviewerDecision(NamedTuple):
 
     Attributes
     ----------
-    content_hash: the version of the document that was read; None if older decisions do not say.
-    guide_hash: the guide in force; None if older decisions do not say.
+    content_hash: the version of the document that the reviewer read; None in older decisions.
+    guide_hash: the current guide at that time; None in older decisions.
     """
 
     query_id: str
@@ -46,9 +46,10 @@ class ReviewerDecision(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    """A decision that is to be written; `content_hash` is the version that was read, None the judged one.
+    """A decision to be written; `content_hash` is the version that was read, None the judged version.
 
-    evidence: what the reviewer marked in its body; without any, what most annotators marked counts.
+    evidence: characters of the body that the reviewer marked. Without evidence, the characters that most
+        annotators marked count.
     """
 
     query_id: str
@@ -63,20 +64,21 @@ class Ruling(NamedTuple):
         return (self.query_id, self.document_id)
 
     def repeats(self, decision: ReviewerDecision, reviewer: str) -> bool:
-        """Whether the same reviewer has made the same decision on the same version of the document."""
+        """Tell whether the reviewer has made the same decision on the same version of the document."""
         before = (decision.grade, decision.reason, decision.reviewer)
         same_text = decision.content_hash in (None, self.content_hash)
         return same_text and before == (self.grade, self.reason, reviewer)
 
 
 def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
-    """The current decision of every decided pair, or of those among `pairs`."""
+    """Read the current decision of every decided pair, or of each pair among `pairs`."""
     return _decisions(cursor, "current_adjudications", pairs)
 
 
 def counted_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
-    """The decision that counts of every pair that has one, or of those among `pairs`: not always the newest,
-    where an older text of the document came back.
+    """Read the decision that counts of every pair, or of each pair among `pairs`.
+
+    Where an older text of a document came back, the decision that counts may not be the newest.
     """
     return _decisions(cursor, "counted_adjudications", pairs)
 
@@ -88,26 +90,26 @@ def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[
 
 
 def query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision]:
-    """Document → the newest decision on it for a query, whether it counts or not."""
+    """Read the newest decision on each document of a query, whether the decision counts or not."""
     sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE query_id = ?"  # noqa: S608
     return {row.document_id: row for row in fetch(cursor, ReviewerDecision, sql, [query_id])}
 
 
 def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
-    """The decision on a pair that had this revision, if there was one."""
+    """Read the decision on a pair with this revision; None where it does not exist."""
     sql = f"SELECT {_COLUMNS} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
     decisions = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
     return decisions[0] if decisions else None
 
 
 def is_judged(cursor: Cursor, pair: Pair) -> bool:
-    """Whether somebody has judged a pair."""
+    """Tell whether somebody has judged a pair."""
     sql = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
     return cursor.execute(sql, list(pair)).fetchone() is not None
 
 
 def unjudged(query: str, document_id: str) -> NotFoundError:
-    """The error for a pair that nobody has judged."""
+    """Return the error for a pair that nobody has judged."""
     return NotFoundError(
         f"Nobody has judged the document {document_id!r} for the query {query!r}.",
         command="`goldgrade disputes` shows the pairs that wait for a decision.",
@@ -115,7 +117,7 @@ def unjudged(query: str, document_id: str) -> NotFoundError:
 
 
 def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
-    """The version of the document by which each judged pair is read: in force, or else judged last."""
+    """Read the document version of each judged pair: the corpus's if it was judged, else the last judged."""
     sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
     rows = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG, _ids(pairs))
     return {(row[0], row[1]): row[2] for row in rows.fetchall()}
@@ -126,7 +128,7 @@ def _ids(pairs: Iterable[Pair]) -> list[list[str]]:
 
 
 def recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[ReviewerDecision]:
-    """The reviewer's own current decisions, newest first."""
+    """Read a reviewer's last current decisions, newest first."""
     sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE reviewer = ? ORDER BY written DESC LIMIT ?"  # noqa: S608
     with store.reading() as cursor:
         return fetch(cursor, ReviewerDecision, sql, [reviewer, limit])
@@ -156,7 +158,7 @@ def append_decisions(
 
 
 def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
-    """Pair → what was marked with this decision on it, of those with marks."""
+    """Read the characters that were marked with each decision, by pair, of decisions with marks."""
     keys = [list(column) for column in zip(*(decision[:3] for decision in decisions), strict=True)]
     rows = cursor.execute(_DECISION_MARKS, keys).fetchall() if keys else []
     return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}

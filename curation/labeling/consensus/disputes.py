@@ -1,11 +1,10 @@
-"""Disputes: pairs on which annotators disagree, with what a reviewer reads of them.
+"""Disputes: pairs on which annotators disagree, ordered by what a decision would change, with their opinions.
 
-A reviewer sees the grades and notes of a pair but never who gave them.
+A reviewer sees the grades and notes of a pair, and never an annotator's name.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -16,7 +15,7 @@ from curation.core.reports.page import Table
 from curation.core.spans import Spans, union
 from curation.core.text import pluralize
 from curation.ingest.filters import NEED
-from curation.labeling.consensus.consensus import compute_consensus, dispute_weight
+from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.decisions import (
     Pair,
     ReviewerDecision,
@@ -68,10 +67,10 @@ _DESCRIPTION = f"""
 
 
 class Opinion(NamedTuple):
-    """What one annotator said, without a name; grade is None for cannot-tell, explained by `reason`.
+    """The answer of one annotator, without a name; grade is None for cannot-tell, explained by `reason`.
 
-    other_text: it is about another version of the document than the one that the reviewer reads.
-    evidence: what they marked in the body of the version that it is about.
+    other_text: the annotator judged a version of the document that is not the reviewer's.
+    evidence: the characters that the annotator marked in the body of their version.
     """
 
     grade: int | None
@@ -82,7 +81,7 @@ class Opinion(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Their reason and note, or ''."""
+        """The annotator's reason and note, or ''."""
         return ": ".join(filter(None, (self.reason, self.note)))
 
 
@@ -92,18 +91,15 @@ class Dispute:
 
     Attributes
     ----------
-    grades: ascending, one per annotator who gave one.
-    spread: highest grade less lowest.
-    distinct: number of different grades.
-    opinions: grades and cannot-tells with their notes, ordered by what they say.
-    decision: the one that counts, else the newest, if any; with `decision_outdated` it does not count.
-    decisions: how many there were.
-    content_hash: the version of the document that the opinions are about: the one that the reviewer reads.
+    grades: the grades that annotators gave, ascending.
+    opinions: grades and cannot-tells with their notes, ordered by content, so that the order names nobody.
+    decision: the decision that counts, else the newest one; with `decision_outdated` it does not count.
+    decisions: the number of decisions on the pair.
+    content_hash: the version of the document that the annotators judged and the reviewer reads.
     changed: nobody judged the version that the corpus has now.
-    older: judgments of older versions; they do not count once the version in force is judged.
-    evidence: what was marked with `decision`.
-    weight: what a decision would change: the disagreement between the grades times the traffic of the query
-        (`consensus.consensus.dispute_weight`). Unknown traffic counts as the median of all disputes.
+    older: judgments of older versions; they do not count once the current version is judged.
+    evidence: the characters that the reviewer marked with `decision`.
+    weight: see `dispute_weight`; a query of unknown traffic has the median traffic of all disputes.
     """
 
     query_id: str
@@ -112,8 +108,6 @@ class Dispute:
     title: str
     grades: tuple[int, ...]
     cannot_tell: int
-    spread: int
-    distinct: int
     opinions: tuple[Opinion, ...]
     decision: ReviewerDecision | None
     weight: float = 0.0
@@ -123,6 +117,11 @@ class Dispute:
     decision_outdated: bool = False
     decisions: int = 0
     evidence: Spans = ()
+
+    @property
+    def is_about_marks(self) -> bool:
+        """Whether all annotators gave the same grade and only their marks differ."""
+        return self.marks_apart and len(set(self.grades)) == 1
 
     @property
     def marks_apart(self) -> bool:
@@ -137,7 +136,7 @@ class Dispute:
 
 @dataclass(frozen=True)
 class Disputes:
-    """All disputes: their number, how many of them a release seals, and the others in order."""
+    """All disputes: their number, the number that a release seals, and the others in order."""
 
     total: int
     sealed: int
@@ -145,13 +144,11 @@ class Disputes:
 
     @property
     def sentences(self) -> list[str]:
-        """How many there are, and what is special about some."""
+        """The number of disputes, and of those about an older text or about evidence alone."""
         if not self.total:
             return ["No pair is disputed."]
         older = sum(pair.changed for pair in self.disputes)
-        marks = sum(
-            pair.marks_apart and pair.distinct == 1 and pair.decision is None for pair in self.disputes
-        )
+        marks = sum(pair.is_about_marks and pair.decision is None for pair in self.disputes)
         sentences = {
             f"{pluralize(self.total, 'pair is', 'pairs are')} disputed.": True,
             f"{older:,} of them about an older text: nobody has judged the one that the corpus has "
@@ -164,12 +161,12 @@ class Disputes:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The disputed pairs."""
+        """The disputed pairs as a table."""
         columns = ("Query", "Query id", "Document", "Document id", "Grades", "Cannot tell", "Decision")
-        return (Table("Disputed pairs", columns, tuple(_row(pair) for pair in self.disputes)),)
+        return (Table("Disputed pairs", columns, tuple(_dispute_row(pair) for pair in self.disputes)),)
 
 
-def _row(pair: Dispute) -> tuple[object, ...]:
+def _dispute_row(pair: Dispute) -> tuple[object, ...]:
     decision: str | int | None = None
     if pair.decision is not None:
         decision = "unjudgeable" if pair.decision.grade is None else pair.decision.grade
@@ -181,7 +178,7 @@ def _row(pair: Dispute) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class Case:
-    """A judged pair with all that a reviewer reads: the document as the annotators last saw it."""
+    """A judged pair with the information need and the document in the version that the annotators judged."""
 
     dispute: Dispute
     information_need: str | None
@@ -189,15 +186,15 @@ class Case:
 
     @property
     def revision(self) -> int:
-        """How many decisions the pair has had: what `decide` takes as `seen_revision`."""
+        """The number of decisions on the pair, which `decide` takes as `seen_revision`."""
         return self.dispute.decisions
 
 
 def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
-    """Disputed pairs, by what a decision would change; with `include_settled` also those decided before.
+    """List the disputed pairs, the greatest weight first; with `include_settled` also pairs decided before.
 
-    A pair that waits for one more opinion is left out. Sealed pairs are among them: a function that shows
-    these asks a `SealAccess` (`list_disputes`, `queue`).
+    A pair that waits for one more opinion is left out. Sealed pairs are in the list: a function that shows
+    the list asks a `SealAccess` (`list_disputes`, `queue`).
     """
     wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:
@@ -212,14 +209,14 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
         described, traffic = _describe(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
     return sorted(
         _weighed(described, traffic),
-        key=lambda item: (-item.weight, -item.spread, digest(item.query_id, item.document_id)),
+        key=lambda item: (-item.weight, _spread(item.grades), digest(item.query_id, item.document_id)),
     )
 
 
 def list_disputes(store: Store, include_decided: bool = False, access: SealAccess | None = None) -> Disputes:
-    """The disputes as `disputes` finds them that may be shown, and how many a release seals.
+    """List the disputes that may be shown, and count those that a release seals.
 
-    Without access, those that a release seals are counted only.
+    Without access, no pair that a release seals is shown.
     """
     pairs = disputes(store, include_decided)
     with store.reading() as cursor:
@@ -229,7 +226,7 @@ def list_disputes(store: Store, include_decided: bool = False, access: SealAcces
 
 
 def dispute(store: Store, query_id: str, document_id: str) -> Case:
-    """A judged pair, disputed or not, with what a reviewer needs to read.
+    """Read a judged pair, disputed or not, with the texts that its reviewer needs.
 
     Raises
     ------
@@ -243,23 +240,23 @@ def dispute(store: Store, query_id: str, document_id: str) -> Case:
 
 
 def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
-    """Pairs with what a reviewer needs to read, in this order, without those that nobody has judged."""
+    """Read pairs with the texts that their reviewer needs, in order, without pairs that nobody judged."""
     described = {(item.query_id, item.document_id): item for item in _describe(cursor, pairs)}
     known = [described[pair] for pair in pairs if pair in described]
     return [case_of(cursor, item) for item in known if item.opinions or item.decision]
 
 
 def case_of(cursor: Cursor, item: Dispute) -> Case:
-    """A pair with its document."""
+    """Read the document and the information need of a described pair."""
     row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
     need, *read = row or (None, "", None, None, "{}")
     return Case(item, need, ReadDocument(item.title, *read))
 
 
 def remarks(item: Dispute) -> list[str]:
-    """What a reviewer must know of marks and of the judged versions of the document, a sentence each."""
+    """Say what is special about the marks and the judged versions of a pair, in a sentence each."""
     sentences = []
-    if item.marks_apart and item.distinct == 1:
+    if item.is_about_marks:
         sentences.append("The grades agree. The marks have no common character: mark what shows the grade.")
     if item.changed:
         sentences.append("This text is not the one that the corpus has now: nobody has judged that one.")
@@ -268,11 +265,28 @@ def remarks(item: Dispute) -> list[str]:
     return sentences
 
 
+def dispute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
+    """Weigh a disputed pair: the grades that a decision would move, times the traffic of the query.
+
+    The decision is assumed to fall like the votes. It then moves the grade by the votes' mean distance from
+    their median. Without votes the weight is 0.
+    """
+    if not grades:
+        return 0.0
+    middle = median(grades)
+    return traffic * sum(abs(grade - middle) for grade in grades) / len(grades)
+
+
+def _spread(grades: Sequence[int]) -> int:
+    """Return the lowest less the highest grade, by which the widest disagreement sorts first."""
+    return min(grades, default=0) - max(grades, default=0)
+
+
 def _weighed(described: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:
     known = [traffic[item.query_id] for item in described if item.query_id in traffic]
     usual = median(known) if known else 1
     return [
-        replace(item, weight=dispute_weight(Counter(item.grades), traffic.get(item.query_id, usual)))
+        replace(item, weight=dispute_weight(item.grades, traffic.get(item.query_id, usual)))
         for item in described
     ]
 
@@ -297,8 +311,6 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
                 title=title,
                 grades=grades,
                 cannot_tell=len(opinions) - len(grades),
-                spread=max(grades) - min(grades) if grades else 0,
-                distinct=len(set(grades)),
                 opinions=opinions,
                 decision=counts or last,
                 content_hash=content_hash,

@@ -1,9 +1,9 @@
-"""Marks: what people marked of a document as evidence of its grade, and the evidence that follows.
+"""Marks: the characters of documents that people marked as evidence of a grade, and the resulting evidence.
 
-Evidence are the characters that show the grade. A character is evidence where more than half of the people
-who marked some marked it; of one person it is what they marked. What a reviewer marked with a decision wins.
-Two people who gave the same grade, with marks that have no character in common, are a dispute: it is open
-until a reviewer decides the pair.
+Evidence is the characters that show the grade. A character is evidence where more than half of the people
+with marks marked it; where one person made marks, their marks are the evidence. The marks of a reviewer's
+decision replace all others. Where two people gave the same grade and their marks have no common character,
+the pair is disputed until a reviewer decides it.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ ORDER BY ALL
 
 
 class MarkedEvidence(NamedTuple):
-    """What one person marked.
+    """The characters that one person marked.
 
     Attributes
     ----------
     annotator: None for the reviewer who decided.
-    grade: of the judgment or decision.
+    grade: the grade of the judgment or decision.
     quotes: the characters of each range.
     """
 
@@ -78,16 +78,16 @@ class PairMarks(NamedTuple):
 
     @property
     def apart(self) -> bool:
-        """Whether people gave the same grade and nothing of their marks counts."""
+        """Whether people gave the same grade and no character of their marks is evidence."""
         given = Counter(person.grade for person in self.people)
         return not self.consensus and max(given.values(), default=0) > 1
 
     def found_in(self, newer: Document | None) -> list[tuple[Span, str]] | None:
-        """The ranges that are evidence, with their characters; None if one is not found again.
+        """Return the ranges that are evidence, with their characters; None if a range is not found again.
 
         Parameters
         ----------
-        newer: the version that the corpus has, where some evidence of its document is of another one.
+        newer: the version that the corpus has, where some evidence of its document is in an older version.
         """
         marked = [
             piece for marked in self._counting for piece in zip(marked.spans, marked.quotes, strict=True)
@@ -102,9 +102,9 @@ class PairMarks(NamedTuple):
 
 
 class ProjectMarks(NamedTuple):
-    """The marks of all pairs that have some, and the guide in force, by which grades take evidence.
+    """The marks of all pairs with marks, and the current guide, which says at which grades people mark.
 
-    outside: pairs outside the filter of their query; nobody has to decide them.
+    outside: pairs outside the filter of their query; nobody has to decide these pairs.
     """
 
     guide: Guide
@@ -112,30 +112,32 @@ class ProjectMarks(NamedTuple):
     outside: Collection[Pair] = ()
 
     def evidence(self, pair: PairConsensus) -> PairMarks | None:
-        """The marks of a pair whose grade takes evidence, if there are any."""
+        """Return the marks of a pair whose grade takes evidence; None where the pair has no marks."""
         return self.of.get(pair[:2]) if self.guide.takes_evidence(pair.grade) else None
 
     def lacks_marks(self, pair: Pair, grade: int | None) -> bool:
-        """Whether a decision without marks would leave marks apart at a grade that needs evidence."""
+        """Tell whether a decision without marks would leave marks apart at a grade that needs evidence."""
         marks = self.of.get(pair)
         needed = bool(self.guide.against_marks(grade, marked=False))
         return needed and marks is not None and marks._replace(decided=None).apart
 
     def is_lost(self, pair: PairConsensus, newer: Mapping[str, Document]) -> bool:
-        """Whether the pair's evidence is not in the text that the corpus has now; see `newer_versions`."""
+        """Tell whether the evidence is missing from the corpus's current text; see `newer_versions`."""
         marks = self.evidence(pair)
         return marks is not None and marks.found_in(newer.get(pair.document_id)) is None
 
     def is_disputed(self, pair: PairConsensus) -> bool:
-        """Whether people disagree on the pair's grade, or on its evidence."""
-        if pair.how in ("disputed", "adjudicated") or pair[:2] in self.outside:
-            return pair.how == "disputed" and pair[:2] not in self.outside
+        """Tell whether people disagree on the pair's grade, or on its evidence."""
+        if pair.how == "adjudicated" or pair[:2] in self.outside:
+            return False
+        if pair.how == "disputed":
+            return True
         marks = self.evidence(pair)
         return marks is not None and marks.apart
 
 
 def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
-    """All marks that count; `showings` as for `read_votes`."""
+    """Read all marks that count; `showings` as for `read_votes`."""
     sql = _MARKS.format(decisions=counted_decisions_view(cursor), within=WITHIN)
     some = cursor.execute(_SOME).fetchall()
     rows = (row for table in tables_by_range(cursor, sql, showings) for row in table_rows(table))
@@ -144,9 +146,9 @@ def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
 
 
 def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
-    """Document → the version that the corpus has, of those with marks on another one.
+    """Read the corpus's current versions of the documents with marks on an older version, by document id.
 
-    One whose text stayed where it is, and was not brought in, has no words here: nothing is found in it.
+    A document of an external corpus whose text was not brought in has an empty body here.
     """
     ids = sorted({document_id for _, document_id in marks.of})
     now = snapshot_versions(cursor, get_setting(cursor, "corpus"), ids) if ids else {}
@@ -162,7 +164,7 @@ def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
 
 
 def _by_pair(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]:
-    """The marks by pair, from rows ordered by pair in which the reviewer's marks follow everybody else's."""
+    """Group rows by pair; the rows are ordered by pair, the reviewer's marks last."""
     for pair, group in groupby(rows, key=lambda row: (row["query_id"], row["document_id"])):
         marks = []
         for row in group:

@@ -1,17 +1,17 @@
-"""The reviewer's screen: the disputed pairs that come next, who has which, and what the reviewer submits.
+"""The reviewer's queue: the disputed pairs that come next, claims of reviewers, and reviewers' submissions.
 
-A reviewer reads the grades and notes of a pair but never who gave them; an opinion on screen has no place for
-it. Sealed pairs are in the queue, as nobody could decide what they cannot read: the log of the seal gets a
-line a day for the reviewer who had some on screen (`reviewer_access`).
+A reviewer reads the grades and notes of a pair, and never an annotator's name. Sealed pairs are in the queue,
+because a reviewer has to read a pair to decide it. For each day on which a reviewer had sealed pairs on
+screen, the log of the seal gets a line (`reviewer_access`).
 
-The pairs come in the order of `disputes`. A pair that another reviewer has on screen is left out, and comes
-later if they do not decide it. Such a claim is in the memory of the process that serves the project, and ends
-by itself. It spares work and guards nothing: the revision that a reviewer saw guards their decision. What the
-reviewer has still to grade comes after that: its opinions would not leave them blind.
+The pairs come in the order of `disputes`. A pair on another reviewer's screen is claimed: it is left out, and
+comes later if the other reviewer does not decide it. Claims are in the memory of the process that serves the
+project, and expire. Claims only spare work: the revision that a reviewer saw guards their decision. A pair
+that the reviewer has still to grade waits, because its opinions would not leave them blind.
 
-A submission has a key by which the screen knows what became of it. The function that the command calls
-carries it out, and none is carried out twice: a decision that comes again is known by the revision that its
-reviewer saw, a pair waits for one opinion at a time, and the same question is stored once.
+A submission has a key by which the screen knows its outcome. No submission takes effect twice: a repeated
+decision is known by the revision that its reviewer saw, a pair waits for one opinion at a time, and the same
+question is stored once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FROM counted_adjudications a
 WHERE a.query_id = ? AND a.document_id <> ? AND a.grade IS NOT NULL ORDER BY a.grade DESC, a.document_id
 """  # noqa: S608
 CLAIM_SECONDS = 600.0
-"""Seconds for which a pair is with a reviewer after they last did something with it on their screen."""
+"""Seconds for which a claim holds after the reviewer last did something with the pair on screen."""
 _projects: WeakKeyDictionary[Store, dict[Pair, tuple[str, float]]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
@@ -60,13 +60,13 @@ Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
 class ShownDecision(NamedTuple):
-    """The decision that a pair has.
+    """The decision on a pair, as the screen shows it.
 
     Attributes
     ----------
-    outdated: it is about an older text and does not count.
-    guide_hash: the guide that was in force; None if older decisions do not say.
-    evidence: what the reviewer marked.
+    outdated: the decision is about an older text and does not count.
+    guide_hash: the current guide at that time; None in older decisions.
+    evidence: the characters that the reviewer marked.
     """
 
     grade: int | None
@@ -78,20 +78,20 @@ class ShownDecision(NamedTuple):
 
 
 class CaseShowing(NamedTuple):
-    """All that a reviewer's screen shows of a pair.
+    """A pair as a reviewer's screen shows it.
 
     Attributes
     ----------
     pair_id: a hash of the query and the document.
-    revision: how many decisions the pair has had.
-    content_hash: the version of the document that is shown.
-    passage: the document as the guide's template wants it, the query's words marked.
-    has_more: the document is longer; `whole_case` returns all of it.
-    url, published: of the document, where the guide has no template.
+    revision: the number of decisions on the pair.
+    content_hash: the version of the document on screen.
+    passage: the document drawn by the guide's template, the query's words marked.
+    has_more: the document is longer; `whole_case` returns the whole document.
+    url, published: address and date of the document, where the guide has no template.
     facts: the fields that the guide's template shows, in order; None without a template.
-    guide_hash: the guide in force.
-    opinions: by what they say, so that their order tells nobody's name.
-    remarks: what must be known about the versions of the document that were judged.
+    guide_hash: the current guide.
+    opinions: ordered by content, so that the order names nobody.
+    remarks: sentences about the marks and about the judged versions of the document.
     """
 
     pair_id: str
@@ -114,7 +114,7 @@ class CaseShowing(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """A decided document of the query: what another one of it may be measured by."""
+    """A decided document of the query, against which the reviewer may measure other documents."""
 
     document_id: str
     title: str
@@ -123,13 +123,13 @@ class Anchor(NamedTuple):
 
 
 class CaseQueue(NamedTuple):
-    """What comes next for a reviewer.
+    """The next pairs of a reviewer.
 
     Attributes
     ----------
-    disputed: the pairs that wait for a decision, those below among them.
-    elsewhere: of these, how many another reviewer has on screen.
-    waiting: pairs that wait for one more opinion, or until the reviewer has graded their own items.
+    disputed: the number of pairs that wait for a decision.
+    elsewhere: the number of these pairs that are claimed by another reviewer.
+    waiting: the number of pairs that wait for one more opinion, or for the reviewer's own grades.
     """
 
     showings: list[CaseShowing]
@@ -145,11 +145,11 @@ def next_cases(
     after: Sequence[str] = (),
     image_hosts: frozenset[str] = NOBODY,
 ) -> CaseQueue:
-    """The next disputed pairs, without those that the screen has already (`after`: their pair ids).
+    """Read the next disputed pairs, without the pairs that the screen has already (`after`: their pair ids).
 
     Raises
     ------
-    RefusedError: adjudication is not theirs.
+    RefusedError: the person is neither reviewer nor lead.
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
@@ -169,7 +169,7 @@ def next_cases(
 
 
 def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBODY) -> list[CaseShowing]:
-    """The pairs that the reviewer decided last, newest first, to be decided once more."""
+    """Read the pairs that the reviewer decided last, newest first, to be decided again."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         own_pairs = withheld_pairs(cursor, reviewer)
@@ -184,12 +184,12 @@ def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBO
 def one_case(
     store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> CaseShowing:
-    """A judged pair, disputed or not, as it is now.
+    """Read a judged pair, disputed or not, as it is now.
 
     Raises
     ------
     NotFoundError: nobody has judged the pair.
-    RefusedError: adjudication is not theirs, or they have still to grade the pair.
+    RefusedError: the person is neither reviewer nor lead, or has still to grade the pair.
     """
     return showing_of_case(*_open_case(store, reviewer, (query_id, document_id)), image_hosts)
 
@@ -197,7 +197,7 @@ def one_case(
 def whole_case(
     store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
-    """The whole body of a pair's document, the query's words marked; raises what `one_case` does."""
+    """Draw the whole body of a pair's document, the query's words marked; raises what `one_case` does."""
     case, guide = _open_case(store, reviewer, (query_id, document_id))
     return whole_passage(case.document, case.dispute.query, guide, image_hosts)
 
@@ -205,10 +205,10 @@ def whole_case(
 def context_of_case(
     store: Store, reviewer: str, query_id: str, document_id: str
 ) -> tuple[list[Anchor], list[Comment]]:
-    """The query's other decided documents, best first, and the comments; raises what `one_case` does.
+    """Read the query's other decided documents, best first, and the comments; raises what `one_case` does.
 
-    A document is an anchor only while its decision counts and its grade is on the scale in force, and never
-    while the reviewer has still to grade.
+    A document is an anchor while its decision counts and its grade is on the current scale. A pair that the
+    reviewer has still to grade is never an anchor.
     """
     case, guide = _open_case(store, reviewer, (query_id, document_id))
     with store.reading() as cursor:
@@ -224,12 +224,12 @@ def context_of_case(
 
 
 def pair_id(query_id: str, document_id: str) -> str:
-    """A hash of a pair on a reviewer's screen."""
+    """Return the hash by which a reviewer's screen names a pair."""
     return digest("pair", query_id, document_id)[:16]
 
 
 def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBODY) -> CaseShowing:
-    """What the screen shows of a case under the guide in force."""
+    """Draw a case for the screen under the current guide."""
     item = case.dispute
     shown = draw(
         case.document,
@@ -274,7 +274,7 @@ def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
 
 
 def claim(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
-    """These pairs are now all that the reviewer has claimed; the claims of other reviewers stay."""
+    """Replace the reviewer's claims by claims on these pairs; the claims of other reviewers stay."""
     now = time.monotonic()
     with _lock:
         claims = _projects.setdefault(store, {})
@@ -286,7 +286,7 @@ def claim(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
 
 
 def claimed_by_others(store: Store, reviewer: str) -> set[Pair]:
-    """The pairs that are with another reviewer now."""
+    """Return the pairs that other reviewers have claimed."""
     now = time.monotonic()
     with _lock:
         claims = _projects.get(store, {})
@@ -298,13 +298,13 @@ class ReviewerSubmission(BaseModel):
 
     Attributes
     ----------
-    kind: 'decide', 'opinion' (ask for one more), 'unclear' (what the guide leaves open here) or 'comment'
-        (for other reviewers).
-    revision: decide: how many decisions the pair had when the reviewer saw it.
-    grade: decide: a grade of the scale, or None for "no grade can be given".
-    words: decide: the reason; unclear: the question; comment: what it says.
-    content_hash: decide: the version of the document that the reviewer read.
-    evidence: decide: characters of its body that show the grade, as pairs of start and end.
+    kind: 'decide', 'opinion' (ask for one more opinion), 'unclear' (ask about the guide) or 'comment' (write
+        to other reviewers).
+    revision: with 'decide', the number of decisions that the pair had when the reviewer saw it.
+    grade: with 'decide', a grade of the scale, or None for "no grade can be given".
+    words: with 'decide' the reason, with 'unclear' the question, with 'comment' its text.
+    content_hash: with 'decide', the version of the document that the reviewer read.
+    evidence: with 'decide', characters of the document's body that show the grade, as pairs of start and end.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -321,14 +321,14 @@ class ReviewerSubmission(BaseModel):
 
     @model_validator(mode="after")
     def says_its_grade(self) -> Self:
-        """No grade is a decision, too; none may come about because a field was left out."""
+        """Refuse a decision without the field `grade`: null is a decision, and no accident may make it."""
         if self.kind == "decide" and "grade" not in self.model_fields_set:
             raise ValueError("a decision says its grade, or null where none can be given")
         return self
 
 
 def submit_decisions(store: Store, reviewer: str, submissions: Sequence[ReviewerSubmission]) -> list[Outcome]:
-    """Do what a reviewer submitted, in order; each is answered on its own."""
+    """Carry out a reviewer's submissions, in order; each submission gets its own outcome."""
     return [_outcome(store, reviewer, submission) for submission in submissions]
 
 
@@ -346,22 +346,15 @@ def _outcome(store: Store, reviewer: str, submission: ReviewerSubmission) -> Out
     return Outcome(submission.client_key, "saved")
 
 
-def _carry_out(store: Store, reviewer: str, submission: ReviewerSubmission) -> None:
-    pair = (submission.query_id, submission.document_id)
-    if submission.kind == "decide":
+def _carry_out(store: Store, reviewer: str, sent: ReviewerSubmission) -> None:
+    pair = (sent.query_id, sent.document_id)
+    if sent.kind == "decide":
         decide(
-            store,
-            *pair,
-            submission.grade,
-            submission.words,
-            reviewer,
-            submission.revision,
-            submission.content_hash,
-            submission.evidence,
+            store, *pair, sent.grade, sent.words, reviewer, sent.revision, sent.content_hash, sent.evidence
         )
-    elif submission.kind == "opinion":
+    elif sent.kind == "opinion":
         ask_opinion(store, *pair, reviewer)
-    elif submission.kind == "comment":
-        add_comment(store, *pair, submission.words, reviewer, submission.client_key)
+    elif sent.kind == "comment":
+        add_comment(store, *pair, sent.words, reviewer, sent.client_key)
     else:
-        ask_guide(store, *pair, submission.words, reviewer)
+        ask_guide(store, *pair, sent.words, reviewer)

@@ -1,9 +1,9 @@
 """Second opinions: a reviewer asks for one more judgment of a pair before deciding it.
 
-A request makes one more presentation in the round that showed the pair, for the member with the smallest
-number of open items who never had the pair with this text. It comes after their open items and looks like any
-other. The reviewer does not learn who judges, nor the annotator why. The dispute is not listed until the
-opinion is in, or the round is closed.
+A request makes one more presentation in the round that showed the pair. The presentation goes to the member
+with the fewest open items who never had the pair with this text, after the member's open items. It looks like
+all others: the reviewer does not learn who judges, and the annotator does not learn why. The dispute is not
+listed until the opinion is given or the round is closed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from curation.labeling.consensus.decisions import Pair, is_judged, judged_versio
 from curation.labeling.rounds.assignment import Slot, presentations_of
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.practice import practice_statuses
-from curation.labeling.rounds.rounds import members
+from curation.labeling.rounds.rounds import free_positions, members
+from curation.labeling.rounds.status import workloads
 from curation.people.annotators import able_to_judge, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 
@@ -48,22 +49,13 @@ SELECT DISTINCT annotator FROM live_presentations
 WHERE query_id = ? AND document_id = ? AND content_hash = ?
 """
 
-_LOADS = """
-SELECT p.annotator, count(*)
-FROM live_presentations p JOIN round_states r USING (round_id)
-LEFT JOIN presentation_states s USING (presentation_id)
-WHERE NOT r.closed AND NOT coalesce(s.answered, false) GROUP BY p.annotator
-"""
-
-_START = "SELECT coalesce(max(position) + 1, 0) FROM presentations WHERE round_id = ? AND annotator = ?"
-
 
 def ask_opinion(
     store: Store, query_id: str, document_id: str, reviewer: str = COMMAND_LINE
 ) -> tuple[str, datetime]:
-    """Ask for one more opinion on a judged pair; nothing happens if it waits for one already.
+    """Ask for one more opinion on a judged pair, unless the pair waits for an opinion already.
 
-    Returns the round that brings it, and when it was asked for.
+    Returns the round that shows the pair again, and the time of the request.
 
     Parameters
     ----------
@@ -72,8 +64,8 @@ def ask_opinion(
     Raises
     ------
     NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
-    RefusedError: it is not the reviewer's to ask, the pair is decided, no round that shows it is open, or
-        nobody is left who has not had it.
+    RefusedError: the author is neither reviewer nor lead, the pair is decided, no round that shows the pair
+        is open, or every member has had the pair.
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, "reviewer", "lead")
@@ -98,13 +90,13 @@ def ask_opinion(
 
 
 def awaited_opinions(cursor: Cursor) -> dict[Pair, tuple[str, datetime]]:
-    """Pair that waits for an opinion → the round that may still bring it, and when it was asked for."""
+    """Read the pairs that wait for an opinion: pair → name of the round, and time of the request."""
     rows = cursor.execute(_AWAITED).fetchall()
     return {(query_id, document_id): (name, asked_at) for query_id, document_id, name, asked_at in rows}
 
 
 def _open_round(cursor: Cursor, pair: Pair) -> tuple[str, str]:
-    """Id and name of the newest open round that shows the pair for judging."""
+    """Find the id and name of the newest open round that shows the pair for judging."""
     rounds = cursor.execute(_ROUNDS, list(pair)).fetchall()
     for round_id, name, kind, is_closed, _ in rounds:
         if not is_closed and kind != "imported":
@@ -124,7 +116,7 @@ def _open_round(cursor: Cursor, pair: Pair) -> tuple[str, str]:
 def _choose_annotator(
     cursor: Cursor, round_id: str, name: str, pair: Pair, version: str, reviewer: str
 ) -> str:
-    """The member of the round with least open items who never had the pair with this text."""
+    """Choose the member of the round with the fewest open items who never had the pair with this text."""
     had = {row[0] for row in cursor.execute(_HAD, [*pair, version]).fetchall()}
     practising = {status.annotator for status in practice_statuses(cursor) if status.open}
     able = {annotator.name for annotator in able_to_judge(cursor)} - had - practising - {reviewer}
@@ -134,13 +126,13 @@ def _choose_annotator(
             f"Nobody is left in {name} who could judge this pair without having had it before. Decide "
             "it, or let the lead add somebody to the round."
         )
-    loads = dict(cursor.execute(_LOADS).fetchall())
-    return min(left, key=lambda who: (loads.get(who, 0), digest("opinion", *pair, who)))
+    loads = workloads(cursor)
+    return min(left, key=lambda who: (loads.get(who, (0, 0))[1], digest("opinion", *pair, who)))
 
 
 def _present(cursor: Cursor, round_id: str, candidate: Candidate, who: str) -> str:
-    """Add a pair to the end of somebody's order; returns the id of the presentation."""
-    start = cursor.execute(_START, [round_id, who]).fetchall()[0][0]
+    """Add a pair to the end of an annotator's order, and return the id of the new presentation."""
+    start = free_positions(cursor, round_id).get(who, 0)
     rows = presentations_of(round_id, who, [Slot(candidate, again=False)], start)
     append_rows(cursor, "presentations", rows)
     return rows[0].presentation_id

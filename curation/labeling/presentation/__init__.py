@@ -1,1 +1,1 @@
-"""Presentation: how a document is drawn where people judge it: title, passage, facts, words marked."""
+"""Presentation: documents drawn for judging, with title, passage, facts and marked words."""

@@ -1,9 +1,9 @@
-"""Drawing a document: its title, its facts and its body as a guide's template wants them, for every screen.
+"""Drawing a document for a screen: its title, its facts and its body, by a guide's template.
 
-Without a template a document is plain text, with its date and its address. A long body is shown as a
-passage: whole blocks where they fit, visibly continued where they do not. A list or table that is short stays
-whole. A longer one is cut between its items or rows, a long paragraph between its sentences. A table keeps
-its head.
+Without a template a document is plain text, with its date and its address. A long body is shown as a passage
+of whole blocks; a block that does not fit is cut and marked as continued. A short list or table stays whole.
+A longer list or table is cut between items or rows, a long paragraph between sentences. A table keeps its
+head.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from curation.labeling.presentation.markup import (
 from curation.store import Document
 
 _CONTINUED = BLOCKS - frozenset("h3 h4 h5 h6 hr li dd dt td th tr thead tbody tfoot caption".split())
-"""Blocks that say that they go on; of what is in them the reader sees it there."""
+"""Blocks that are marked as continued where they are cut; the blocks within them need no mark."""
 
 _EMPTY = frozenset("br hr img td th".split())
 """Elements that are shown without text."""
 
 _HEADS = frozenset("h3 h4 h5 h6 caption thead".split())
-"""Blocks that mean nothing without what follows."""
+"""Blocks that have no meaning without the block after them."""
 
 MAX_FACT_LENGTH = 300
 """Characters of a fact that are shown."""
@@ -60,13 +60,13 @@ MAX_ADDRESSES = 4
 """Images or links of one field that are shown."""
 
 MAX_LINES = 20
-"""Lines at either end of a matched part that are looked for in the text that is shown."""
+"""The number of lines at either end of a matched part that are looked for in the text on screen."""
 
 MAX_KEPT_LENGTH = 40_000
-"""Characters of a body whose tree is kept."""
+"""The characters of the longest body whose tree is kept."""
 
 MARKUPS = {"html": "HTML", "markdown": "Markdown"}
-"""What is drawn, as people call it."""
+"""The kinds of body that are read into a tree → their names for people."""
 
 PLAIN = PresentationTemplate()
 NOBODY: frozenset[str] = frozenset()
@@ -74,7 +74,7 @@ NOBODY: frozenset[str] = frozenset()
 
 
 class _Unit(NamedTuple):
-    """A part of the text that is not cut; `heads` if it is about the part after it."""
+    """A part of the text that is not cut; `heads` where it is the head of the part after it."""
 
     start: int
     end: int
@@ -82,7 +82,7 @@ class _Unit(NamedTuple):
 
 
 class _View(NamedTuple):
-    """What is shown of a tree: a part of its text, the marked parts, and the sentences that can be marked."""
+    """A part of a tree's text for the screen, with the marked parts and the sentences that can be marked."""
 
     start: int
     end: int
@@ -91,7 +91,7 @@ class _View(NamedTuple):
     sentences: Sequence[Sentence]
 
     def nodes(self, leaf: Leaf) -> list[Node]:
-        """The shown part of a leaf."""
+        """Return the nodes of the part of a leaf that is within the view."""
         first, last = max(self.start, leaf.start), min(self.end, leaf.start + len(leaf.text))
         pieces, at = [], first
         before, after = bisect_left(self.places, first), bisect_left(self.places, last)
@@ -108,13 +108,13 @@ class _View(NamedTuple):
 
 
 def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
-    """The part of the tree's text with most different stems, of at most `longest` characters.
+    """Find the part of a tree's text with most different stems, of at most `longest` characters.
 
     Parameters
     ----------
     within: the part of the text to choose from, grown to whole blocks.
     """
-    units = _with_heads(_units(tree, tree.root, longest), longest)
+    units = _join_heads(_find_units(tree, tree.root, longest), longest)
     if within is not None:
         units = [unit for unit in units if unit.start < within[1] and unit.end > within[0]] or units
     if not units:
@@ -125,7 +125,7 @@ def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | N
 
 
 def sentence_nodes(segments: Sequence[Segment], start: int, among: Sequence[Sentence]) -> list[Node]:
-    """Segments; a `span` with the place of a sentence holds the sentence's segments (`in_sentences`)."""
+    """Wrap the segments of each sentence in a `span` with the sentence's place (`in_sentences`)."""
     if not among:
         return [*segments]
     nodes: list[Node] = []
@@ -135,11 +135,11 @@ def sentence_nodes(segments: Sequence[Segment], start: int, among: Sequence[Sent
 
 
 def drawn(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentence] = ()) -> list[Node]:
-    """A part of a tree as safe elements, its words marked by stem.
+    """Draw a part of a tree as safe elements, its words marked by stem.
 
     Parameters
     ----------
-    among: the sentences that can be marked.
+    among: the sentences that can be marked as evidence.
     """
     marks = marked_spans(tree.text[slice(*span)], stems)
     marks = [(start + span[0], end + span[0]) for start, end in marks]
@@ -149,8 +149,8 @@ def drawn(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentenc
     return nodes
 
 
-def _units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
-    """The parts that are not cut: blocks that fit, else their blocks, else their sentences."""
+def _find_units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
+    """Find the parts that are not cut: blocks that fit, else their blocks, else their sentences."""
     if branch.end - branch.start <= longest and branch.name:
         return [_Unit(branch.start, branch.end, branch.name in _HEADS)]
     units: list[_Unit] = []
@@ -158,7 +158,7 @@ def _units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
     for block in _branches(branch):
         if block.name in BLOCKS:
             units += _sentence_units(tree, at, block.start, longest)
-            units += _units(tree, block, longest)
+            units += _find_units(tree, block, longest)
             at = block.end
     units += _sentence_units(tree, at, branch.end, longest)
     return [unit for unit in units if tree.text[unit.start : unit.end].strip()]
@@ -169,8 +169,8 @@ def _sentence_units(tree: Tree, start: int, end: int, longest: int) -> list[_Uni
     return [_Unit(*span, False) for span in pairwise(places)]
 
 
-def _with_heads(units: Sequence[_Unit], longest: int) -> list[_Unit]:
-    """The parts, each head together with the part after it."""
+def _join_heads(units: Sequence[_Unit], longest: int) -> list[_Unit]:
+    """Join each head with the part after it."""
     joined: list[_Unit] = []
     for unit in units:
         if joined and joined[-1].heads and unit.end - joined[-1].start <= longest:
@@ -198,22 +198,18 @@ def _element(branch: Branch, view: _View) -> list[Node]:
     if branch.end <= view.start or branch.start >= view.end:
         return []
     attributes = dict(branch.attributes)
-    sides = ["before"] * (branch.start < view.start) + ["after"] * (branch.end > view.end)
-    if sides and branch.name in _CONTINUED:
-        attributes["cut"] = " ".join(sides)
+    before, after = branch.start < view.start, branch.end > view.end
+    if (before or after) and branch.name in _CONTINUED:
+        attributes["cut"] = "before after" if before and after else "before" if before else "after"
     if branch.name == "ol":
         left_out = sum(child.end <= view.start for child in _branches(branch))
         attributes |= {"start": str(int(attributes.get("start", "1")) + left_out)} if left_out else {}
     nodes = _children(branch, view)
-    if branch.name == "table" and branch.start < view.start:
-        nodes = [*_head(branch, view), *nodes]
+    if branch.name == "table" and before:  # a table whose first rows are left out keeps its head
+        for head in reversed(_branches(branch)):
+            if head.name == "thead" and head.end <= view.start:
+                nodes = [*_element(head, view._replace(start=head.start, end=head.end)), *nodes]
     return [Element(branch.name, attributes, nodes)]
-
-
-def _head(table: Branch, view: _View) -> list[Node]:
-    """The head of a table whose first rows are left out."""
-    heads = [part for part in _branches(table) if part.name == "thead" and part.end <= view.start]
-    return [node for head in heads for node in _element(head, view._replace(start=head.start, end=head.end))]
 
 
 def _branches(branch: Branch) -> Sequence[Branch]:
@@ -221,7 +217,7 @@ def _branches(branch: Branch) -> Sequence[Branch]:
 
 
 def _order_headings(nodes: list[Node], last: int) -> int:
-    """Lower no heading by more than one level at once, wherever the passage begins; the last level."""
+    """Make each heading at most one level lower than the heading before it; return the last level."""
     for place, node in enumerate(nodes):
         if isinstance(node, Segment):
             continue
@@ -234,7 +230,7 @@ def _order_headings(nodes: list[Node], last: int) -> int:
 
 
 class ReadDocument(NamedTuple):
-    """What is drawn of a version of a document; `metadata` is its other fields, as JSON."""
+    """The fields of a document version that are drawn; `metadata` has its other fields, as JSON."""
 
     title: str
     body: str
@@ -244,7 +240,7 @@ class ReadDocument(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> ReadDocument:
-        """What is drawn of a stored version."""
+        """Take the drawn fields of a stored version."""
         return cls(document.title, document.body, document.url, document.published, document.metadata)
 
 
@@ -255,7 +251,7 @@ class DrawnDocument(NamedTuple):
     ----------
     passage: text in segments, or safe elements.
     has_more: the document is longer than the passage.
-    url, published: of the document, where there is no template.
+    url, published: address and date of the document; None where the guide has a template.
     facts: the template's fields that the document has, in order; None without a template.
     """
 
@@ -277,27 +273,27 @@ def draw(
     image_hosts: frozenset[str] = NOBODY,
     markable: bool = False,
 ) -> DrawnDocument:
-    """The document as the template wants it, the query's words marked.
+    """Draw a document by a template, the query's words marked.
 
     Parameters
     ----------
     matched: the part of the document's text (title, line break, body) to take the passage from.
-    longest: characters of the body that are shown; None is all of it.
+    longest: the most characters of the body on screen; None for the whole body.
     image_hosts: the hosts from which browsers may fetch images.
-    markable: sentences of the body are apart, each with its place, to be marked as evidence.
+    markable: give each sentence of the body its place, so that people can mark it as evidence.
     """
     stems = query_stems(query)
     within = in_body(document.title, document.body, matched) if matched else None
     wanted = template or PLAIN
     addresses = Addresses(document.url or "", wanted.links, image_hosts)
-    values = _values(document) if wanted.names else {}
+    values = _read_fields(document) if wanted.names else {}
     title = text_of(values.get(wanted.title or "")).strip() or document.title
-    tree = _tree(document.body, wanted.body, addresses) if wanted.body in MARKUPS else None
-    passage, whole = _body(document.body, wanted.body, tree, query, addresses, within, longest, markable)
+    tree = _read_tree(document.body, wanted.body, addresses) if wanted.body in MARKUPS else None
+    passage, whole = _draw_body(document.body, wanted.body, tree, query, addresses, within, longest, markable)
     marked = mark(" ".join(title.split()), stems) if wanted.title else mark(title, stems)
     if template is None:
         return DrawnDocument(marked, passage, not whole, document.url, document.published, None)
-    facts = _facts(wanted, values, stems, addresses)
+    facts = _draw_facts(wanted, values, stems, addresses)
     if tree is None and wanted.body in MARKUPS:
         sentence = (
             f"This document is too long, or has too much markup, to be drawn as {MARKUPS[wanted.body]}."
@@ -307,7 +303,7 @@ def draw(
 
 
 def whole_passage(document: ReadDocument, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
-    """The whole body of a document as annotators see it under a guide, the query's words marked.
+    """Draw the whole body of a document as annotators see it under a guide, the query's words marked.
 
     Parameters
     ----------
@@ -317,7 +313,7 @@ def whole_passage(document: ReadDocument, query: str, guide: Guide, hosts: froze
     return draw(document, query, guide.presentation, longest=None, image_hosts=hosts, markable=asked).passage
 
 
-def _body(
+def _draw_body(
     body: str,
     kind: str,
     tree: Tree | None,
@@ -328,7 +324,7 @@ def _body(
     markable: bool,
 ) -> tuple[list[Node], bool]:
     stems = query_stems(query)
-    among = _sentences(tree and tree.text, body, kind) if markable else ()
+    among = _find_sentences(tree and tree.text, body, kind) if markable else ()
     text = body if tree is None else tree.text
     whole = longest is None or len(text) <= longest
     if tree is None:
@@ -337,29 +333,26 @@ def _body(
         return ([Element("pre", {}, nodes)] if kind == "code" and nodes else nodes), whole
     if longest is None or whole:
         return drawn(tree, stems, (0, len(text)), among), True
-    place = _place(tree, body[slice(*within)], kind, addresses) if within else None
+    place = _locate(tree, body[slice(*within)], kind, addresses) if within else None
     return drawn(tree, stems, passage_of(tree, stems, longest, place), among), False
 
 
 @lru_cache(maxsize=64)
-def _sentences(shown: str | None, body: str, kind: str) -> Sequence[Sentence]:
-    """The sentences that can be marked; the last 64 results are kept."""
+def _find_sentences(shown: str | None, body: str, kind: str) -> Sequence[Sentence]:
+    """Find the sentences that can be marked as evidence; the last 64 results are kept."""
     return plain_sentences(body) if shown is None else drawn_sentences(shown, body, kind)
 
 
-@lru_cache(maxsize=64)
-def _short_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
-    return read_markup(body, kind, addresses)
+_read_kept = lru_cache(maxsize=64)(read_markup)
 
 
-def _tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
-    """The tree; the tree of a short body is kept for the next reader of the document."""
-    read = _short_tree if len(body) <= MAX_KEPT_LENGTH else read_markup
-    return read(body, kind, addresses)
+def _read_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
+    """Read the tree of a body; the tree of a short body is kept for the next reader of the document."""
+    return (_read_kept if len(body) <= MAX_KEPT_LENGTH else read_markup)(body, kind, addresses)
 
 
-def _place(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | None:
-    """Where the part of a body that matched is in the tree's text: from its first line to its last there."""
+def _locate(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | None:
+    """Locate the matched part of a body in the tree's text: from the part's first line to its last line."""
     part = read_markup(matched, kind, addresses)
     lines = [line for line in (part.text.splitlines() if part else []) if len(line) > 3]
     ends = lines if len(lines) <= 2 * MAX_LINES else [*lines[:MAX_LINES], *lines[-MAX_LINES:]]
@@ -368,49 +361,52 @@ def _place(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | 
     return (places[0][0], max(places[0][1], places[-1][1])) if places else None
 
 
-def _values(document: ReadDocument) -> dict[str, Any]:
-    """The document's fields by name: the fields of its file, and what the import took from them."""
+def _read_fields(document: ReadDocument) -> dict[str, Any]:
+    """Read the document's fields by name: the fields of its file, and the fields that the import made."""
     taken: dict[str, Any] = {"title": document.title, "url": document.url}
     taken |= {"date": document.published, "published": document.published}
     return taken | dict(json.loads(document.metadata))
 
 
-def _facts(
+def _draw_facts(
     template: PresentationTemplate, values: dict[str, Any], stems: frozenset[str], addresses: Addresses
 ) -> list[Fact]:
     facts = []
     for field in template.fields:
         value = values.get(field.field)
-        shown = _as_text(value, stems) if field.drawn_as == "text" else _as_addresses(field, value, addresses)
+        shown = (
+            _draw_text(value, stems) if field.drawn_as == "text" else _draw_addresses(field, value, addresses)
+        )
         if shown:
             facts.append(Fact(field.name, shown))
     return facts
 
 
-def _as_text(value: Any, stems: frozenset[str]) -> list[Node]:
+def _draw_text(value: Any, stems: frozenset[str]) -> list[Node]:
     text = ", ".join(text_of(value).split("\n")) if isinstance(value, list) else text_of(value)
-    text = " ".join(text.split())
-    return [*mark(f"{text[:MAX_FACT_LENGTH]}…" if len(text) > MAX_FACT_LENGTH else text, stems)]
+    return [*mark(_shorten(" ".join(text.split())), stems)]
 
 
-def _as_addresses(field: TemplateField, value: Any, addresses: Addresses) -> list[Node]:
-    """Links or images; an address that may not be used is text, or an image that is only named."""
+def _shorten(text: str) -> str:
+    return f"{text[:MAX_FACT_LENGTH]}…" if len(text) > MAX_FACT_LENGTH else text
+
+
+def _draw_addresses(field: TemplateField, value: Any, addresses: Addresses) -> list[Node]:
+    """Draw links or images; an address that may not be used becomes text, or an image without its file."""
     lines = [line.strip() for line in text_of(value).splitlines() if line.strip()][:MAX_ADDRESSES]
     if field.drawn_as == "image":
-        return _apart([_image(field.name, addresses.image(text)) for text in lines], " ")
+        sources = [addresses.image(text) for text in lines]
+        images = [Element("img", {"alt": field.name} | ({"src": src} if src else {}), []) for src in sources]
+        return _join_values(images, " ")
     follow = replace(addresses, links=True)
-    return _apart([_link(text, follow.link(text)) for text in lines], ", ")
+    return _join_values([_draw_link(text, follow.link(text)) for text in lines], ", ")
 
 
-def _apart(values: Sequence[Node], between: str) -> list[Node]:
-    """The values of one field, with text between each two."""
+def _join_values(values: Sequence[Node], between: str) -> list[Node]:
+    """Put a text between each two values of a field."""
     return [node for value in values for node in (Segment(between, False), value)][1:]
 
 
-def _image(name: str, source: str) -> Element:
-    return Element("img", {"alt": name} | ({"src": source} if source else {}), [])
-
-
-def _link(text: str, address: str) -> Node:
-    words = Segment(f"{text[:MAX_FACT_LENGTH]}…" if len(text) > MAX_FACT_LENGTH else text, False)
+def _draw_link(text: str, address: str) -> Node:
+    words = Segment(_shorten(text), False)
     return Element("a", {"href": address}, [words]) if address else words

@@ -1,8 +1,9 @@
-"""Excerpts: the passage of a document that is shown first, the query's words marked.
+"""Excerpts: the best passage of a document for a query, with the query's words marked.
 
-A passage is a run of whole sentences. The best one holds the most different content words of the query; ties
-go to the earlier one. If the part of the document that matched the query is known, the passage is chosen
-within it. Words match by stem (`retrieval.terms.stem`), in scripts without spaces by their grams.
+A passage is a run of whole sentences. The best passage holds the most different content words of the query;
+of equal passages the earlier one is best. If the part of the document that matched the query is known, the
+passage is chosen within the part. Words match by stem (`retrieval.terms.stem`), in scripts without spaces by
+grams.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LONGEST = 700
 """Characters of a passage; a shorter document is shown whole."""
 
 MAX_PLACES = 10_000
-"""Passages whose places are remembered, half a kilobyte each; then all are forgotten."""
+"""The number of passages whose places are remembered, half a kilobyte each; one more forgets all."""
 
 _places: dict[tuple[str, frozenset[str], int], tuple[int, int]] = {}
 _SPACE = re.compile(r"\s+")
@@ -37,14 +38,14 @@ class Segment(NamedTuple):
 
 
 def query_stems(query: str) -> frozenset[str]:
-    """The stems to mark; function words only when there is nothing else."""
+    """Return the stems of a query to mark; function words only where the query has no other words."""
     asked = words(query)
     content = [word for word in asked if word not in STOP_WORDS] or asked
     return frozenset(map(stem, content))
 
 
 def mark(text: str, stems: frozenset[str]) -> list[Segment]:
-    """The text in segments whose concatenation is the text again."""
+    """Cut a text into segments, marked and unmarked, whose concatenation is the text."""
     segments: list[Segment] = []
     end = 0
     for first, last in marked_spans(text, stems):
@@ -56,14 +57,14 @@ def mark(text: str, stems: frozenset[str]) -> list[Segment]:
 
 
 def marked_spans(text: str, stems: frozenset[str]) -> list[tuple[int, int]]:
-    """Start and end of what is marked, in order, without overlaps."""
-    return list(_joined(sorted(match[1:] for match in _matches(text, stems))))
+    """Find start and end of each marked part, in order, without overlaps."""
+    return list(_join_overlapping(sorted(match[1:] for match in _find_matches(text, stems))))
 
 
 def best_passage(
     body: str, query: str, longest: int = LONGEST, within: tuple[int, int] | None = None
 ) -> tuple[int, list[Segment]]:
-    """Where the passage of a document with most words of a query begins, and its text, these words marked.
+    """Find the passage of a document with most words of a query; return its start, and its text in segments.
 
     Parameters
     ----------
@@ -73,13 +74,13 @@ def best_passage(
     stems = query_stems(query)
     if len(body) <= longest:
         return 0, mark(body, stems)
-    start, part = _part(body, within)
-    first, last = _best_place(part, stems, longest)
+    start, part = _grow_part(body, within)
+    first, last = _find_best_place(part, stems, longest)
     return start + first, mark(part[first:last].rstrip(), stems)
 
 
-def _best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
-    """Where the best passage is; remembered for the other annotators of the pair and looks at the history."""
+def _find_best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
+    """Find the range of the best passage, and remember it for other annotators of the pair."""
     asked = (digest(text), stems, longest)
     place = _places.get(asked)
     if place is None:
@@ -91,14 +92,14 @@ def _best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, in
 
 
 def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: int) -> tuple[int, int]:
-    """The run of pieces with most different stems, as (start, end); of equal ones, the earlier.
+    """Find the run of pieces with most different stems, as (start, end); of equal runs, the earlier.
 
     Parameters
     ----------
-    places: where the pieces of the text begin, and where the last one ends.
-    longest: characters of a run, which has at least one piece.
+    places: the start of each piece of the text, and the end of the last piece.
+    longest: the most characters of a run; a run has at least one piece.
     """
-    matches = sorted(_matches(text, stems), key=itemgetter(1))
+    matches = sorted(_find_matches(text, stems), key=itemgetter(1))
     starts = [start for _, start, _ in matches]
     best, most = (places[0], places[0]), -1
     for first, last in _runs(places, longest):
@@ -110,26 +111,26 @@ def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: i
 
 
 def sentences(text: str, longest: int) -> list[str]:
-    """The text in whole sentences or lines, those over `longest` characters cut before a word."""
+    """Cut a text into sentences or lines; those over `longest` characters are cut before a word."""
     return [piece for match in _SENTENCE.finditer(text) for piece in _cut(match.group(), longest)]
 
 
 def in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | None:
-    """A part of a document's text (title, line break and body, stripped) as a part of its body, or None."""
+    """Convert a part of a document's stripped text (title, line break, body) to a part of its body."""
     whole = f"{title}\n{body}"
     shift = len(whole) - len(whole.lstrip()) - len(title) - 1
     start, end = max(0, span[0] + shift), min(len(body), span[1] + shift)
     return (start, end) if start < end else None
 
 
-def _matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, int]]:
-    """The stem, start and end of each word or gram of the text that is among the stems."""
+def _find_matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, int]]:
+    """Find the stem, start and end of each word or gram of the text that is among the stems."""
     for word, start, end in located_words(text, lambda word: stem(word) in stems):
         yield stem(word), start, end
 
 
-def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Ordered spans, those that overlap as one."""
+def _join_overlapping(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join ordered spans that overlap; spans that only touch stay apart."""
     first, last = 0, 0
     for start, end in spans:
         if start >= last:
@@ -141,8 +142,8 @@ def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
-    """Where the part begins, grown to whole words, and the part; the whole body where it has no text."""
+def _grow_part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
+    """Grow a part to whole words; return its start and text, or the whole body where the part has no text."""
     if within is None:
         return 0, body
     start, end = within
@@ -155,7 +156,7 @@ def _part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
 
 
 def _runs(places: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
-    """Runs of pieces of at most `longest` characters, each starting half a run after the one before."""
+    """Yield runs of pieces of at most `longest` characters; each starts half a run after the run before."""
     start, pieces = 0, len(places) - 1
     while start < pieces:
         end = max(start + 1, bisect_right(places, places[start] + longest) - 1)
@@ -166,7 +167,7 @@ def _runs(places: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut(sentence: str, longest: int) -> list[str]:
-    """A sentence in pieces of at most `longest` characters, cut before a word; within one that is longer."""
+    """Cut a sentence into pieces of at most `longest` characters, before a word where possible."""
     pieces, start = [], 0
     while len(sentence) - start > longest:
         spaces = [match.end() for match in _SPACE.finditer(sentence, start, start + longest)]

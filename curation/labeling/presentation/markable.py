@@ -1,10 +1,10 @@
 """Markable sentences: the ranges of a stored body that a person can mark as evidence.
 
-A drawn body (Markdown, HTML) shows a text without the signs of its markup. Its sentences, rows and items are
-ranges of the text that is shown, and their words are looked up in the body one after the other. Tags,
-entities and the targets of links are passed over. What is not found there, such as the words of an image, is
-in no range. Ranges do not overlap. A text without any word that is found is one range, so that what must be
-marked can be marked.
+A drawn body (Markdown, HTML) shows a text without the signs of its markup. The sentences, rows and items are
+ranges of the text on screen. Their words are looked up in the body one after the other, without tags,
+entities and the targets of links. Words that are not found, such as those of an image, are in no range.
+Ranges do not overlap. Where no word of a text is found, the whole body is one range, so that a person can
+mark something.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from curation.core.spans import Span, trimmed
 from curation.labeling.presentation.excerpts import LONGEST, Segment, sentences
 
 AHEAD = 400
-"""Characters in which the next word of a drawn text is looked for in the body, without its markup."""
+"""The characters of the body, without its markup, in which the next word of a drawn text is looked for."""
 _WORD = re.compile(r"\w+")
 _TAGS = r"<!--|<(?:script|style)\b|</?[a-zA-Z][^<>]*+>|&#?\w{1,31};"
 _TARGETS = r"(?<=\])\([^()\s]*+(?:\s++\"[^\"]*+\")?+\)|^\[[^\]\n]++\]:[^\n]*+$|[*`~\\]"
@@ -31,13 +31,13 @@ _ENDS = {
     "<script": re.compile(r"</script\s*+>"),
     "<style": re.compile(r"</style\s*+>"),
 }
-"""What is left out up to its end, where it has one."""
+"""The start of a part that is left out → its end; a part without its end is not left out."""
 _BEFORE = "\"'“‘«‹([*_`¿¡（「『《"
 _AFTER = ".!?…‥;:。！？｡؟।\"'”’»›)*_`）」』》"
 
 
 class Sentence(NamedTuple):
-    """A sentence of the text that is shown, and the characters of the stored body that it is."""
+    """A sentence of the text on screen, and its range in the stored body."""
 
     start: int
     end: int
@@ -45,37 +45,40 @@ class Sentence(NamedTuple):
 
     @property
     def place(self) -> str:
-        """How a screen names it: the range of the body, as in 120-245."""
+        """The range in the body, by which a screen names the sentence, as in 120-245."""
         return f"{self.body[0]}-{self.body[1]}"
 
 
 def plain_sentences(body: str) -> list[Sentence]:
-    """The sentences of a body that is shown as it is stored."""
+    """Find the sentences of a body that the screen shows as it is stored."""
     return [Sentence(start, end, (start, end)) for start, end in sentence_spans(body)]
 
 
 def drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
-    """The sentences of a drawn body.
+    """Find the sentences of a drawn body.
 
     Parameters
     ----------
-    text: what is shown of it. kind: 'markdown' or 'html'.
+    text: the text on screen.
+    kind: 'markdown' or 'html'.
     """
-    places = list(_located(text, body, kind))
+    places = list(_locate_words(text, body, kind))
     starts = [shown[0] for shown, _ in places]
     markable: list[Sentence] = []
     at = 0
     for start, end in sentence_spans(text):
         words = places[bisect_right(starts, start - 1) : bisect_right(starts, end - 1)]
         if words:
-            first, last = _grown(body, words[0][1][0], words[-1][1][1], at)
+            first, last = _grow(body, words[0][1][0], words[-1][1][1], at)
             markable.append(Sentence(start, end, (first, last)))
             at = last
-    return markable or [Sentence(0, len(text), (0, len(body)))] * bool(text.strip())
+    if not markable and text.strip():
+        return [Sentence(0, len(text), (0, len(body)))]
+    return markable
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """The sentences of a text without the white space around them; long ones in pieces."""
+    """Find the ranges of a text's sentences without white space around them; long sentences in pieces."""
     cuts = accumulate(map(len, sentences(text, LONGEST)), initial=0)
     return trimmed(text, pairwise(cuts))
 
@@ -83,11 +86,12 @@ def sentence_spans(text: str) -> list[Span]:
 def in_sentences(
     segments: Sequence[Segment], start: int, among: Sequence[Sentence]
 ) -> list[tuple[str | None, list[Segment]]]:
-    """Segments cut where sentences begin and end: the place of each sentence with its segments, None between.
+    """Cut segments where sentences begin and end; return each sentence's place, or None, with its segments.
 
     Parameters
     ----------
-    start: where the first segment begins in the text that is shown. among: its sentences, in order.
+    start: the place of the first segment in the text on screen.
+    among: the sentences of the text, in order.
     """
     pieces: list[tuple[str | None, list[Segment]]] = []
     at = bisect_right(among, start, key=attrgetter("end"))
@@ -109,9 +113,9 @@ def in_sentences(
     return pieces
 
 
-def _located(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:
-    """The range of each word of a drawn text, and its range in the body; without words that are not found."""
-    pieces = list(_bare(body, kind))
+def _locate_words(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:
+    """Find the range of each word of a drawn text, and its range in the body; skip words not found."""
+    pieces = list(_strip_markup(body, kind))
     starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
     bare = "".join(piece.text for piece in pieces)
     at = 0
@@ -125,19 +129,19 @@ def _located(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:
 
 
 class _Piece(NamedTuple):
-    """A part of the body without markup: its text, and where it is; `whole` for an entity that was read."""
+    """A part of the body without markup: its text and its range; `whole` for the text of an entity."""
 
     text: str
     body: Span
     whole: bool = False
 
     def place(self, index: int) -> Span:
-        """The range of the body that a character of the text was."""
+        """Return the range in the body of a character of the text."""
         return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
 
 
-def _bare(body: str, kind: str) -> Iterator[_Piece]:
-    """The body without markup, entities read. An end that the body lacks is looked for once."""
+def _strip_markup(body: str, kind: str) -> Iterator[_Piece]:
+    """Yield the pieces of a body without markup, entities read; a missing end is looked for once."""
     at, endless = 0, set[str]()
     markup = _MARKUP[kind]
     match = markup.search(body)
@@ -160,8 +164,8 @@ def _bare(body: str, kind: str) -> Iterator[_Piece]:
     yield _Piece(body[at:], (at, len(body)))
 
 
-def _grown(body: str, start: int, end: int, least: int) -> Span:
-    """A range grown by the quotes, brackets and full stops around it; not below `least`."""
+def _grow(body: str, start: int, end: int, least: int) -> Span:
+    """Grow a range by the quotes, brackets and full stops around it, not below `least`."""
     start = max(start, least)
     while start > least and body[start - 1] in _BEFORE:
         start -= 1

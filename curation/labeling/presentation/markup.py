@@ -1,27 +1,27 @@
 """Markup: Markdown and HTML of documents, read into a tree of safe elements with its text.
 
-Screens make their elements from safe elements by name, one by one, and text becomes text. So nothing of a
-document is ever read as markup by a browser, whatever it holds.
+Screens make their elements from safe elements by name, and text stays text. So a browser never reads any
+content of a document as markup.
 
-nh3, a sanitiser with a browser's parser, makes well-formed HTML of allowed elements of whatever it gets. That
-is read into a tree which knows no other element, no style, class, id or script, and no address but http(s).
+nh3, a sanitiser with a browser's parser, turns any input into well-formed HTML of allowed elements. The
+reader makes a tree of these elements, without style, class, id or script, and with no addresses but http(s).
 
-The text of a tree has a line for each block and a tab between cells. Each element knows its part of the text,
-so that words are found and passages cut there.
+The text of a tree has a line for each block and a tab between cells. Each element has its range in the text,
+in which words are found and passages cut.
 
 Time is bounded: markup with more tags or characters than `MAX_TAGS` and `MAX_HTML_LENGTH`, and Markdown with
-more signs or characters than `MAX_SIGNS` and `MAX_MARKDOWN_LENGTH`, is not read but shown as text, which the
-screen says. Parsers need quadratic time for elements nested without end, and the one of Markdown up to 20 µs
-for a sign. As browsers do, the parser opens bold and the like again in each block where they were not closed,
-once for each that has other attributes. Where these are many they do not style, and markup that becomes
-`MAX_MADE` tags is text, too.
+more signs or characters than `MAX_SIGNS` and `MAX_MARKDOWN_LENGTH`, is shown as text, with a sentence that
+says so. Parsers need quadratic time for deeply nested elements, and the Markdown parser needs up to 20 µs for
+a sign. As in browsers, the parser reopens unclosed styling tags, such as bold, in each following block, once
+for each set of attributes. If `MAX_REOPENED` is exceeded, such tags do not style; markup that becomes more
+than `MAX_MADE` tags is shown as text.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -35,7 +35,7 @@ from curation.guides.guide import BodyKind
 from curation.labeling.presentation.excerpts import Segment
 
 CONTAINERS = frozenset("blockquote li dd td th".split())
-"""Elements with text or blocks in them."""
+"""Elements that may contain text or blocks."""
 BLOCKS = CONTAINERS | frozenset("p h3 h4 h5 h6 ul ol dl dt table caption thead tbody tfoot tr pre hr".split())
 INLINE = frozenset("strong em code sub sup del ins a br img span".split())
 NAMES = BLOCKS | INLINE
@@ -43,13 +43,13 @@ ATTRIBUTES = frozenset("href src alt start colspan rowspan cut at".split())
 
 
 MAX_TAGS = 12_000
-"""Signs `<` in a text that is read as HTML."""
+"""The number of signs `<` in a text that is read as HTML."""
 
 MAX_MADE = 3 * MAX_TAGS
-"""Signs `<` in what the parser makes of a text."""
+"""The number of signs `<` in the HTML that the parser makes."""
 
 MAX_REOPENED = 100_000
-"""Tags that style and have attributes, times all tags."""
+"""The number of styling tags with attributes, times the number of all tags."""
 
 MAX_HTML_LENGTH = 300_000
 """Characters of a text that is read as HTML; the parser compares each attribute of a tag with all others."""
@@ -58,12 +58,13 @@ MAX_MARKDOWN_LENGTH = 40_000
 """Characters of a text that is read as Markdown."""
 
 MAX_SIGNS = 10_000
-"""ASCII signs, line breaks and cells of tables in a text that is read as Markdown."""
+"""The number of ASCII signs, line breaks and table cells in a text that is read as Markdown."""
 
-DEEPEST = 40
-"""Elements within each other; what is deeper is text at this depth."""
+MAX_DEPTH = 40
+"""The depth of nested elements; deeper elements are text at this depth."""
 
 _RENAMED = {"b": "strong", "i": "em", "cite": "em", "dfn": "em", "var": "em", "kbd": "code", "samp": "code"}
+_RENAMED |= {"tt": "code", "s": "del", "strike": "del", "u": "ins"}
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _BREAKS = frozenset(
     "div section article header footer main aside nav figure figcaption details summary address center "
@@ -72,22 +73,23 @@ _BREAKS = frozenset(
 """Blocks that only break the line."""
 
 _KEPT = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "td": {"colspan", "rowspan"}}
+_KEPT["th"] = _KEPT["td"]
 _UNSEEN = frozenset(
     "script style title template iframe noembed noframes noscript svg math object embed applet video audio "
     "canvas textarea select".split()
 )
-"""Elements that are left out with all that is in them."""
+"""Elements that are left out with their content."""
 
 _RULED = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
 """The line below the head of a table."""
 
 _ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
-"""What takes up text that is directly in a list."""
+"""List → the element that is opened around text directly in the list."""
 
-SHARE = 0.3
-"""The share of texts that must have a markup before it is proposed for all."""
+MIN_SHARE = 0.3
+"""The least share of texts with a markup for which the markup is proposed for all texts."""
 MAX_TEXT_READ = 20_000
-"""Characters of a text that are looked at."""
+"""Characters of a text in which signs of markup are looked for."""
 _HTML = re.compile(
     r"<(?:p|br ?/?)>|</(?:p|div|span|a|b|i|em|strong|su[bp]|[uo]l|li|h[1-6]|t[dhr]|table|pre|code|body)>",
     re.IGNORECASE,
@@ -99,13 +101,13 @@ _MARKDOWN_SIGNS = tuple(
 
 
 class Element(NamedTuple):
-    """An element with what is in it.
+    """An element with its attributes and its content.
 
     Attributes
     ----------
-    name: one of `NAMES`. An `img` without `src` may not be fetched, and is shown as its `alt`.
-    attributes: by the names in `ATTRIBUTES`; `cut` says on which sides a table, list or paragraph goes on
-        ('before', 'after' or both); `at` is the place of a sentence in the body, of a `span`.
+    name: one of `NAMES`. An `img` without `src` may not be fetched; the screen shows its `alt`.
+    attributes: by the names in `ATTRIBUTES`; `cut` names the sides on which a table, list or paragraph goes
+        on ('before', 'after' or both); `at` of a `span` is the place of a sentence in the body.
     """
 
     name: str
@@ -117,7 +119,7 @@ Node = Segment | Element
 
 
 class Fact(NamedTuple):
-    """A field below the title: what is before its value ('' for nothing), and the value."""
+    """A field below the title: its label ('' for no label), and its value."""
 
     label: str
     value: list[Node]
@@ -125,12 +127,12 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class Addresses:
-    """Which addresses of a document may be used.
+    """The rules by which the addresses in a document are used or left out.
 
     Attributes
     ----------
     base: the document's own address, or ''.
-    links: whether words that are links stay links.
+    links: whether links in the body stay links.
     image_hosts: the hosts from which the operator lets browsers fetch images.
     """
 
@@ -139,17 +141,17 @@ class Addresses:
     image_hosts: frozenset[str] = frozenset()
 
     def link(self, address: str) -> str:
-        """The address to follow, or ''."""
+        """Return the absolute address of a link, or '' where links are not followed."""
         return self._absolute(address) if self.links else ""
 
     def own_image(self, address: str) -> str:
-        """The address of an image in a body, or '': it must be on the document's own host or one below it."""
+        """Return the address of an image in a body; '' unless it is on the document's host or a subdomain."""
         image, base = self.image(address), _host(self.base).removeprefix("www.")
         host = _host(image)
         return image if base and (host == base or host.endswith(f".{base}")) else ""
 
     def image(self, address: str) -> str:
-        """The address of an image on an allowed host, by https, or ''."""
+        """Return the https address of an image on an allowed host; '' for other images."""
         source = self._absolute(address)
         return f"https:{source.partition(':')[2]}" if source and _host(source) in self.image_hosts else ""
 
@@ -171,14 +173,8 @@ def _host(address: str) -> str:
     return ""
 
 
-_RENAMED |= {"tt": "code", "s": "del", "strike": "del", "u": "ins"}
-
-
-_KEPT["th"] = _KEPT["td"]
-
-
 class Leaf(NamedTuple):
-    """A piece of text and where it begins in the text of the tree."""
+    """A piece of text, and its start in the text of the tree."""
 
     text: str
     start: int
@@ -186,7 +182,7 @@ class Leaf(NamedTuple):
 
 @dataclass(slots=True)
 class Branch:
-    """An element and its part of the tree's text."""
+    """An element, and its range in the tree's text."""
 
     name: str
     attributes: dict[str, str]
@@ -196,7 +192,7 @@ class Branch:
 
 
 class Tree(NamedTuple):
-    """A document's body as elements; the root has the name ''."""
+    """A document's body as elements, with its text; the root has the name ''."""
 
     root: Branch
     text: str
@@ -212,9 +208,9 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 
 
 def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
-    """The tree of a body that is 'markdown' or 'html'; None if it is too large to be read as such."""
+    """Read the tree of a body of kind 'markdown' or 'html'; None if the body is too large."""
     if kind == "markdown":
-        if len(body) > MAX_MARKDOWN_LENGTH or _signs(body) > MAX_SIGNS:
+        if len(body) > MAX_MARKDOWN_LENGTH or _count_signs(body) > MAX_SIGNS:
             return None
         body = _MARKDOWN.render(body)
     tags = body.count("<")
@@ -239,8 +235,8 @@ _SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
 _LINES = re.compile(r"\r\n|\r|\n")
 
 
-def _signs(markdown: str) -> int:
-    """The signs, line breaks and cells: a short row has all cells of its table, however short it is."""
+def _count_signs(markdown: str) -> int:
+    """Count the signs, line breaks and cells; a short row counts all cells of its table."""
     cells = columns = 0
     for line in _LINES.split(markdown):
         if not line.strip(" \t"):
@@ -251,16 +247,8 @@ def _signs(markdown: str) -> int:
     return cells + len(_SIGNS.findall(markdown))
 
 
-def descendants(branch: Branch) -> Iterator[Branch]:
-    """The branch and all below it, in order."""
-    yield branch
-    for child in branch.children:
-        if isinstance(child, Branch):
-            yield from descendants(child)
-
-
 class _Open(NamedTuple):
-    """A tag that is open, with its element if it has one; `name` is '' for an element that we added."""
+    """An open tag, with its element if it has one; `name` is '' for an element that the reader added."""
 
     name: str
     branch: Branch | None
@@ -273,7 +261,7 @@ _SPACE = re.compile(r"[ \t\n\f\r]+")
 
 
 class _Reader(HTMLParser):
-    """Makes the tree of well-formed HTML."""
+    """The reader of well-formed HTML, which makes the tree."""
 
     def __init__(self, addresses: Addresses) -> None:
         super().__init__(convert_charrefs=True)
@@ -283,15 +271,17 @@ class _Reader(HTMLParser):
         self._text: list[str] = []
         self._length = 0
         self._too_deep = 0
+        self._headings: list[Branch] = []
 
     def read(self, html: str) -> Tree:
         self.feed(html)
         self.close()
         while self._open:
             self._close()
-        text = "".join(self._text)
-        _rank_headings(self._root)
-        return Tree(self._root, text)
+        ranks = {name: rank for rank, name in enumerate(sorted({branch.name for branch in self._headings}))}
+        for branch in self._headings:  # below the screen's own two, their levels without gaps
+            branch.name = f"h{min(6, 3 + ranks[branch.name])}"
+        return Tree(self._root, "".join(self._text))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         name, values = _RENAMED.get(tag, tag), {key: value or "" for key, value in attrs}
@@ -302,7 +292,7 @@ class _Reader(HTMLParser):
             self._holder.children.append(Branch("hr", {}, self._length, self._length))
         elif name in _BREAKS:
             self._break()
-        elif self._too_deep or len(self._open) > DEEPEST:
+        elif self._too_deep or len(self._open) > MAX_DEPTH:
             self._too_deep += 1
             self._break()
         elif name in BLOCKS or name in _HEADINGS:
@@ -354,6 +344,8 @@ class _Reader(HTMLParser):
 
     def _begin(self, tag: str, name: str, attributes: dict[str, str]) -> None:
         branch = Branch(name, attributes, self._length)
+        if name in _HEADINGS:
+            self._headings.append(branch)
         self._holder.children.append(branch)
         self._open.append(_Open(tag, branch))
 
@@ -369,7 +361,7 @@ class _Reader(HTMLParser):
             self._write(sign)
 
     def _break(self) -> None:
-        """Begin a line: a new paragraph where there can be one, else a line within the one there is."""
+        """Begin a line: a new paragraph where possible, else a line break in the current paragraph."""
         self._end_implied("p")
         holder = self._holder
         if holder.name in ("", "blockquote", *_ROWS, *_ITEMS) or not holder.children:
@@ -379,7 +371,7 @@ class _Reader(HTMLParser):
             self._write("\n")
 
     def _end_implied(self, name: str) -> None:
-        """Close what we opened ourselves and what cannot go on with this block."""
+        """Close the elements that the reader added and that cannot contain this block."""
         while self._open[-1].branch and not self._open[-1].name and len(self._open) > 1:
             implied = self._open[-1].branch.name
             goes_on = {"ul": ("li",), "dl": ("dt", "dd"), "p": ()}.get(implied)
@@ -389,7 +381,7 @@ class _Reader(HTMLParser):
                 return
 
     def _take_words(self) -> None:
-        """Open what text needs around it where we are."""
+        """Open the element that text needs around it at this place."""
         if self._holder.name in _ITEMS:
             self._end_implied("p")
         name = self._holder.name
@@ -399,7 +391,7 @@ class _Reader(HTMLParser):
             self._begin("", "p", {})
 
     def _begin_block(self, name: str) -> None:
-        """Close what cannot have a block in it, and open what the block needs around it."""
+        """Close elements that cannot contain a block, and open the element that the block needs around it."""
         self._end_implied(name)
         for place in range(len(self._open) - 1, 0, -1):
             branch = self._open[place].branch
@@ -444,22 +436,14 @@ class _Reader(HTMLParser):
         }
 
 
-def _rank_headings(root: Branch) -> None:
-    """Headings below the screen's own two, their levels without gaps."""
-    headings = [branch for branch in descendants(root) if branch.name in _HEADINGS]
-    ranks = {name: rank for rank, name in enumerate(sorted({branch.name for branch in headings}))}
-    for branch in headings:
-        branch.name = f"h{min(6, 3 + ranks[branch.name])}"
-
-
 def markup_of(texts: Iterable[str]) -> BodyKind:
-    """What texts are written in: HTML by its tags, Markdown where a text has two kinds of its signs."""
-    counter = Counter(_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
+    """Guess the markup of texts: HTML by its tags, Markdown where a text has two kinds of its signs."""
+    counter = Counter(_guess_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
     kinds: tuple[BodyKind, ...] = ("html", "markdown")
-    return next((kind for kind in kinds if counter[kind] >= SHARE * counter.total() > 0), "plain")
+    return next((kind for kind in kinds if counter[kind] >= MIN_SHARE * counter.total() > 0), "plain")
 
 
-def _markup(text: str) -> BodyKind:
+def _guess_markup(text: str) -> BodyKind:
     if _HTML.search(text):
         return "html"
     return "markdown" if sum(bool(sign.search(text)) for sign in _MARKDOWN_SIGNS) > 1 else "plain"

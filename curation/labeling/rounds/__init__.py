@@ -1,1 +1,1 @@
-"""Rounds: who judges what in which order, opened once, paused, closed and reopened."""
+"""Rounds: the work and order of each annotator, planned once; pausing, closing, extending, reassigning."""

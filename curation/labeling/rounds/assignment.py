@@ -1,10 +1,10 @@
-"""The assignment: who judges what in which order, and the layout of a round: the order as presentations.
+"""The assignment of candidates to annotators, the order of each annotator, and the layout as presentations.
 
-Both are pure functions of the candidates and a seed. Whole queries go to annotators, each query to exactly
-`overlap` of them. So every candidate has exactly that many first showings. An annotator's order is shuffled
-by query, and within a query by document. Blind duplicates come back when the query is visited again, mixed
-with documents held back from the first visit. So a query that returns does not give a duplicate away. Control
-items are planted among the work. What could not be placed is counted.
+All are pure functions of the candidates and a seed. Whole queries go to annotators, each query to exactly
+`overlap` annotators, so that every candidate has exactly `overlap` first showings. An annotator's order is
+shuffled by query, and within a query by document. Blind duplicates come in a second visit to the query, mixed
+with documents that are held back from the first visit. So the second visit does not give a duplicate away.
+Control items are planted among the work. Duplicates and control items that could not be placed are counted.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from curation.labeling.rounds.control_items import ControlItem, ControlItemPool,
 from curation.store import Presentation
 
 CLOSEST_DUPLICATE = 21
-"""Least distance, in presentations, between the two showings of a blind duplicate. With 20 others between
-them, the annotator's last 20 answers never hold the first while the second is on screen."""
+"""Least distance, in presentations, between the two showings of a blind duplicate. With 20 items between,
+the first showing is not among the annotator's last 20 answers while the second is on screen."""
 
 
 class Slot(NamedTuple):
@@ -46,7 +46,8 @@ def assign(
     Parameters
     ----------
     loads: annotator → number of open items before this assignment.
-    practised: (annotator, query id) of those who were shown a grade of that query; they get it last.
+    practised: (annotator, query id) where practice showed the annotator a grade of the query; the annotator
+        then gets the query only if nobody else is free.
 
     Returns
     -------
@@ -71,17 +72,18 @@ def assign(
 def order(
     work: Mapping[str, Sequence[Candidate]], duplicates: float, salt: str, per_day: int | None = None
 ) -> list[Slot]:
-    """One annotator's order: queries shuffled and kept together, second visits with blind duplicates.
+    """Order one annotator's work: queries shuffled and kept together, second visits with blind duplicates.
 
     Parameters
     ----------
     work: query id → candidates.
     duplicates: share of the candidates to show again; fewer when the order is too short for the distance.
-    salt: the seed and whatever makes this order differ from others.
-    per_day: answers expected in a day; duplicates then come back at least so many presentations later,
-        hence on another day, as far as the order is long enough for it.
+    salt: the seed, and parts that make this order differ from other orders of the seed.
+    per_day: answers expected in a day; duplicates then come back at least this number of presentations later,
+        hence on a later day, if the order is long enough.
     """
-    visits = [_shuffled(work[query], salt, "document") for query in _shuffled_names(work, salt)]
+    queries = sorted(work, key=lambda query_id: digest(salt, "query", query_id))
+    visits = [_shuffled(work[query], salt, "document") for query in queries]
     far = max(CLOSEST_DUPLICATE, per_day or 0)
     wanted = duplicates_wanted(duplicates, sum(map(len, visits)))
     chosen = set(_duplicated(visits, wanted, far, salt))
@@ -97,22 +99,22 @@ def order(
 
 
 def duplicates_wanted(duplicates: float, total: int) -> int:
-    """How many blind duplicates a share of `total` first showings is."""
+    """Compute the number of blind duplicates for a share of `total` first showings."""
     return round(duplicates * total)
 
 
 def distances(steps: Sequence[Slot]) -> list[int]:
-    """The distance in presentations between the two showings of each blind duplicate of an order."""
+    """Measure the distance in presentations between the two showings of each blind duplicate of an order."""
     first = {step.candidate: place for place, step in enumerate(steps) if not step.again}
     return [place - first[step.candidate] for place, step in enumerate(steps) if step.again]
 
 
 def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str) -> list[Candidate]:
-    """The candidates to be shown again, from visits that end early enough for a second one.
+    """Choose the candidates to be shown again, from visits that end early enough for a second visit.
 
-    At most half of a query's documents, so that as many others can be held back for the second visit.
-    Those that can come back `far` later go first. Queries with a single document go last, because their
-    repeat would be alone.
+    At most half of a query's documents are chosen, so that as many others can be held back for the second
+    visit. Candidates that can come back `far` later are chosen first. Queries with a single document are
+    chosen last, because their repeat would be alone.
     """
     last = sum(map(len, visits)) - wanted
     ranked: list[tuple[tuple[bool, bool, str], Candidate]] = []
@@ -127,7 +129,7 @@ def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str)
 
 
 def _merge(firsts: list[list[Slot]], seconds: list[list[Slot]], far: int, salt: str) -> list[Slot]:
-    """Put each second visit between two first visits: `far` after its own, or else as far as possible."""
+    """Put each second visit between two first visits: `far` after its first visit, or as far as possible."""
     ends = list(accumulate(map(len, firsts)))
     follows: dict[int, list[list[Slot]]] = defaultdict(list)
     for index, second in enumerate(seconds):
@@ -149,12 +151,11 @@ def _shuffled(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[
     return sorted(candidates, key=lambda c: digest(salt, purpose, c.query_id, c.document_id))
 
 
-def _shuffled_names(work: Mapping[str, Sequence[Candidate]], salt: str) -> list[str]:
-    return sorted(work, key=lambda query_id: digest(salt, "query", query_id))
-
-
 class RoundAssignment(NamedTuple):
-    """All annotators' presentations; `planted_by` counts the control items by annotator."""
+    """The presentations of all annotators, with their control items, and what is left out by reason.
+
+    planted_by: annotator → number of control items.
+    """
 
     rows: list[Presentation]
     items: list[ControlItem]
@@ -170,7 +171,7 @@ def lay_out(
     taken: set[tuple[str, str]],
     starts: Mapping[str, int] | None = None,
 ) -> RoundAssignment:
-    """Work as presentations: control items planted, orders drawn, blind duplicates placed.
+    """Lay out work as presentations: plant control items, draw orders, place blind duplicates.
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def _duplicates_left_out(
 def presentations_of(
     round_id: str, annotator: str, showings: Sequence[Slot], start: int = 0
 ) -> list[Presentation]:
-    """The rows of an annotator's order, at positions from `start`."""
+    """Make the rows of an annotator's order, at positions from `start`."""
     rows: list[Presentation] = []
     first: dict[Candidate, str] = {}
     for position, (candidate, again) in enumerate(showings, start):

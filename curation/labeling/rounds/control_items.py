@@ -1,8 +1,9 @@
 """Control items: pairs with a decided grade, planted blind among an annotator's work.
 
-They look like any other item and go only to annotators who never had the pair. They count for one figure: how
-often an annotator gives the decided grade. They join queries that the annotator has anyway, or come as a
-query with several documents, so that no control item is recognised by being alone.
+Control items look like all other items and go only to annotators who never had the pair. They count for one
+figure: the share of control items to which an annotator gives the decided grade. They join queries that the
+annotator has anyway, or come as a query with several documents, so that no control item is recognised because
+it is alone.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from curation.store import Cursor, append_rows
 from curation.store.documents import current_snapshot
 
 GivenPair = tuple[str, str, str]
-"""An annotator, and the query and document that they were given."""
+"""An annotator, and the query id and document id of a pair that the annotator was given."""
 
 MAX_PER_QUERY = 5
 """Control items of one query for one annotator."""
 
 MINIMUM_ANSWERED = 10
-"""Answered control items below which an annotator's share is not shown as a figure."""
+"""An annotator with fewer answered control items has no share in the report."""
 
 TOO_FEW = "control items: too few decided pairs that the annotator has not had"
 ALONE = "control items are alone: their query has no other document there"
@@ -46,7 +47,7 @@ class ControlItem(NamedTuple):
 
 
 class ControlItemPool(NamedTuple):
-    """Pairs that can be planted, and who had which: (annotator, query id, document id)."""
+    """Pairs that can be planted, the pairs that annotators had already, and the pairs left out by reason."""
 
     items: tuple[ControlItem, ...]
     had: frozenset[GivenPair]
@@ -54,9 +55,10 @@ class ControlItemPool(NamedTuple):
 
 
 class ControlItemResult(NamedTuple):
-    """How one annotator does on control items.
+    """The answers of one annotator to control items.
 
-    right: answers with the decided grade. share: of the answers, with Wilson's 95 % interval.
+    right: the number of answers with the decided grade.
+    share: the share of such answers, with Wilson's 95 % interval.
     """
 
     annotator: str
@@ -85,10 +87,10 @@ WHERE (query_id, document_id) IN (SELECT (query_id, document_id) FROM current_ad
 
 
 def read_control_items(cursor: Cursor) -> ControlItemPool:
-    """The decided pairs whose document is as it was when it was decided, by query and document id.
+    """Read the decided pairs whose document is the same as at the decision, by query and document id.
 
-    `left_out`: decided pairs whose document changed or left the corpus, whose grade is not on the scale of
-    the guide in force, or that were decided to have no grade.
+    Decided pairs are left out if their document changed or left the corpus, if their grade is not on the
+    current scale, or if by the decision they have no grade.
     """
     scale = current_guide(cursor).values
     items, left_out = [], defaultdict[str, int](int)
@@ -114,7 +116,7 @@ def plant(
     salt: str,
     taken: Collection[tuple[str, str]],
 ) -> tuple[list[ControlItem], dict[str, int]]:
-    """Choose control items for one annotator, about `share` of their work; and what is missing or alone.
+    """Choose control items for one annotator, about `share` of their work; count missing and lone ones.
 
     Parameters
     ----------
@@ -146,7 +148,7 @@ def plant(
 def with_control_items(
     work: Mapping[str, Sequence[Candidate]], items: Sequence[ControlItem]
 ) -> dict[str, list[Candidate]]:
-    """The work with the control items among it."""
+    """Add control items to the work of an annotator."""
     merged = {query: list(candidates) for query, candidates in work.items()}
     for item in items:
         merged.setdefault(item.candidate.query_id, []).append(item.candidate)
@@ -154,17 +156,11 @@ def with_control_items(
 
 
 def write_control_items(cursor: Cursor, round_id: str, items: Collection[ControlItem]) -> None:
-    """Store the expected grades of a round's control items; those that it has already do not change."""
-    had = set(
-        cursor.execute(
-            "SELECT query_id, document_id FROM known_answers WHERE round_id = ?", [round_id]
-        ).fetchall()
-    )
+    """Store the expected grades of a round's control items; stored grades do not change."""
+    sql = "SELECT query_id, document_id FROM known_answers WHERE round_id = ?"
+    had = set(cursor.execute(sql, [round_id]).fetchall())
     new = sorted({item.pair: item for item in items if item.pair not in had}.values())
-    rows = [
-        (item.candidate.query_id, item.candidate.document_id, item.grade, item.explanation or "")
-        for item in new
-    ]
+    rows = [(*item.pair, item.grade, item.explanation or "") for item in new]
     names = ("query_id", "document_id", "grade", "explanation")
     append_rows(cursor, "known_answers", rows, names, round_id=round_id)
 
@@ -176,7 +172,7 @@ FROM presentations p JOIN rounds r USING (round_id) WHERE r.kind = 'practice'
 
 
 def practised(cursor: Cursor) -> set[GivenPair]:
-    """(annotator, query id, document id) of every pair whose expected grade an annotator is shown."""
+    """Read every pair whose expected grade an annotator is shown in practice."""
     return set(cursor.execute(_PRACTISED).fetchall())
 
 
@@ -192,7 +188,7 @@ GROUP BY p.annotator ORDER BY p.annotator
 
 
 def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResult]:
-    """How everyone with control items in the round does on them, by name."""
+    """Read the result of each annotator with control items in the round, by name."""
     rows = cursor.execute(_RESULTS, [round_id]).fetchall()
     return [
         ControlItemResult(annotator, planted, answered, right, share_estimate(right, answered))
@@ -201,7 +197,7 @@ def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResul
 
 
 def control_item_table(results: Sequence[ControlItemResult]) -> Table:
-    """How annotators do on control items; a share of few answers is not shown."""
+    """Draw the table of annotators' shares on control items; a share of few answers is left out."""
     why = f"too few: {{}} of {MINIMUM_ANSWERED}"
     rows = []
     for result in results:

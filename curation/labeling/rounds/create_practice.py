@@ -1,7 +1,7 @@
-"""Creating practice rounds: who practises on which queries, from decided pairs or from a lead's file.
+"""Creating practice rounds from decided pairs, or from a lead's file of pairs.
 
 A line of the file has a query, a document, the expected grade and its explanation. The round keeps all pairs,
-so that another attempt draws other queries of the same stock.
+so that a further attempt of an annotator draws other queries.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from curation.core.characters import alike
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.reports.page import Table
 from curation.core.text import MAX_NOTE_LENGTH, left_out_sentences, percent
-from curation.guides.guide import current_guide
+from curation.guides.guide import Guide, current_guide
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.ingest.importers.known_queries import KnownQueries, NamedBy, named_by
 from curation.ingest.importers.unknown_names import like_known
@@ -63,9 +63,9 @@ class PracticeOpened:
 
     Attributes
     ----------
-    known: pairs that the round keeps in stock.
+    known: the number of pairs that the round keeps.
     queries, per_annotator: name → number of queries, and of items, to practise on.
-    left_out: reason → number of pairs, or of queries that an annotator is short of.
+    left_out: reason → number of pairs, or of queries that annotators lack.
     """
 
     round: str
@@ -79,7 +79,7 @@ class PracticeOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """What was opened, and what is left out."""
+        """The number of known pairs, the pass mark, and what is left out by reason."""
         return [
             f"Practice {self.round} is open: {self.known:,} known pairs available, pass mark "
             f"{percent(self.pass_mark)}.",
@@ -88,9 +88,13 @@ class PracticeOpened:
 
     @property
     def tables(self) -> list[Table]:
-        """Who practises on how much."""
+        """The numbers of queries and items of each annotator."""
         rows = tuple((who, self.queries[who], count) for who, count in self.per_annotator.items())
         return [Table("Practice", ("Annotator", "Queries", "Items"), rows)]
+
+
+_Plan = tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]
+"""A practice round, its presentations, and the pairs that it keeps."""
 
 
 def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_LINE) -> PracticeOpened:
@@ -100,7 +104,7 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
     ------
     InputError: the numbers or the file's lines do not fit, or pairs of the file are sealed; all problems
         together.
-    NotFoundError: annotators that the project does not know.
+    NotFoundError: the project does not know an annotator.
     RefusedError: the name is taken, somebody cannot sign in or has had every pair, or there are no pairs.
     """
     request = request.checked()
@@ -122,25 +126,21 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
         require_author(cursor, author, "lead")
         refuse_who_cannot_judge(require_annotators(cursor, names))
         refuse_taken(cursor, name)
-        stock = (
-            PracticeFile(cursor, path, request.fields, access)
-            if path is not None
-            else _shown_items(read_control_items(cursor), access)
-        )
-        return current_guide(cursor).guide_hash, stock, set(cursor.execute(_HAD, [names]).fetchall())
+        guide = current_guide(cursor)
+        known: ControlItemPool | PracticeFile = read_control_items(cursor)
+        if path is not None:
+            hashes = snapshot_versions(cursor, current_snapshot(cursor))
+            known = PracticeFile(path, request.fields, access, KnownQueries.read(cursor), guide, hashes)
+        return guide.guide_hash, known, set(cursor.execute(_HAD, [names]).fetchall())
 
-    def plan(
-        inputs: tuple[str, ControlItemPool | PracticeFile, set[GivenPair]],
-    ) -> tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]:
-        guide_hash, stock, had = inputs
-        pool = stock.read() if isinstance(stock, PracticeFile) else stock
-        opened, rows = _plan(name, parameters, guide_hash, pool, had)
+    def plan(inputs: tuple[str, ControlItemPool | PracticeFile, set[GivenPair]]) -> _Plan:
+        guide_hash, known, had = inputs
+        pool = known.read() if isinstance(known, PracticeFile) else _leave_out_sealed(known, access)
+        opened, rows = _plan_practice(name, parameters, guide_hash, pool, had)
         bring_texts(store, (row.document_id for row in rows))
         return opened, rows, pool.items
 
-    def write(
-        cursor: Cursor, planned: tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]
-    ) -> None:
+    def write(cursor: Cursor, planned: _Plan) -> None:
         opened, rows, items = planned
         write_round(cursor, opened.round_id, name, "practice", opened.guide_hash, parameters)
         append_rows(cursor, "presentations", rows)
@@ -153,7 +153,7 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
     return opened
 
 
-def _plan(
+def _plan_practice(
     name: str, parameters: dict[str, Any], guide_hash: str, pool: ControlItemPool, had: set[GivenPair]
 ) -> tuple[PracticeOpened, list[Presentation]]:
     if not pool.items:
@@ -163,7 +163,7 @@ def _plan(
     queries: dict[str, int] = {}
     short = 0
     for who in parameters["annotators"]:
-        fresh = [item for item in pool.items if (who, *item.pair) not in had]
+        fresh = [item.candidate for item in pool.items if (who, *item.pair) not in had]
         work = draw(fresh, parameters["queries"], f"{parameters['seed']}:0")
         if not work:
             raise RefusedError(
@@ -190,8 +190,8 @@ def _plan(
     return opened, rows
 
 
-def _shown_items(pool: ControlItemPool, access: SealAccess) -> ControlItemPool:
-    """The pairs whose grade may be shown; the others are counted."""
+def _leave_out_sealed(pool: ControlItemPool, access: SealAccess) -> ControlItemPool:
+    """Leave out the pairs whose grade may not be shown, and count them."""
     items = tuple(item for item in pool.items if access.shows(item.candidate.query_id))
     sealed = len(pool.items) - len(items)
     left_out = pool.left_out | ({LEAVES_OUT: sealed} if sealed else {})
@@ -207,29 +207,30 @@ def _nothing_known(pool: ControlItemPool) -> RefusedError:
     )
 
 
-class PracticeFile:
-    """A file of pairs, and what its lines are compared with: the project's queries, documents and guide."""
+class PracticeFile(NamedTuple):
+    """A file of pairs, with the project's queries, guide and documents by which its lines are checked.
 
-    def __init__(
-        self, cursor: Cursor, path: Path, columns: Mapping[str, str | None], access: SealAccess
-    ) -> None:
-        self._path = path
-        self._columns = columns
-        self._access = access
-        self._queries = KnownQueries.read(cursor)
-        self._guide = current_guide(cursor)
-        self._hashes = snapshot_versions(cursor, current_snapshot(cursor))
+    columns: the columns of the file that the lead names.
+    hashes: document id → version.
+    """
+
+    path: Path
+    columns: Mapping[str, str | None]
+    access: SealAccess
+    queries: KnownQueries
+    guide: Guide
+    hashes: Mapping[str, str]
 
     def read(self) -> ControlItemPool:
-        """The pairs of the file, by query and document id.
+        """Read the pairs of the file, by query and document id.
 
         Raises
         ------
         InputError: the file cannot be read, or lines do not fit; all problems together.
         """
-        records = Records(self._path)
+        records = Records(self.path)
         columns = [
-            records.need(f"--map {name}", self._columns.get(name), usual, f"the {name}", ids=name != "grade")
+            records.need(f"--map {name}", self.columns.get(name), usual, f"the {name}", ids=name != "grade")
             for name, usual in FIELDS.items()
         ]
         first: dict[tuple[str, str], tuple[ControlItem, int]] = {}
@@ -252,29 +253,29 @@ class PracticeFile:
     def _item(
         self, named: NamedBy | None, query: str, document: str, grade: str, explanation: str
     ) -> tuple[ControlItem | None, list[str]]:
-        """The pair of a line, or None and what is wrong with it."""
+        """Return the pair of a line; or None, and the problems of the line."""
         problems = []
         known = None
         try:
-            known = self._queries.find(query, named)
+            known = self.queries.find(query, named)
             if known is None:
-                like = like_known(query, self._queries.alike)
+                like = like_known(query, self.queries.alike)
                 problems.append(f"the project has no query {query!r}{like}")
-            elif not self._access.shows(known.query_id):
+            elif not self.access.shows(known.query_id):
                 problems.append(
                     f"a release seals the grades of the query {query!r}, and practice shows them; leave the "
                     'line out, or say why with --reason "why", which is logged'
                 )
         except InputError as error:
             problems.extend(error.problems)
-        if document not in self._hashes:
-            like = like_known(document, partial(alike, known=self._hashes))
+        if document not in self.hashes:
+            like = like_known(document, partial(alike, known=self.hashes))
             problems.append(f"the corpus has no document {document!r}{like}")
         value = whole_number(grade)
         if value is None:
             problems.append(f"the grade {grade!r} is no whole number")
-        elif self._guide.outside(value):
-            problems.append(self._guide.outside(value))
+        elif self.guide.outside(value):
+            problems.append(self.guide.outside(value))
         if not explanation:
             problems.append("a practice pair needs its explanation")
         elif len(explanation) > MAX_NOTE_LENGTH:
@@ -283,6 +284,4 @@ class PracticeFile:
             )
         if problems or known is None or value is None:
             return None, problems
-        return ControlItem(
-            Candidate(known.query_id, document, self._hashes[document]), value, explanation
-        ), []
+        return ControlItem(Candidate(known.query_id, document, self.hashes[document]), value, explanation), []

@@ -1,4 +1,4 @@
-"""Creating rounds, whatever they show: everything is assigned before anybody grades (see `assignment`)."""
+"""Creating rounds over candidates: all work is assigned before anybody grades (see `assignment`)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,20 @@ from curation.core.text import left_out_sentences, pluralize
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.assignment import RoundAssignment, assign, lay_out
-from curation.labeling.rounds.candidates import (
-    CandidateRow,
-    Chosen,
-    DrawFrame,
-    QueryDraw,
-    choose_candidates,
-    drawn_candidates,
-    read_candidates,
-    read_draw_frame,
-    stored_draw,
-)
+from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.control_items import (
     ControlItemPool,
     GivenPair,
     practised,
     read_control_items,
     write_control_items,
+)
+from curation.labeling.rounds.query_draw import (
+    DrawFrame,
+    QueryDraw,
+    drawn_candidates,
+    read_draw_frame,
+    stored_draw,
 )
 from curation.labeling.rounds.rounds import refuse_taken, refuse_who_cannot_judge, write_round
 from curation.labeling.rounds.status import quantiles, spacing_table
@@ -46,6 +43,8 @@ PRACTISED_BEFORE = (
 )
 
 Inputs = TypeVar("Inputs")
+_Project = tuple[str, ControlItemPool | None, set[GivenPair]]
+"""The current guide, the pairs that can be control items, and the pairs whose grade practice has shown."""
 
 
 def open_round(
@@ -57,20 +56,20 @@ def open_round(
 ) -> RoundOpened:
     """Open a round over the candidates of the queries in play that no round has shown yet.
 
-    A pilot shows the same few queries to everyone, without blind duplicates or control items. It does not
-    count: its candidates can be judged in a labeling round afterwards.
+    A pilot shows the same few queries to everyone, without blind duplicates or control items. A pilot does
+    not count: its candidates can be judged in a labeling round afterwards.
 
     Parameters
     ----------
-    author: who opens it, for the audit trail: a lead or the command line.
-    pairs: what to choose from, by query and document; None is all candidates. A pair with the system
-        that returned it becomes a candidate, if it is not one yet; '' names no system.
+    author: the lead who opens the round, or the command line, for the audit trail.
+    pairs: (query, document) → system, the pairs to choose from; None for all candidates. A pair becomes a
+        candidate of the system that returned it; '' for a pair that is a candidate already.
     dry_run: plan the round, and write nothing.
 
     Raises
     ------
-    InputError: the numbers do not fit together, or are too many or too few queries for the strata of a draw.
-    NotFoundError: annotators that the project does not know.
+    InputError: the numbers do not fit together, or the strata of a draw need more or fewer queries.
+    NotFoundError: the project does not know an annotator.
     RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
         changing, or the author is no lead.
     """
@@ -101,14 +100,14 @@ def open_round(
 
 
 def why_no_round(cursor: Cursor) -> str | None:
-    """Why no round can be opened over a pool, whatever is asked; None if one may be."""
+    """Return the reason why the project can open no round over a pool; None where it can."""
     if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
         return NO_CANDIDATES
     return None if able_to_judge(cursor) else "Nobody can judge yet. Add people under People."
 
 
 def _some_queries(chosen: Chosen, count: int, seed: int) -> Chosen:
-    """The candidates of `count` of the queries, by a seeded order."""
+    """Choose the candidates of `count` queries, in a seeded order."""
     queries = set(seeded({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
     kept = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
     left_out = dict(chosen.left_out)
@@ -119,16 +118,16 @@ def _some_queries(chosen: Chosen, count: int, seed: int) -> Chosen:
 
 @dataclass(frozen=True)
 class RoundOpened:
-    """What a new round holds.
+    """A new round, with its numbers.
 
     Attributes
     ----------
     per_annotator: name → number of presentations, blind duplicates and control items included.
-    duplicates, control_items: name → number of them, planted blind.
-    distances: quantiles of the distances between the showings of a blind duplicate, in presentations, by
+    duplicates, control_items: name → number of blind duplicates, and of control items.
+    distances: quantiles of the distances between the two showings of a blind duplicate, in presentations, by
         name: 'min', 'q1', 'median', 'q3', 'max'.
     left_out: reason → number of candidates or duplicates that the round does not have.
-    draw: the queries that the round is over, where they were drawn.
+    draw: the draw of the round's queries; None where the round is over all queries.
     """
 
     round: str
@@ -146,7 +145,7 @@ class RoundOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """What the round holds, and what is left out."""
+        """The numbers of candidates and presentations, and what is left out by reason."""
         kind = "Pilot" if self.kind == "pilot" else "Round"
         items = pluralize(self.presentations, "presentation")
         sentences = [f"{kind} {self.round}: {pluralize(self.candidates, 'candidate')}, {items}."]
@@ -162,7 +161,7 @@ class RoundOpened:
 
     @property
     def tables(self) -> list[Table]:
-        """Who has how much, the draw by stratum, and how far apart the showings of blind duplicates are."""
+        """The work of each annotator, the draw by stratum, and the distances between blind duplicates."""
         rows = tuple(
             (who, count, self.duplicates[who], self.control_items.get(who, 0))
             for who, count in self.per_annotator.items()
@@ -170,6 +169,10 @@ class RoundOpened:
         columns = ("Annotator", "Presentations", "Blind duplicates", "Control items")
         draw = [] if self.draw is None else [self.draw.by_stratum]
         return [*draw, Table("Work", columns, rows), spacing_table(self.distances, {})]
+
+
+_Plan = tuple[RoundOpened, RoundAssignment, dict[str, Any]]
+"""A round, its presentations, and the parameters that are stored with it."""
 
 
 def open_over(
@@ -181,39 +184,37 @@ def open_over(
     also: Callable[[Cursor, RoundOpened], None] = lambda _cursor, _opened: None,
     dry_run: bool = False,
 ) -> RoundOpened:
-    """Open a round over the candidates that `choose` makes of what `read` returns.
+    """Open a round over the candidates that `choose` chooses from the result of `read`.
 
-    If candidates, rounds, corpus, sample or guide change meanwhile, both are called again.
+    If candidates, rounds, corpus, sample or guide change meanwhile, both functions are called again.
 
     Parameters
     ----------
-    also: what else to write in the transaction that writes the round.
+    also: writes further rows in the transaction that writes the round.
     dry_run: plan the round, and write nothing.
 
     Raises
     ------
-    NotFoundError: annotators that the project does not know.
+    NotFoundError: the project does not know an annotator.
     RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
         changing, or the author is no lead.
     """
 
-    def read_all(cursor: Cursor) -> tuple[str, ControlItemPool | None, set[GivenPair], Inputs]:
+    def read_all(cursor: Cursor) -> tuple[_Project, Inputs]:
         require_author(cursor, author, "lead")
         refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
         refuse_taken(cursor, layout.name)
         pool = read_control_items(cursor) if layout.control_items else None
-        return get_setting(cursor, "guide") or "", pool, practised(cursor), read(cursor)
+        return (get_setting(cursor, "guide") or "", pool, practised(cursor)), read(cursor)
 
-    def plan(
-        inputs: tuple[str, ControlItemPool | None, set[GivenPair], Inputs],
-    ) -> tuple[RoundOpened, RoundAssignment, dict[str, Any], Chosen]:
-        guide_hash, pool, had_in_practice, read_inputs = inputs
-        chosen = choose(read_inputs)
-        bring_texts(store, (candidate.document_id for candidate in chosen.candidates))
-        return *_plan(layout, guide_hash, pool, had_in_practice, chosen), chosen
+    def plan(inputs: tuple[_Project, Inputs]) -> tuple[_Plan, Chosen]:
+        chosen = choose(inputs[1])
+        if not dry_run:
+            bring_texts(store, (candidate.document_id for candidate in chosen.candidates))
+        return _plan_round(layout, *inputs[0], chosen), chosen
 
-    def write(cursor: Cursor, planned: tuple[RoundOpened, RoundAssignment, dict[str, Any], Chosen]) -> None:
-        opened, laid, parameters, chosen = planned
+    def write(cursor: Cursor, planned: tuple[_Plan, Chosen]) -> None:
+        (opened, laid, parameters), chosen = planned
         write_round(cursor, opened.round_id, opened.round, layout.kind, opened.guide_hash, parameters)
         _write_sources(cursor, opened.round_id, chosen.sources)
         append_rows(cursor, "presentations", laid.rows)
@@ -225,28 +226,28 @@ def open_over(
     if dry_run:
         with store.reading() as cursor:
             inputs = read_all(cursor)
-        return _plan(layout, *inputs[:3], choose(inputs[3]))[0]
-    opened, *_ = write_if_unchanged(
+        return plan(inputs)[0][0]
+    planned = write_if_unchanged(
         store, fingerprint=project_fingerprint, read=read_all, plan=plan, write=write, busy=BUSY
     )
-    return opened
+    return planned[0][0]
 
 
-def _plan(
+def _plan_round(
     layout: RoundRequest,
     guide_hash: str,
     pool: ControlItemPool | None,
     had_in_practice: set[GivenPair],
     chosen: Chosen,
-) -> tuple[RoundOpened, RoundAssignment, dict[str, Any]]:
+) -> _Plan:
     if not chosen.candidates:
-        raise _nothing(chosen.left_out)
-    names, seed = list(layout.annotators), layout.seed
+        raise _nothing_left(chosen.left_out)
+    names = list(layout.annotators)
     parameters = {
         "annotators": names,
         "overlap": layout.overlap,
         "duplicates": layout.duplicates,
-        "seed": seed,
+        "seed": layout.seed,
         "known": layout.control_items,
         "per_day": layout.per_day,
         **chosen.parameters,
@@ -259,13 +260,31 @@ def _plan(
     practised_queries = {
         (who, query) for who, query, document in had_in_practice if (query, document) in pairs
     }
-    work = assign(chosen.candidates, names, layout.overlap, seed, practised=practised_queries)
+    work = assign(chosen.candidates, names, layout.overlap, layout.seed, practised=practised_queries)
     laid = lay_out(round_id, work, layout, pool, pairs)
     left_out = {**chosen.left_out, **laid.left_out}
-    rows = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}
-    if rows & had_in_practice:
-        left_out[PRACTISED_BEFORE] = len(rows & had_in_practice)
-    opened = _opened(layout, round_id, guide_hash, chosen, laid, left_out)
+    given = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}
+    if given & had_in_practice:
+        left_out[PRACTISED_BEFORE] = len(given & had_in_practice)
+    per_annotator = Counter(row.annotator for row in laid.rows)
+    repeats = [row for row in laid.rows if row.duplicate_of is not None]
+    duplicates = Counter(row.annotator for row in repeats)
+    position = {row.presentation_id: row.position for row in laid.rows}
+    draw = chosen.parameters.get("query_draw")
+    opened = RoundOpened(
+        round=layout.name,
+        round_id=round_id,
+        kind=layout.kind,
+        guide_hash=guide_hash,
+        candidates=len(chosen.candidates),
+        presentations=len(laid.rows),
+        per_annotator=dict(per_annotator),
+        duplicates={who: duplicates[who] for who in per_annotator},
+        control_items=laid.planted_by,
+        distances=quantiles([row.position - position[row.duplicate_of or ""] for row in repeats]),
+        left_out=left_out,
+        draw=None if draw is None else stored_draw(draw),
+    )
     return opened, laid, parameters
 
 
@@ -285,7 +304,7 @@ def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, st
 
 
 def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
-    """What a planned round rests on: guide, corpus, sample, and counts of rows that are only appended."""
+    """Read the facts on which a planned round rests: settings, and counts of rows that are only appended."""
     counts = cursor.execute(
         """
         SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM presentations),
@@ -295,37 +314,7 @@ def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
     return (*(get_setting(cursor, name) for name in ("guide", "corpus", "sample")), *counts)
 
 
-def _opened(
-    layout: RoundRequest,
-    round_id: str,
-    guide_hash: str,
-    chosen: Chosen,
-    laid: RoundAssignment,
-    left_out: dict[str, int],
-) -> RoundOpened:
-    per_annotator = Counter(row.annotator for row in laid.rows)
-    repeats = [row for row in laid.rows if row.duplicate_of is not None]
-    duplicates = Counter(row.annotator for row in repeats)
-    position = {row.presentation_id: row.position for row in laid.rows}
-    distances = [row.position - position[row.duplicate_of or ""] for row in repeats]
-    draw = chosen.parameters.get("query_draw")
-    return RoundOpened(
-        round=layout.name,
-        round_id=round_id,
-        kind=layout.kind,
-        guide_hash=guide_hash,
-        candidates=len(chosen.candidates),
-        presentations=len(laid.rows),
-        per_annotator=dict(per_annotator),
-        duplicates={who: duplicates[who] for who in per_annotator},
-        control_items=laid.planted_by,
-        distances=quantiles(distances),
-        left_out=left_out,
-        draw=None if draw is None else stored_draw(draw),
-    )
-
-
-def _nothing(left_out: Mapping[str, int]) -> RefusedError:
+def _nothing_left(left_out: Mapping[str, int]) -> RefusedError:
     if not left_out:
         return RefusedError(NO_CANDIDATES, command="`goldgrade pool --systems bm25 --depth 10` builds one.")
     why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())

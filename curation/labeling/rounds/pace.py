@@ -1,9 +1,9 @@
-"""The pace of annotators in a round, and a forecast of when it is done.
+"""The pace of annotators in a round, and a forecast of the time when the round is done.
 
-Pace has two figures: the median seconds an item is on screen, and answers per hour of work, where work is the
-time between answers that follow within ten minutes. The forecast is by calendar days instead: open items over
-the answers per day of the last seven days, of the annotator who needs longest, because work does not move
-between people by itself.
+Pace has two figures: the median seconds that an item is on screen, and the answers per hour of work. Hours of
+work count the time between two answers if it is at most ten minutes. The forecast uses calendar days: the
+open items of each annotator over their answers per day of the last seven days. The slowest annotator decides,
+because work does not move between people by itself.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ BREAK = timedelta(minutes=10)
 """A longer pause between two answers does not count as work."""
 WINDOW = timedelta(days=7)
 MIN_TIME = timedelta(hours=1)
-"""There is no forecast from answers over a shorter time."""
+"""The least time between an annotator's first answer and the forecast."""
 MIN_ANSWERS = 10
-"""With fewer answers there is neither a pace nor a forecast."""
+"""The least number of answers for a pace and for a forecast."""
 FASTEST = 1.0
-"""Seconds: an answer in less is fast, however fast the others are.
+"""Seconds per answer below which a pace is too fast for a person, whatever the pace of others.
 
 Wood, Harms, Lowman and DeSimone (2017), Social Psychological and Personality Science 8: below one second an
 item, answers to one-line items of questionnaires stop being consistent. Huang and others (2012), Journal of
 Business and Psychology 27, ask for two. A query and a document are longer than such an item.
 """
 MAX_HOURLY = 3600 / FASTEST
-"""Answers per hour of work above which nobody can have read the items."""
+"""Answers per hour of work above which a person cannot have read the items."""
 DAYS_SHOWN = 14
 MAX_DAYS = 3650
 _WORK = """
@@ -59,9 +59,10 @@ class AnnotatorWork(NamedTuple):
 
     Attributes
     ----------
-    open: items that are not answered.
-    answered: the times of their answers, ascending. seconds: the known seconds on screen.
-    grades: grade → answers; -1 is "cannot tell".
+    open: the number of unanswered items.
+    answered: the times of the answers, ascending.
+    seconds: the seconds that items were on screen, where known.
+    grades: grade → number of answers; the grade -1 stands for "cannot tell".
     """
 
     annotator: str
@@ -72,12 +73,12 @@ class AnnotatorWork(NamedTuple):
 
     @property
     def median_seconds(self) -> float | None:
-        """Median seconds on screen."""
+        """The median seconds that an item was on screen."""
         return statistics.median(self.seconds) if len(self.seconds) >= MIN_ANSWERS else None
 
     @property
     def hourly(self) -> float | None:
-        """Answers an hour of work."""
+        """The number of answers per hour of work."""
         gaps = [later - earlier for earlier, later in zip(self.answered, self.answered[1:], strict=False)]
         working = [gap for gap in gaps if gap <= BREAK]
         spent = sum(working, timedelta()).total_seconds() / 3600
@@ -85,21 +86,21 @@ class AnnotatorWork(NamedTuple):
 
     @property
     def too_fast(self) -> bool:
-        """Whether answers came faster than a person can read: from a script, or many sent at once."""
+        """Whether answers came faster than a person can read, such as from a script."""
         return self.hourly is not None and self.hourly > MAX_HOURLY
 
     @property
     def hours_left(self) -> float | None:
-        """The open items at this pace; None also where it is faster than a person can read."""
+        """The hours that the open items take at this pace; None where the pace is unknown or too fast."""
         return self.open / self.hourly if self.hourly and not self.too_fast else None
 
 
 def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
-    """All annotators' work in a round, by name.
+    """Read the work of all annotators in a round, by name.
 
     Raises
     ------
-    NotFoundError: there is no round of that name.
+    NotFoundError: the round is unknown.
     """
     with store.reading() as cursor:
         round_id = find_round(cursor, round_name).round_id
@@ -116,17 +117,17 @@ def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
 
 
 def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tuple[datetime | None, str]:
-    """When everybody would be done, by the answers a day of the last seven days, and how that is known.
+    """Forecast the time when everybody is done, with a sentence that explains the forecast.
 
-    Without a moment, because nothing is open or somebody has no pace, the sentence says why.
+    Where nothing is open, or an annotator has no pace, the time is None and the sentence gives the reason.
     """
     now = now or utc_now()
     waiting = [person for person in work if person.open]
     if not waiting:
         return None, "Nothing is open."
-    reasons = [f"{person.annotator} {why}" for person in waiting if (why := _why_not(person, now))]
+    reasons = [f"{person.annotator} {why}" for person in waiting if (why := _why_no_forecast(person, now))]
     if reasons:
-        return None, (f"No forecast: {'; '.join(reasons)}.")
+        return None, f"No forecast: {'; '.join(reasons)}."
     days, last = max((_days_left(person, now), person.annotator) for person in waiting)
     how = (
         f"Open items divided by each person's answers a day in the last {WINDOW.days} days, nights and "
@@ -136,21 +137,21 @@ def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tupl
 
 
 def daily_answers(work: Sequence[AnnotatorWork], now: datetime | None = None) -> dict[date, int]:
-    """Day → answers, of the last 14 days, today last."""
+    """Count the answers of each of the last 14 days, today last."""
     today = (now or utc_now()).date()
     by_day = Counter(at.date() for person in work for at in person.answered)
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
     return {day: by_day[day] for day in days}
 
 
-def _recent(work: AnnotatorWork, now: datetime) -> list[datetime]:
+def _recent_answers(work: AnnotatorWork, now: datetime) -> list[datetime]:
     return [at for at in work.answered if at >= now - WINDOW]
 
 
-def _why_not(work: AnnotatorWork, now: datetime) -> str:
+def _why_no_forecast(work: AnnotatorWork, now: datetime) -> str:
     if not work.answered:
         return "has answered nothing yet"
-    recent = _recent(work, now)
+    recent = _recent_answers(work, now)
     if len(recent) < MIN_ANSWERS:
         answered = pluralize(len(recent), "item")
         return f"answered {answered} in the last {WINDOW.days} days; {MIN_ANSWERS} are needed"
@@ -161,4 +162,4 @@ def _why_not(work: AnnotatorWork, now: datetime) -> str:
 
 def _days_left(work: AnnotatorWork, now: datetime) -> float:
     span = min(WINDOW, now - work.answered[0]) / timedelta(days=1)
-    return work.open * span / len(_recent(work, now))
+    return work.open * span / len(_recent_answers(work, now))

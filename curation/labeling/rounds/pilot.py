@@ -1,7 +1,7 @@
 """The pilot report: at which boundaries of the scale annotators disagree, and on which pairs most.
 
-For each boundary between two grades, every two annotators who graded a pair are compared: are they on
-different sides? If many are, the guide does not explain the boundary well enough yet.
+For each boundary between two grades, every two annotators who graded a pair are compared. If many give grades
+on different sides of the boundary, the guide does not explain the boundary well enough yet.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ SHOWN = 20
 
 
 class Boundary(NamedTuple):
-    """Between two neighbouring grades of the scale.
+    """The boundary between two neighbouring grades of the scale.
 
     Attributes
     ----------
-    apart: comparisons of two annotators on one pair that are on different sides.
-    share: of all comparisons, with its 95 % interval by the bootstrap over queries. No interval where fewer
-        than two queries can be compared.
+    apart: the number of comparisons of two annotators whose grades of a pair are on different sides.
+    share: the share of such comparisons, with its 95 % interval by the bootstrap over queries. The interval
+        is absent where fewer than two queries can be compared.
     """
 
     lower: int
@@ -44,7 +44,7 @@ class Boundary(NamedTuple):
 
 
 class GradeSpread(NamedTuple):
-    """A pair on which grades differ, with its notes; nobody is named."""
+    """A pair on which grades differ, with its notes and without annotators' names."""
 
     query_id: str
     document_id: str
@@ -62,16 +62,15 @@ class GradeSpread(NamedTuple):
 
 @dataclass(frozen=True)
 class PilotReport:
-    """What a pilot showed under one version of the guide.
+    """The result of a pilot.
 
     Attributes
     ----------
-    guide_hashes: versions under which its judgments were given → number; more than one where the guide was
-        switched meanwhile.
-    pairs: pairs shown; `compared` of them have two grades or more.
-    unanswered: open presentations.
-    spreads: the pairs with the largest differences, at most 20; `differing` counts all of them, and `sealed`
-        those that are not named.
+    guide_hashes: version of the guide → number of judgments; several where the guide was switched meanwhile.
+    pairs: the number of pairs shown; `compared` of them have two grades or more.
+    unanswered: the number of open presentations.
+    spreads: the pairs with the largest differences, at most 20.
+    differing: the number of pairs on which grades differ; a release seals `sealed` of them.
     """
 
     round: str
@@ -90,7 +89,7 @@ class PilotReport:
 
     @property
     def sentences(self) -> list[str]:
-        """What was compared, under which guide, and how many pairs are not named."""
+        """The numbers of pairs and annotators, the versions of the guide, and the number of sealed pairs."""
         pairs, queries = pluralize(self.pairs, "pair"), pluralize(self.queries, "query", "queries")
         compared, left = pluralize(self.compared, "pair"), pluralize(self.unanswered, "item is", "items are")
         versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in self.guide_hashes.items())
@@ -103,27 +102,20 @@ class PilotReport:
 
     @property
     def tables(self) -> tuple[Table, Table]:
-        """Where on the scale annotators differ, and the pairs on which they differ most."""
+        """The shares of disagreement by boundary, and the pairs with the largest differences."""
         boundaries = [
             figure_row(f"{boundary.lower} | {boundary.upper}", boundary.share) for boundary in self.boundaries
         ]
-        spreads = tuple(
-            (
-                QueryName(spread.query, spread.query_id, spread.document_id),
-                *(
-                    spread.title or spread.document_id,
-                    " ".join(map(str, spread.grades)),
-                    "; ".join(spread.notes),
-                ),
-            )
-            for spread in self.spreads
-        )
+        spreads = []
+        for spread in self.spreads:
+            query = QueryName(spread.query, spread.query_id, spread.document_id)
+            grades = " ".join(map(str, spread.grades))
+            spreads.append((query, spread.title or spread.document_id, grades, "; ".join(spread.notes)))
+        columns = ("Boundary", "Share", "Comparisons")
         title = f"Largest differences, {len(spreads):,} of {self.differing:,}"
         return (
-            figure_table(
-                "On different sides of a boundary", ("Boundary", "Share", "Comparisons"), boundaries
-            ),
-            Table(title, ("Query", "Document", "Grades", "Notes"), spreads, words=True),
+            figure_table("On different sides of a boundary", columns, boundaries),
+            Table(title, ("Query", "Document", "Grades", "Notes"), tuple(spreads), words=True),
         )
 
 
@@ -148,14 +140,14 @@ WHERE p.round_id = ? AND p.duplicate_of IS NULL
 
 
 def pilot_report(store: Store, name: str, seed: int = 0, access: SealAccess | None = None) -> PilotReport:
-    """Disagreement by grade boundary, and the pairs with the largest differences.
+    """Report the disagreement of a pilot by grade boundary, and the pairs with the largest differences.
 
-    Without access, pairs that a release seals count and are not named.
+    Without access, pairs that a release seals are counted and not named.
 
     Raises
     ------
-    NotFoundError: there is no round of that name.
-    RefusedError: it is no pilot.
+    NotFoundError: the round is unknown.
+    RefusedError: the round is no pilot.
     """
     with store.reading() as cursor:
         state, access = round_state(cursor, name), access_or_closed(cursor, access)
@@ -191,7 +183,7 @@ def pilot_report(store: Store, name: str, seed: int = 0, access: SealAccess | No
 def boundaries(
     grades: Mapping[tuple[str, str], Sequence[int]], scale: Sequence[int], seed: int = 0
 ) -> tuple[Boundary, ...]:
-    """Disagreement at each boundary of an ascending scale, from the grades of each (query, document)."""
+    """Measure the disagreement at each boundary of an ascending scale, from the grades of each pair."""
     between = []
     queries = sorted({query for query, _ in grades})
     place = {query: index for index, query in enumerate(queries)}
@@ -201,12 +193,12 @@ def boundaries(
             for first, second in combinations(given, 2):
                 counts[place[query]] += ((first <= lower) != (second <= lower), 1)
         apart, n = (int(total) for total in counts.sum(axis=0)) if queries else (0, 0)
-        share = Estimate(apart / n, *_interval(counts, seed), n) if n else Estimate()
+        share = Estimate(apart / n, *_bootstrap_interval(counts, seed), n) if n else Estimate()
         between.append(Boundary(lower, upper, apart, share))
     return tuple(between)
 
 
-def _interval(counts: np.ndarray, seed: int) -> tuple[float | None, float | None]:
+def _bootstrap_interval(counts: np.ndarray, seed: int) -> tuple[float | None, float | None]:
     compared = counts[counts[:, 1] > 0]
     if len(compared) < 2:
         return None, None

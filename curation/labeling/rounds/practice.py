@@ -1,9 +1,9 @@
-"""Practice status: how annotators do on queries with known grades, and what the lead decides about them.
+"""Practice: the status of annotators on queries with known grades, feedback, further attempts and waivers.
 
 A practice round holds pairs with an expected grade and its explanation, from the reviewer's decisions or from
-a file. Each annotator gets some whole queries of them. Who gives the expected grade often enough goes on to
-the real queue. Who does not waits for the lead, who lets them practise again or pass. The first answer
-counts, because the expected grade is shown after it.
+a file. Each annotator gets some whole queries. An annotator who gives the expected grade often enough goes on
+to the real queue. Any other annotator waits until the lead lets them practise again or pass. The first answer
+to an item counts, because the screen shows the expected grade after it.
 
 Attempts and waivers are events of the round (kind 'extend', `practice` in its detail). An attempt begins at a
 position of the annotator; earlier positions no longer count.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from curation.core.digests import digest
@@ -22,7 +22,7 @@ from curation.core.reports.page import ShareCell, Table
 from curation.core.text import pluralize
 from curation.labeling.rounds.assignment import order, presentations_of
 from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.rounds.control_items import MAX_PER_QUERY, ControlItem
+from curation.labeling.rounds.control_items import MAX_PER_QUERY
 from curation.labeling.rounds.rounds import append_round_event, round_parameters, round_state
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import closed_access
@@ -77,9 +77,9 @@ class PracticeState(NamedTuple):
 
     Attributes
     ----------
-    right: answers with the expected grade.
-    pass_mark: the share of right answers that is needed.
-    passed: None while unfinished.
+    right: the number of answers with the expected grade.
+    pass_mark: the share of right answers that the annotator needs.
+    passed: None while items are unanswered.
     """
 
     answered: int
@@ -90,7 +90,7 @@ class PracticeState(NamedTuple):
 
 
 class PracticeStatus(NamedTuple):
-    """An annotator's status in one practice round; `waived` if the lead let them pass."""
+    """An annotator's status in one practice round; `waived` where the lead lets the annotator pass."""
 
     round_id: str
     round: str
@@ -106,21 +106,21 @@ class PracticeStatus(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """What became of the annotator's practice."""
+        """The status in a sentence."""
         if self.open:
             return [f"{self.annotator} has {pluralize(self.state.total, 'item')} to practise on."]
         return [f"{self.annotator} gets real items now."]
 
     @property
     def standing(self) -> str:
-        """What became of it, in words."""
+        """The status in a word or two."""
         if self.waived:
             return "let pass"
         return {None: "under way", True: "passed", False: "not passed"}[self.state.passed]
 
 
 class PracticeFeedback(NamedTuple):
-    """What an annotator sees after a practice answer; `given` is None for cannot-tell."""
+    """The expected grade as an annotator sees it after a practice answer; `given` is None for cannot-tell."""
 
     presentation_id: str
     expected: int
@@ -130,10 +130,10 @@ class PracticeFeedback(NamedTuple):
 
 
 def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> list[PracticeFeedback]:
-    """The expected grades of the annotator's own answered practice showings, in the order asked for.
+    """Read the expected grades of the annotator's answered practice presentations, in the order asked for.
 
-    Others' showings, unanswered ones and those that are no practice are left out. So are pairs that a release
-    has sealed since, unless the round was opened with a reason to show them.
+    All other presentations are left out. So are pairs that a release has sealed since, unless the round was
+    opened with a reason to show them.
     """
     with store.reading() as cursor:
         rows = cursor.execute(_FEEDBACK, [annotator, list(presentation_ids)]).fetchall()
@@ -142,20 +142,20 @@ def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> l
     for key, query_id, expected, given, explanation, text in rows:
         parameters = json.loads(text)
         if access is None or access.shows(query_id) or shows_sealed(parameters):
-            right = close_enough(given, expected, int(parameters["within"]))
+            right = given is not None and abs(given - expected) <= int(parameters["within"])
             feedbacks[key] = PracticeFeedback(key, expected, given, right, explanation)
     return [feedbacks[key] for key in dict.fromkeys(presentation_ids) if key in feedbacks]
 
 
 def shows_sealed(parameters: Mapping[str, Any]) -> bool:
-    """Whether a practice round was opened with a reason to show sealed grades."""
+    """Tell whether a practice round was opened with a reason to show sealed grades."""
     return "sealed" in parameters
 
 
 def practice_statuses(
     cursor: Cursor, annotator: str | None = None, round_id: str | None = None
 ) -> list[PracticeStatus]:
-    """The status of all annotators, or of one, in the practice rounds that are not closed, oldest first."""
+    """Read the status of all annotators, or of one, in practice rounds that are not closed, oldest first."""
     if not cursor.execute("SELECT 1 FROM rounds WHERE kind = 'practice' LIMIT 1").fetchall():
         return []
     statuses = []
@@ -167,13 +167,8 @@ def practice_statuses(
     return statuses
 
 
-def close_enough(given: int | None, expected: int, within: int) -> bool:
-    """Whether an answer is right: the expected grade, or at most `within` steps away from it."""
-    return given is not None and abs(given - expected) <= within
-
-
 def practice_table(statuses: Sequence[PracticeStatus]) -> Table:
-    """How far everybody is with practice, and who may begin to label."""
+    """Draw the table of annotators' progress in practice."""
     rows = (
         (
             *(status.annotator, status.state.answered, status.state.total, status.state.right),
@@ -186,12 +181,12 @@ def practice_table(statuses: Sequence[PracticeStatus]) -> Table:
 
 
 def draw(
-    items: Sequence[ControlItem], queries: int, salt: str, used: Collection[str] = ()
+    candidates: Iterable[Candidate], queries: int, salt: str, used: Collection[str] = ()
 ) -> dict[str, list[Candidate]]:
-    """Whole queries in a seeded order: those not used before first, those with a single document last."""
+    """Draw whole queries in a seeded order: unused queries first, queries with a single document last."""
     groups: dict[str, list[Candidate]] = defaultdict(list)
-    for item in items:
-        groups[item.candidate.query_id].append(item.candidate)
+    for candidate in candidates:
+        groups[candidate.query_id].append(candidate)
 
     def rank(query: str) -> tuple[bool, bool, str]:
         return query in used, len(groups[query]) == 1, digest(salt, "practice", query)
@@ -203,12 +198,13 @@ def draw(
 
 
 def practise_again(store: Store, name: str, annotator: str, author: str = COMMAND_LINE) -> PracticeStatus:
-    """Let somebody practise once more, on other queries as far as there are any.
+    """Let an annotator practise again, on other queries as far as the round has any.
 
     Raises
     ------
     NotFoundError: the round or annotator is unknown.
-    RefusedError: it is no practice round, closed, not theirs or passed, or they are in the middle of it.
+    RefusedError: the round is no practice round, is closed, has no items of the annotator, is passed, or has
+        unanswered items of the annotator.
     """
     with store.transaction(appends=True) as cursor:
         before = _status_to_change(cursor, name, annotator, author)
@@ -218,7 +214,7 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
                 "are answered. Once all are, they can be given another set.",
                 command="`goldgrade practice NAME --retry ANNOTATOR` does.",
             )
-        rows = _another_set(cursor, before, annotator)
+        rows = _draw_another_set(cursor, before, annotator)
         append_rows(cursor, "presentations", rows)
         detail = {"practice": "again", "annotator": annotator, "from": rows[0].position}
         append_round_event(cursor, before.round_id, "extend", detail, author)
@@ -229,11 +225,11 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
 def let_pass(
     store: Store, name: str, annotator: str, reason: str, author: str = COMMAND_LINE
 ) -> PracticeStatus:
-    """Let somebody go on to the real queue whatever their practice says.
+    """Let an annotator go on to the real queue, whatever the result of their practice.
 
     Raises
     ------
-    InputError: there is no reason.
+    InputError: the reason is missing.
     NotFoundError, RefusedError: as for `practise_again`.
     """
     if not reason.strip():
@@ -262,15 +258,15 @@ def _status_to_change(cursor: Cursor, name: str, annotator: str, author: str) ->
     return statuses[0]
 
 
-def _another_set(cursor: Cursor, before: PracticeStatus, annotator: str) -> list[Presentation]:
+def _draw_another_set(cursor: Cursor, before: PracticeStatus, annotator: str) -> list[Presentation]:
     parameters = round_parameters(cursor, before.round_id)
     shown = cursor.execute(_SHOWN, [before.round_id, annotator]).fetchall()
     start = 1 + max(row[1] for row in shown)
     stock = cursor.execute(_STOCK, [current_snapshot(cursor), before.round_id, annotator]).fetchall()
     access = None if shows_sealed(parameters) else closed_access(cursor)
-    items = [ControlItem(Candidate(*row), 0, None) for row in stock if access is None or access.shows(row[0])]
+    candidates = [Candidate(*row) for row in stock if access is None or access.shows(row[0])]
     salt = f"{parameters['seed']}:{start}"
-    work = draw(items, parameters["queries"], salt, {row[0] for row in shown})
+    work = draw(candidates, parameters["queries"], salt, {row[0] for row in shown})
     if not work:
         raise RefusedError(
             f"No known pair of {before.round} can be shown any more: its documents left the corpus, or a "

@@ -1,6 +1,6 @@
-"""Remarks: what a round holds besides grades: cannot tell, flags, and whether the corpus answers a query.
+"""Remarks of annotators in a round: cannot-tells, flags, and their answers about whole queries.
 
-They name annotators, and are for the lead.
+Remarks name annotators, and are for the lead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GROUP BY query_id, q.text ORDER BY no DESC, partly DESC, q.text, query_id
 
 
 class AnnotatorRemark(NamedTuple):
-    """An item on which somebody could not tell, or set a flag; grade is None if they could not tell."""
+    """An item that an annotator flagged, or on which they could not tell; grade is then None."""
 
     query_id: str
     query: str
@@ -43,11 +43,11 @@ class AnnotatorRemark(NamedTuple):
 
 
 def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
-    """Current cannot-tells and flagged answers of a round, newest first, and how many more a release seals.
+    """Read the cannot-tells and flagged answers of a round, newest first, and count those a release seals.
 
     Raises
     ------
-    NotFoundError: there is no round of that name.
+    NotFoundError: the round is unknown.
     """
     with store.reading() as cursor:
         rows = fetch(cursor, AnnotatorRemark, _REMARKS, [find_round(cursor, round_name).round_id])
@@ -57,11 +57,13 @@ def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
 
 
 def query_answer_counts(store: Store, round_name: str) -> list[tuple[str, str, int, int, int]]:
-    """Query id, text, and how many annotators of a round say yes, partly or no of it, the most noes first.
+    """Count the annotators of a round who say yes, partly or no of each query, the most noes first.
+
+    Return rows of query id, text, yes, partly and no.
 
     Raises
     ------
-    NotFoundError: there is no round of that name.
+    NotFoundError: the round is unknown.
     """
     with store.reading() as cursor:
         return cursor.execute(_QUERY_ANSWERS, [find_round(cursor, round_name).round_id]).fetchall()

@@ -1,8 +1,8 @@
 """Rounds: found by name, with parameters, members and state; paused, resumed, closed, reopened, deleted.
 
-The members of a round are those it opened with and who joined, less those whose work was reassigned. Each
-change is an event of the round, appended with its author; the state of a round is a view of its events. A
-paused or closed round is in nobody's queue. A judgment that arrives late is kept and marked.
+The members of a round are the annotators it opened with and who joined, without those whose work was
+reassigned. Each change is an event of the round, appended with its author; the state of a round is a view of
+its events. A paused or closed round is in nobody's queue. A judgment that arrives late is kept and marked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from curation.core.digests import canonical_json
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.text import pluralize
-from curation.labeling.rounds.upcoming import AS_LISTS, ASKED_FROM, unshown
+from curation.labeling.rounds.upcoming import unshown
 from curation.people.annotators import JUDGING, require_author
 from curation.store import (
     COMMAND_LINE,
@@ -63,16 +63,16 @@ ORDER BY r.sequence
 
 
 def list_rounds(cursor: Cursor) -> list[Round]:
-    """All rounds, oldest first."""
+    """Read all rounds, oldest first."""
     return fetch(cursor, Round, f"{_ROUNDS} ORDER BY sequence")
 
 
 def find_round(cursor: Cursor, name: str) -> Round:
-    """The round of that name.
+    """Find the round of that name.
 
     Raises
     ------
-    NotFoundError: it does not exist; names those there are.
+    NotFoundError: the round does not exist; the sentence names the rounds of the project.
     """
     rounds = fetch(cursor, Round, f"{_ROUNDS} WHERE name = ?", [name])
     if rounds:
@@ -82,25 +82,13 @@ def find_round(cursor: Cursor, name: str) -> Round:
 
 
 def round_parameters(cursor: Cursor, round_id: str) -> dict[str, Any]:
-    """The parameters with which a round was opened."""
+    """Read the parameters with which a round was opened."""
     stored = cursor.execute("SELECT parameters FROM rounds WHERE round_id = ?", [round_id]).fetchall()[0][0]
     return dict(json.loads(stored))
 
 
-def shown_as(cursor: Cursor, name: str) -> tuple[int, bool]:
-    """From how many items of a query on a round asks about it (0: never), and whether it shows lists.
-
-    Raises
-    ------
-    NotFoundError: there is no such round.
-    """
-    sql = f"SELECT {ASKED_FROM}, {AS_LISTS} FROM rounds WHERE round_id = ?"  # noqa: S608  constants
-    [(ask_from, lists)] = cursor.execute(sql, [find_round(cursor, name).round_id]).fetchall()
-    return ask_from, lists
-
-
 def members(cursor: Cursor, round_id: str) -> list[str]:
-    """The names of a round's members, in the order in which they joined."""
+    """Read the names of a round's members, in the order in which they joined."""
     names = dict.fromkeys(round_parameters(cursor, round_id).get("annotators", []))
     for kind, text in cursor.execute(_EVENTS, [round_id]).fetchall():
         detail = json.loads(text)
@@ -112,10 +100,16 @@ def members(cursor: Cursor, round_id: str) -> list[str]:
     return list(names)
 
 
+def free_positions(cursor: Cursor, round_id: str) -> dict[str, int]:
+    """Read the first free position of each annotator who has presentations in a round."""
+    sql = "SELECT annotator, max(position) + 1 FROM presentations WHERE round_id = ? GROUP BY annotator"
+    return dict(cursor.execute(sql, [round_id]).fetchall())
+
+
 def write_round(
     cursor: Cursor, round_id: str, name: str, kind: str, guide_hash: str, parameters: Mapping[str, Any]
 ) -> None:
-    """Write a round, the last in sequence whatever the clock says."""
+    """Write a round as the last in sequence, whatever the clock says."""
     cursor.execute(
         "INSERT INTO rounds SELECT ?, ?, ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM rounds",
         [round_id, name, kind, guide_hash, canonical_json(parameters), utc_now()],
@@ -123,11 +117,11 @@ def write_round(
 
 
 def refuse_taken(cursor: Cursor, name: str) -> None:
-    """Refuse a name that another round has.
+    """Refuse a name that a round of the project has already.
 
     Raises
     ------
-    RefusedError: there is a round of that name.
+    RefusedError: a round has the name.
     """
     if cursor.execute("SELECT 1 FROM rounds WHERE name = ?", [name]).fetchone():
         raise RefusedError(
@@ -152,12 +146,12 @@ class RoundState(NamedTuple):
 
     @property
     def share(self) -> float:
-        """What is answered."""
+        """The share of presentations that are answered."""
         return answered_share(self.answered, self.open_items)
 
     @property
     def state(self) -> str:
-        """What a lead reads of it: open, done, paused, closed or imported."""
+        """The state in a word: open, done, paused, closed or imported."""
         if self.kind == "imported":
             return "imported"
         if self.closed:
@@ -168,26 +162,26 @@ class RoundState(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """The state, and what is left to answer."""
+        """The state, and the number of open items."""
         state = "open" if self.state == "done" else self.state
         return [f"{self.round} is {state}; {pluralize(self.open_items, 'item is', 'items are')} open."]
 
 
 def answered_share(answered: int, left: int) -> float:
-    """What is answered; in whole percent it is not 100 while anything is left."""
+    """Compute the share that is answered; the share is at most 0.99 while an item is left."""
     share = answered / (answered + left)
     return min(share, 0.99) if left else share
 
 
 class RoundDeleted(NamedTuple):
-    """A round that is gone, and how many presentations went with it."""
+    """A deleted round, and the number of its presentations."""
 
     round: str
     presentations: int
 
     @property
     def sentences(self) -> list[str]:
-        """What went."""
+        """The name of the round, and the number of its presentations."""
         items = pluralize(self.presentations, "presentation")
         return [f"{self.round} is deleted, with {items}. Nobody had answered."]
 
@@ -200,33 +194,34 @@ def set_round(
     reason: str = "",
     also: Callable[[Cursor, RoundState], None] = lambda *_: None,
 ) -> RoundState:
-    """Pause a round, close it, or open it again after either; a closed round that was paused opens paused.
+    """Pause a round, close it, or open it again; a closed round that was paused opens paused.
 
-    A paused round is out of all queues. Nobody is shown more of a closed one; judgments that still arrive are
-    kept and marked late. Commands and pages close by `relabeling.fixed_reports.close_round`, which hands in
-    what a re-labeling writes with it, as `also`.
+    A paused round is in nobody's queue. Nobody is shown more items of a closed round; judgments that still
+    arrive are kept and marked late. Commands and pages close a round by
+    `relabeling.fixed_reports.close_round`.
 
     Parameters
     ----------
     state: 'paused', 'closed' or 'open'.
+    also: writes the report of a re-labeling in the transaction that closes its round.
 
     Raises
     ------
-    NotFoundError: there is no such round or author.
-    RefusedError: it is in that state already or imported, or the author is no lead.
+    NotFoundError: the round or the author is unknown.
+    RefusedError: the round has that state already or is imported, or the author is no lead.
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         before = round_state(cursor, name)
-        kind = _event_for(before, state)
+        kind = _event_kind(before, state)
         append_round_event(cursor, before.round_id, kind, {"reason": reason} if reason else {}, author)
         record_event(cursor, f"{kind} round", {"name": name, "reason": reason}, author)
         also(cursor, before)
         return round_state(cursor, name)
 
 
-def _event_for(before: RoundState, state: str) -> str:
-    """The event that brings a round into a state: pause, resume, close or reopen."""
+def _event_kind(before: RoundState, state: str) -> str:
+    """Return the event that brings a round into a state: pause, resume, close or reopen."""
     name = before.round
     if before.kind == "imported":
         raise RefusedError(f"{name} holds imported judgments: it is in nobody's queue.")
@@ -247,14 +242,14 @@ def _command(name: str, state: str) -> str:
 
 
 def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundDeleted:
-    """Delete a round that was opened by mistake: who judges what, its blind duplicates and control items.
+    """Delete a round that was opened by mistake, with its presentations and control items.
 
-    Queries, pools and guides stay. The audit trail keeps that there was such a round.
+    Queries, pools and guides stay. The audit trail keeps the round's name.
 
     Raises
     ------
-    NotFoundError: there is no such round or author.
-    RefusedError: somebody has answered in it, another step opened it, or the author is no lead.
+    NotFoundError: the round or the author is unknown.
+    RefusedError: somebody has answered in the round, another step opened it, or the author is no lead.
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
@@ -273,7 +268,7 @@ def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
 
 
 def against_deleting(cursor: Cursor, state: RoundState) -> str:
-    """Why a round cannot be deleted: a sentence, or ''."""
+    """Return the sentence that says why a round cannot be deleted; '' where it can."""
     answered, planned = cursor.execute(_NEEDED, [state.round_id] * 3).fetchall()[0]
     if state.kind not in ("labeling", "pilot") or planned:
         return f"{state.round} was opened by another step, which needs it: only `round open` can be undone."
@@ -283,18 +278,18 @@ def against_deleting(cursor: Cursor, state: RoundState) -> str:
 
 
 def round_state(cursor: Cursor, name: str) -> RoundState:
-    """The state of the round of that name.
+    """Read the state of the round of that name.
 
     Raises
     ------
-    NotFoundError: it does not exist; names those there are.
+    NotFoundError: the round does not exist; the sentence names the rounds of the project.
     """
     round_id = find_round(cursor, name).round_id
     return next(state for state in all_states(cursor) if state.round_id == round_id)
 
 
 def all_states(cursor: Cursor) -> list[RoundState]:
-    """All rounds, oldest first."""
+    """Read the states of all rounds, oldest first."""
     hidden = Counter[str]()
     for (round_id, _), count in unshown(cursor).items():
         hidden[round_id] += count
@@ -303,7 +298,7 @@ def all_states(cursor: Cursor) -> list[RoundState]:
 
 
 def open_states(cursor: Cursor) -> list[RoundState]:
-    """The rounds under way: not closed, not imported, and with something left to answer; oldest first."""
+    """Read the states of rounds under way (not closed, not imported, with open items), oldest first."""
     return [
         state
         for state in all_states(cursor)
@@ -335,12 +330,11 @@ def refuse_closed(state: RoundState) -> None:
 
 
 def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
-    """Refuse to give work to people who cannot sign in, or may not see what is to be graded.
+    """Refuse to give work to people who cannot sign in, or who may not see what is to be graded.
 
     Raises
     ------
-    RefusedError: somebody is known from imported judgments only, deactivated, or an evaluator; names them
-        all.
+    RefusedError: somebody is known from imported judgments only, deactivated, or an evaluator.
     """
     evaluators = [annotator.name for annotator in annotators if annotator.role not in JUDGING]
     if evaluators:

@@ -1,6 +1,7 @@
-"""The status of a round: answers by annotator, and the spacing of blind duplicates.
+"""The status of a round: answers by annotator, the spacing of blind duplicates, and annotators' workloads.
 
-Repeats close together look falsely consistent, so every report of consistency shows their distances.
+Answers to repeats that are close together look more consistent than they are, so every report of consistency
+shows the distances.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from curation.core.text import left_out_sentences, pluralize
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
 from curation.labeling.rounds.control_items import ControlItemResult, control_item_results, control_item_table
 from curation.labeling.rounds.pace import AnnotatorWork
-from curation.labeling.rounds.rounds import find_round
+from curation.labeling.rounds.rounds import round_state
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.store import Cursor, Store, fetch
 
@@ -41,14 +42,13 @@ WITH pairs AS (
     GROUP BY p.query_id, p.document_id)
 SELECT count(*), count(*) FILTER (answered) FROM pairs
 """
-_STATE = """
-SELECT kind, opened_at, guide_hash, paused, closed, closed_at,
-       (SELECT count(DISTINCT e.presentation_id)
-        FROM judgment_events e JOIN presentations p USING (presentation_id)
-        WHERE e.late AND p.round_id = r.round_id),
-       (SELECT (count(*) FILTER (w.reason <> $filter), count(*) FILTER (w.reason = $filter))
-        FROM withdrawals w JOIN presentations p USING (presentation_id) WHERE p.round_id = r.round_id)
-FROM round_states r WHERE round_id = $round
+_LATE = """
+SELECT count(DISTINCT e.presentation_id) FROM judgment_events e JOIN presentations p USING (presentation_id)
+WHERE e.late AND p.round_id = ?
+"""
+_WITHDRAWN = """
+SELECT count(*) FILTER (w.reason <> $filter), count(*) FILTER (w.reason = $filter)
+FROM withdrawals w JOIN presentations p USING (presentation_id) WHERE p.round_id = $round
 """
 NAMES = ("min", "q1", "median", "q3", "max")
 _PAIRS = """
@@ -73,14 +73,17 @@ GROUP BY p.annotator
 
 
 def workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
-    """Annotator → answers that count as judgments, imported ones too, and open items of rounds not closed."""
+    """Count the answers of each annotator (imported ones too), and their open items in rounds not closed."""
     return {name: (answered, left) for name, answered, left in cursor.execute(_WORKLOADS).fetchall()}
 
 
 class AnnotatorProgress(NamedTuple):
-    """The progress of one annotator; cannot_tell and flagged are part of answered.
+    """The progress of one annotator.
 
-    Blind duplicates that cannot be shown any more are neither among `presentations` nor `duplicates`.
+    Attributes
+    ----------
+    answered: the number of answers, `cannot_tell` and `flagged` included.
+    presentations, duplicates: without the blind duplicates that stay unshown.
     """
 
     annotator: str
@@ -100,10 +103,10 @@ class RoundStatus:
 
     Attributes
     ----------
-    guide_hash: the guide in force in the round now.
-    complete: candidates with all their first showings answered; control items are no candidates.
+    guide_hash: the round's current guide.
+    complete: candidates of which every first showing is answered; control items are no candidates.
     late: presentations whose answer came after the round was closed.
-    withdrawn: presentations that were moved to somebody else.
+    withdrawn: presentations that were moved to others.
     left_out: reason → number of presentations that nobody will see, though they were not moved.
     """
 
@@ -125,7 +128,7 @@ class RoundStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """How far the round is, what moved or came late, and what nobody will see."""
+        """The numbers of complete candidates, of moved, late and repeated items, and what is left out."""
         state = ", closed" if self.closed else ", paused" if self.paused else ""
         candidates = pluralize(self.candidates, "candidate has", "candidates have")
         sentences = [
@@ -160,38 +163,36 @@ def round_status(store: Store, name: str) -> RoundStatus:
     NotFoundError: there is no round of that name.
     """
     with store.reading() as cursor:
-        round_id = find_round(cursor, name).round_id
+        state = round_state(cursor, name)
+        round_id = state.round_id
         hidden = Counter({who: count for (of, who), count in unshown(cursor).items() if of == round_id})
-        progress = [
-            _without(row, hidden[row.annotator])
-            for row in fetch(cursor, AnnotatorProgress, _PROGRESS, [round_id])
-        ]
-        candidates, complete = cursor.execute(_COMPLETE, [round_id]).fetchall()[0]
-        kind, opened_at, guide_hash, paused, closed, closed_at, late, (withdrawn, outside) = cursor.execute(
-            _STATE, {"round": round_id, "filter": OUTSIDE_FILTER}
-        ).fetchall()[0]
+        progress = []
+        for row in fetch(cursor, AnnotatorProgress, _PROGRESS, [round_id]):
+            less = hidden[row.annotator]
+            row = row._replace(presentations=row.presentations - less, duplicates=row.duplicates - less)
+            progress.append(row)
+        [(candidates, complete)] = cursor.execute(_COMPLETE, [round_id]).fetchall()
+        [(late,)] = cursor.execute(_LATE, [round_id]).fetchall()
+        named = {"round": round_id, "filter": OUTSIDE_FILTER}
+        [(withdrawn, outside)] = cursor.execute(_WITHDRAWN, named).fetchall()
         left_out = {TOO_NEAR: hidden.total(), OUTSIDE_FILTER: outside}
         return RoundStatus(
             round=name,
-            kind=kind,
-            opened_at=opened_at,
-            guide_hash=guide_hash,
+            kind=state.kind,
+            opened_at=state.opened_at,
+            guide_hash=state.guide_hash,
             candidates=candidates,
             complete=complete,
             annotators=progress,
-            paused=paused,
-            closed=closed,
-            closed_at=closed_at,
+            paused=state.paused,
+            closed=state.closed,
+            closed_at=state.closed_at,
             late=late,
             withdrawn=withdrawn,
             spacing=spacing(cursor, round_id),
-            control_items=[] if kind == "practice" else control_item_results(cursor, round_id),
+            control_items=[] if state.kind == "practice" else control_item_results(cursor, round_id),
             left_out={reason: count for reason, count in left_out.items() if count},
         )
-
-
-def _without(row: AnnotatorProgress, hidden: int) -> AnnotatorProgress:
-    return row._replace(presentations=row.presentations - hidden, duplicates=row.duplicates - hidden)
 
 
 class Spacing(NamedTuple):
@@ -199,11 +200,11 @@ class Spacing(NamedTuple):
 
     Attributes
     ----------
-    distances: quantiles in presentations as planned, less what moved to others, by name ('min', 'q1',
-        'median', 'q3', 'max'); {} without any.
-    judged: duplicates answered on both showings.
-    another_day: how many of these were answered on another day (UTC) than the first showing.
-    hours: quantiles of the time between the two answers; {} where none is judged.
+    distances: quantiles of the distances in presentations, without items that moved to others, by name
+        ('min', 'q1', 'median', 'q3', 'max'); {} where the round has no blind duplicates.
+    judged: the number of duplicates with an answer to both showings.
+    another_day: the number of these whose answers are of different days (UTC).
+    hours: quantiles of the time between the two answers; {} where no duplicate has both answers.
     """
 
     duplicates: int
@@ -214,7 +215,7 @@ class Spacing(NamedTuple):
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:
-    """Minimum, quartiles (interpolated linearly) and maximum by name; {} without values."""
+    """Compute minimum, quartiles (interpolated linearly) and maximum, by name; {} without values."""
     if not values:
         return {}
     cuts = np.quantile(np.asarray(values, dtype=float), [0, 0.25, 0.5, 0.75, 1])
@@ -235,7 +236,7 @@ def spacing(cursor: Cursor, round_id: str) -> Spacing:
 
 
 def progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> Table:
-    """How far everybody is, and how fast where `work` is given; blind duplicates are counted."""
+    """Draw the table of annotators' progress, blind duplicates included; with `work` also of their pace."""
     work_of = {person.annotator: person for person in work}
     fast = ("Median seconds", "Answers an hour", "Hours left")[: 0 if not work else 2 if status.closed else 3]
     rows = (
@@ -244,7 +245,7 @@ def progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> T
             BarCell(annotator.answered, annotator.presentations),
             *(annotator.answered, annotator.presentations),
             *(annotator.cannot_tell, annotator.later, annotator.flagged),
-            *_pace(work_of.get(annotator.annotator))[: len(fast)],
+            *_pace_cells(work_of.get(annotator.annotator))[: len(fast)],
             annotator.last_at,
         )
         for annotator in status.annotators
@@ -254,15 +255,14 @@ def progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> T
     return Table("Progress by annotator", columns, tuple(rows))
 
 
-def _pace(work: AnnotatorWork | None) -> tuple[NumberCell, ...]:
-    if work is None:
-        return (NumberCell(None, 1), NumberCell(None, 0), NumberCell(None, 1))
+def _pace_cells(work: AnnotatorWork | None) -> tuple[NumberCell, ...]:
+    work = work or AnnotatorWork("", 0, [], [])
     hourly = None if work.too_fast else work.hourly
     return (NumberCell(work.median_seconds, 1), NumberCell(hourly, 0), NumberCell(work.hours_left, 1))
 
 
 def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
-    """How far apart the two showings of blind duplicates are; without duplicates it has no rows."""
+    """Draw the table of distances between the showings of blind duplicates; no rows without duplicates."""
     measured = {"Presentations": distances, "Hours": hours}
     rows = (
         (what, *(NumberCell(values.get(name), 1) for name in NAMES))

@@ -1,35 +1,29 @@
 """Transfers: work that moves from one annotator to another within a round.
 
-A transfer withdraws a presentation and makes a new one, with its own id and position, for an annotator who
-does not have the pair. Only untouched presentations move, so each pair keeps its exact number of judgments;
-of who can judge no more, all that is not answered. Blind duplicates and control items are not carried over.
-They are dropped with what moves and planned again in the order of the new annotator, as in a round that
-opens. A duplicate that stays is dropped if too few items are left between it and its first showing.
+A transfer withdraws a presentation and makes a new one, with a new id and position, for an annotator who
+does not have the pair. Only untouched presentations move, so each pair keeps its exact number of judgments.
+From an annotator who can judge no more, every unanswered presentation moves. Blind duplicates and control
+items are dropped with the items that move, and planned again in the order of the new annotator, as in a round
+that opens. A duplicate that stays is dropped if too few items are left between its two showings.
 
-If people keep working on the very items that are to move, the last try makes them wait.
+If people keep working on the items that are to move, the last try makes them wait.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.core.reports.page import Table
 from curation.core.text import left_out_sentences, pluralize
-from curation.ingest.filters import outside_pairs
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, RoundAssignment, lay_out
-from curation.labeling.rounds.candidates import (
-    OUTSIDE_FILTER,
-    Candidate,
-    Chosen,
-    choose_candidates,
-    read_candidates,
-)
+from curation.labeling.rounds.assignment import RoundAssignment, lay_out
+from curation.labeling.rounds.candidates import Candidate, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.control_items import (
     ControlItemPool,
+    GivenPair,
     practised,
     read_control_items,
     write_control_items,
@@ -39,114 +33,114 @@ from curation.labeling.rounds.rounds import (
     RoundState,
     append_round_event,
     find_round,
-    list_rounds,
+    free_positions,
     members,
     refuse_closed,
     refuse_who_cannot_judge,
     round_parameters,
     round_state,
 )
+from curation.labeling.rounds.withdrawals import RoundItem, near_repeats, round_items, withdraw
 from curation.people.annotators import able_to_judge, require_annotators, require_author
-from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
+from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.planned_writes import write_if_unchanged
 
 DROPPED = "blind duplicates dropped with what moved, and not planned again"
 RECORDED = ("moved", "kept", "candidates", "withdrawn", "presentations")
-Pair = tuple[str, str]
-Work = dict[str, dict[str, list[Candidate]]]
-"""Annotator → query id → candidates."""
-_STARTS = "SELECT annotator, max(position) + 1 FROM presentations WHERE round_id = ? GROUP BY annotator"
-_TOUCHED = """
-SELECT presentation_id, answered FROM presentation_states WHERE presentation_id IN (SELECT unnest(?::TEXT[]))
-"""
-_ROWS = """
-SELECT p.presentation_id, p.annotator, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
-       s.presentation_id IS NOT NULL, coalesce(s.answered, false), k.query_id IS NOT NULL,
-       o.presentation_id IS NOT NULL
-FROM live_presentations p
-LEFT JOIN presentation_states s USING (presentation_id)
-LEFT JOIN known_answers k USING (round_id, query_id, document_id)
-LEFT JOIN opinion_requests o USING (presentation_id)
-WHERE p.round_id = ?
-ORDER BY p.annotator, p.position
-"""
-
-
-class RoundItem(NamedTuple):
-    """A presentation of the round that is not withdrawn."""
-
-    presentation_id: str
-    annotator: str
-    query_id: str
-    document_id: str
-    content_hash: str
-    position: int
-    duplicate_of: str | None
-    touched: bool
-    answered: bool
-    control_item: bool
-    requested: bool
-
-    @property
-    def pair(self) -> Pair:
-        return self.query_id, self.document_id
-
-    @property
-    def candidate(self) -> Candidate:
-        return Candidate(self.query_id, self.document_id, self.content_hash)
+ItemGroup = list[RoundItem]
+"""An annotator's items of one query."""
 
 
 class TransferInputs(NamedTuple):
-    """What a transfer is planned from.
+    """The rows from which a transfer is planned.
 
     Attributes
     ----------
-    rows: by annotator and position.
+    items: the round's items by annotator and position.
     starts: annotator → first free position.
-    away: who has work here and can judge no more: deactivated, or an evaluator now.
-    practised: annotator → pairs whose expected grade they were shown in practice.
-    new: the candidates that no round has shown, if new ones are to be added.
+    away: annotators with items in the round who can judge no more: deactivated, or evaluators now.
+    practised: the pairs whose expected grade annotators were shown in practice.
+    new: the candidates that no round has shown, where new candidates are to be added.
     """
 
     state: RoundState
     layout: RoundRequest
-    rows: list[RoundItem]
+    items: list[RoundItem]
     starts: dict[str, int]
     members: list[str]
     away: frozenset[str]
     pool: ControlItemPool | None
-    practised: Mapping[str, Collection[Pair]]
+    practised: set[GivenPair]
     new: Chosen
 
     @property
     def at_work(self) -> list[str]:
-        """The members who can be given more."""
+        """The members who can be given more items."""
         return [who for who in self.members if who not in self.away]
 
-    def movable(self, row: RoundItem) -> bool:
-        """Whether an item may go to somebody else."""
-        return not (row.answered if row.annotator in self.away else row.touched)
+    def is_movable(self, item: RoundItem) -> bool:
+        """Tell whether an item may go to somebody else."""
+        return not (item.answered if item.annotator in self.away else item.touched)
 
-    def had(self) -> dict[str, set[Pair]]:
-        """Annotator → the pairs that they have in the round, including annotators who left it."""
-        had: dict[str, set[Pair]] = defaultdict(set)
-        for row in self.rows:
-            had[row.annotator].add(row.pair)
-        return had
+
+class Mover:
+    """Gives items and candidates to annotators who never had them, and counts everybody's load.
+
+    Attributes
+    ----------
+    work: annotator → query id → the candidates given.
+    moved: the items taken from other annotators.
+    had: the pairs that annotators have in the round, or had before they left it.
+    """
+
+    def __init__(self, inputs: TransferInputs, loads: Counter[str]) -> None:
+        self.work: dict[str, dict[str, list[Candidate]]] = defaultdict(lambda: defaultdict(list))
+        self.moved: list[RoundItem] = []
+        self.loads = loads
+        self.had: set[GivenPair] = {(item.annotator, *item.pair) for item in inputs.items}
+        self._practised = inputs.practised
+
+    def can_take(self, who: str, items: ItemGroup) -> bool:
+        """Tell whether an annotator had none of these pairs, in the round or in practice."""
+        pairs = {(who, *item.pair) for item in items}
+        return pairs.isdisjoint(self.had) and pairs.isdisjoint(self._practised)
+
+    def add(self, who: str, candidates: Sequence[Candidate]) -> None:
+        """Add candidates to the work of an annotator."""
+        for candidate in candidates:
+            self.work[who][candidate.query_id].append(candidate)
+            self.had.add((who, *candidate[:2]))
+        self.loads[who] += len(candidates)
+
+    def move(self, items: ItemGroup, who: str) -> None:
+        """Move the items of one annotator to another."""
+        self.add(who, [item.candidate for item in items])
+        self.loads[items[0].annotator] -= len(items)
+        self.moved.extend(items)
+
+
+def group_by_query(items: Iterable[RoundItem]) -> dict[str, ItemGroup]:
+    """Group an annotator's items by query, in their order."""
+    groups: dict[str, ItemGroup] = defaultdict(list)
+    for item in items:
+        groups[item.query_id].append(item)
+    return groups
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """What an extension or a reassignment did.
+    """The result of an extension or a reassignment.
 
     Attributes
     ----------
-    candidates: how many were added.
-    moved: pairs that others judge now. kept: untouched ones that stay, because nobody else can judge them.
-    withdrawn: presentations that their annotator will not see; `presentations`: new ones.
+    candidates: the number of candidates added.
+    moved: the number of items that others judge now.
+    kept: the number of untouched items that stay, because nobody else can judge them.
+    withdrawn: the number of presentations that their annotator will not see.
+    presentations: the number of new presentations.
     per_annotator: name → new presentations, blind duplicates and control items included.
-    joined: who joined.
-    left_out: reason → number of what stays, or was dropped and not planned again.
+    joined: the annotators who joined.
+    left_out: reason → number of items that stay, or that were dropped and not planned again.
     """
 
     round: str
@@ -161,7 +155,7 @@ class Transfer:
 
     @property
     def sentences(self) -> list[str]:
-        """What was added and moved, and what stays."""
+        """The numbers of candidates added and of pairs moved, and what stays by reason."""
         sentences = []
         if self.candidates:
             sentences.append(f"{pluralize(self.candidates, 'candidate')} added to {self.round}.")
@@ -172,12 +166,12 @@ class Transfer:
 
     @property
     def tables(self) -> list[Table]:
-        """Who has how many new presentations."""
+        """The number of new presentations of each annotator."""
         return [Table("New presentations", ("Annotator", "Presentations"), tuple(self.per_annotator.items()))]
 
 
 TransferPlan = tuple[Transfer, list[RoundItem], RoundAssignment, dict[str, Any]]
-"""What it does, in numbers and names; what is withdrawn; what is shown instead; the people, for the trail."""
+"""The result of the transfer, the items to withdraw, the new presentations, and the people for the event."""
 
 
 def carry_out(
@@ -187,11 +181,11 @@ def carry_out(
     kind: str,
     author: str,
 ) -> Transfer:
-    """Read, plan and write if the plan still holds; after too many stale plans, in one transaction.
+    """Read, plan, and write if the plan still holds; after too many stale plans, do all in one transaction.
 
     Parameters
     ----------
-    kind: of the round's event: 'reassign' or 'extend'.
+    kind: the kind of the round's event: 'reassign' or 'extend'.
     """
     transfer, *_ = write_if_unchanged(
         store,
@@ -207,11 +201,12 @@ def carry_out(
 def read_inputs(
     cursor: Cursor, name: str, author: str, people: Sequence[str], takers: Sequence[str], with_new: bool
 ) -> TransferInputs:
-    """Read what a transfer is planned from.
+    """Read the rows from which a transfer is planned.
 
     Parameters
     ----------
-    people, takers: who is named, and who of them gets work.
+    people: the people whom the author named.
+    takers: the people who get work.
 
     Raises
     ------
@@ -223,65 +218,64 @@ def read_inputs(
     refuse_closed(state)
     known = require_annotators(cursor, people)
     refuse_who_cannot_judge([annotator for annotator in known if annotator.name in takers])
-    layout = _layout(cursor, state)
-    rows = round_items(cursor, state.round_id)
+    layout = _read_layout(cursor, state)
+    items = round_items(cursor, state.round_id)
     able = {annotator.name for annotator in able_to_judge(cursor)}
     candidates = read_candidates(cursor) if with_new and state.kind == "labeling" else ([], set[str]())
     return TransferInputs(
         state=state,
         layout=layout,
-        rows=rows,
-        starts=dict(cursor.execute(_STARTS, [state.round_id]).fetchall()),
+        items=items,
+        starts=free_positions(cursor, state.round_id),
         members=list(layout.annotators),
-        away=frozenset({*layout.annotators, *(row.annotator for row in rows)} - able),
+        away=frozenset({*layout.annotators, *(item.annotator for item in items)} - able),
         pool=read_control_items(cursor) if layout.control_items else None,
-        practised=_practised(cursor),
+        practised=practised(cursor),
         new=choose_candidates(*candidates, again=False),
     )
 
 
 def plan_transfer(
     inputs: TransferInputs,
-    withdrawn: Sequence[RoundItem],
-    work: Work,
+    mover: Mover,
+    dropped: Sequence[RoundItem],
     detail: dict[str, Any],
     left_out: Counter[str],
-    moved: int,
     kept: int = 0,
     candidates: int = 0,
 ) -> TransferPlan:
-    """The plan of a transfer with `work` as presentations, and what is withdrawn with what moves."""
-    taken = {row.pair for row in inputs.rows if not row.control_item} | {
-        candidate[:2] for given in work.values() for items in given.values() for candidate in items
+    """Plan a transfer: the mover's work as presentations, and what is withdrawn.
+
+    Parameters
+    ----------
+    dropped: items that are withdrawn with the moved items.
+    """
+    taken = {item.pair for item in inputs.items if not item.control_item} | {
+        candidate[:2] for given in mover.work.values() for work in given.values() for candidate in work
     }
-    given_to = {who: dict(given) for who, given in sorted(work.items()) if given}
-    all_withdrawn = [*withdrawn, *near_repeats(inputs.rows, {row.presentation_id for row in withdrawn})]
+    given_to = {who: dict(given) for who, given in sorted(mover.work.items()) if given}
+    withdrawn = [*mover.moved, *dropped]
+    withdrawn += near_repeats(inputs.items, {item.presentation_id for item in withdrawn})
     laid = lay_out(inputs.state.round_id, given_to, inputs.layout, inputs.pool, taken, inputs.starts)
-    dropped = sum(row.duplicate_of is not None for row in all_withdrawn)
-    left_out[DROPPED] = max(0, dropped - sum(row.duplicate_of is not None for row in laid.rows))
+    repeats = sum(item.duplicate_of is not None for item in withdrawn)
+    left_out[DROPPED] = max(0, repeats - sum(row.duplicate_of is not None for row in laid.rows))
     left_out.update(laid.left_out)
     transfer = Transfer(
         round=inputs.state.round,
         candidates=candidates,
-        moved=moved,
+        moved=len(mover.moved),
         kept=kept,
-        withdrawn=len(all_withdrawn),
+        withdrawn=len(withdrawn),
         presentations=len(laid.rows),
         per_annotator=dict(sorted(Counter(row.annotator for row in laid.rows).items())),
         joined=detail.get("annotators", []),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
-    return transfer, all_withdrawn, laid, detail
+    return transfer, withdrawn, laid, detail
 
 
-def _practised(cursor: Cursor) -> dict[str, set[Pair]]:
-    pairs: dict[str, set[Pair]] = defaultdict(set)
-    for who, query_id, document_id in practised(cursor):
-        pairs[who].add((query_id, document_id))
-    return pairs
-
-
-def _layout(cursor: Cursor, state: RoundState) -> RoundRequest:
+def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
+    """Read the request with which a round was opened, with its present members."""
     parameters = round_parameters(cursor, state.round_id)
     return RoundRequest(
         name=state.round,
@@ -296,30 +290,14 @@ def _layout(cursor: Cursor, state: RoundState) -> RoundRequest:
 
 
 def _still_holds(cursor: Cursor, plan: TransferPlan) -> bool:
-    """Whether the round is still open and nobody has done more with what is to be withdrawn."""
+    """Tell whether the round is open and nobody has done more with the items to be withdrawn."""
     transfer, withdrawn, *_ = plan
-    if round_state(cursor, transfer.round).closed:
-        return False
-    touched = {row.presentation_id for row in withdrawn if row.touched}
-    states = cursor.execute(_TOUCHED, [[row.presentation_id for row in withdrawn]]).fetchall()
-    return all(presentation in touched and not answered for presentation, answered in states)
-
-
-def near_repeats(rows: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
-    """Untouched blind duplicates that would come too soon, because items before them have moved."""
-    places: dict[str, int] = {}
-    counts: Counter[str] = Counter()
-    near = []
-    for row in rows:  # by annotator and position
-        if row.presentation_id in withdrawn:
-            continue
-        first = places.get(row.duplicate_of or "")
-        if first is not None and not row.touched and counts[row.annotator] - first < CLOSEST_DUPLICATE:
-            near.append(row)
-            continue
-        places[row.presentation_id] = counts[row.annotator]
-        counts[row.annotator] += 1
-    return near
+    state = round_state(cursor, transfer.round)
+    planned = {item.presentation_id: item for item in withdrawn}
+    now = [item for item in round_items(cursor, state.round_id) if item.presentation_id in planned]
+    return not state.closed and all(
+        not item.touched or (planned[item.presentation_id].touched and not item.answered) for item in now
+    )
 
 
 def _write(
@@ -332,7 +310,7 @@ def _write(
     author: str,
 ) -> None:
     round_id = find_round(cursor, transfer.round).round_id
-    withdraw(cursor, [row.presentation_id for row in withdrawn], kind, author)
+    withdraw(cursor, [item.presentation_id for item in withdrawn], kind, author)
     append_rows(cursor, "presentations", laid.rows)
     write_control_items(cursor, round_id, laid.items)
     _carry_requests(cursor, withdrawn, laid)
@@ -341,45 +319,18 @@ def _write(
     record_event(cursor, f"{kind} round", {"name": transfer.round, **detail, **counts}, author)
 
 
-def withdraw(cursor: Cursor, presentation_ids: Sequence[str], reason: str, author: str) -> None:
-    """Nobody will see these presentations any more."""
-    why = {"reason": reason, "author": author, "withdrawn_at": utc_now()}
-    rows = [(presentation_id,) for presentation_id in presentation_ids]
-    append_rows(cursor, "withdrawals", rows, ("presentation_id",), **why)
-
-
-def round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
-    """The items of a round that are not withdrawn, by annotator and position."""
-    return fetch(cursor, RoundItem, _ROWS, [round_id])
-
-
 def _carry_requests(cursor: Cursor, withdrawn: Sequence[RoundItem], laid: RoundAssignment) -> None:
     """Carry requests for one more opinion over to the new presentations."""
     places = {
         (row.query_id, row.document_id): row.presentation_id for row in laid.rows if row.duplicate_of is None
     }
-    for row in withdrawn:
-        if row.requested and row.pair in places:
+    for item in withdrawn:
+        if item.requested and item.pair in places:
             cursor.execute(
                 """
                 INSERT INTO opinion_requests
                 SELECT ?, query_id, document_id, reviewer, asked_at
                 FROM opinion_requests WHERE presentation_id = ?
                 """,
-                [places[row.pair], row.presentation_id],
+                [places[item.pair], item.presentation_id],
             )
-
-
-def withdraw_outside(cursor: Cursor, author: str) -> int:
-    """Withdraw unanswered items outside the filter of their query, except in practice; returns their number.
-
-    Pairs without an item in any round are left out when a round opens.
-    """
-    outside, count = outside_pairs(cursor), 0
-    for stored in list_rounds(cursor) if outside else ():
-        rows = [] if stored.kind == "practice" else round_items(cursor, stored.round_id)
-        ids = {row.presentation_id for row in rows if row.pair in outside and not row.answered}
-        ids |= {row.presentation_id for row in near_repeats(rows, ids)} if ids else set()
-        withdraw(cursor, sorted(ids), OUTSIDE_FILTER, author)
-        count += len(ids)
-    return count

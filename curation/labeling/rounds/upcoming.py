@@ -1,18 +1,19 @@
-"""The upcoming items of an annotator, in order, and whether the annotator may see own earlier answers.
+"""The upcoming items of an annotator, in order, and the rule by which annotators see their own answers.
 
-Rounds come in the order in which they were opened, and items that were put off after everything else. Answers
-are in the order of writing, because a clock may step back. The two showings of a blind duplicate keep
-their distance also when the first was put off. The repeat then waits until 20 other items have been answered
-since; where so many do not come, it is not shown at all.
+Rounds come in the order in which they were opened, and items that were put off come last. Answers are in the
+order of writing, because a clock may step back. The two showings of a blind duplicate keep their distance
+also when the annotator puts the first showing off. The repeat then waits until the annotator has answered 20
+other items.
 
-An annotator who has too few items left never gets there. The repeat then is unshown: it no longer counts as
-open, and the round can be complete. This is computed each time: if more work comes, the repeat can be shown.
+An annotator who has too few items left never answers as many. The repeat then is unshown: it does not count
+as open, and the round can be complete. If more work comes, the repeat can be shown again.
 
 A round may show whole queries. Then the items of a visit to a query, neighbours by position, are a list. A
-list never has both showings of a blind duplicate: the repeat is in another visit, after at least 20 other
-items. What was put off, and a repeat of that, comes by itself.
+list never has both showings of a blind duplicate: the repeat is in a later visit, after at least 20 other
+items. An item that was put off, and its repeat, come by themselves.
 
-Own answers leave out practice: its expected grades are shown, and nothing in it is asked twice.
+Practice does not matter for the rule on own answers: the screen shows its expected grades, and asks nothing
+twice.
 """
 
 from __future__ import annotations
@@ -23,29 +24,26 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
-from curation.store import Cursor
+from curation.store import Cursor, fetch
 
-GUIDES_HAD = """
-SELECT round_id, list(DISTINCT guide_hash) AS guides FROM (
-    SELECT round_id, guide_hash FROM rounds
-    UNION ALL SELECT round_id, detail->>'guide' FROM round_events WHERE kind = 'guide')
-GROUP BY round_id
-"""
-"""Round id → all guides that were ever in force in it."""
 ASKED_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
-"""A parameter of a round; older rounds without it always ask."""
-AS_LISTS = "coalesce((parameters->>'lists')::BOOLEAN, false)"
-"""A parameter of a round: whether it shows whole queries."""
+"""SQL of a parameter of a round: the number of items of a query from which the round asks about the query.
+
+Older rounds without the parameter ask about every query."""
 TOO_NEAR = (
     "blind duplicates cannot come back: their first showing was put off, and fewer than "
     f"{CLOSEST_DUPLICATE - 1} other items come after it"
 )
-_OPEN_ROUNDS = f"""
-SELECT round_id, name, kind, guide_hash, paused, {ASKED_FROM}, {AS_LISTS}, guides
-FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
-WHERE NOT closed AND kind != 'imported'
+_ROUNDS = f"""
+SELECT round_id, name, kind, guide_hash, paused, closed, {ASKED_FROM},
+       coalesce((parameters->>'lists')::BOOLEAN, false), guides
+FROM round_states JOIN (
+    SELECT round_id, list_sort(list(DISTINCT guide_hash)) AS guides FROM (
+        SELECT round_id, guide_hash FROM rounds
+        UNION ALL SELECT round_id, detail->>'guide' FROM round_events WHERE kind = 'guide')
+    GROUP BY round_id) USING (round_id)
 ORDER BY sequence
-"""  # noqa: S608  a query from above
+"""  # noqa: S608  an expression from above
 # Reads the annotator's own events alone, which is several times as fast as `presentation_states`.
 _ITEMS = """
 WITH own AS (
@@ -88,15 +86,16 @@ WHERE p.annotator = ? AND r.kind != 'practice'
 """
 
 
-class OpenRound(NamedTuple):
-    """A round that is not closed.
+class ShownRound(NamedTuple):
+    """A round with the parameters by which screens show its items.
 
     Attributes
     ----------
-    guide_hash: of the guide in force.
-    guides: hashes of all guides that were ever in force in it.
-    ask_from: whether the corpus answers a query is asked from so many items on, 0 for never.
+    guide_hash: the round's current guide.
+    ask_from: the number of items of a query from which annotators are asked whether the corpus answers the
+        query; 0 never asks.
     lists: the items of a visit to a query come as a list.
+    guides: the hashes of all guides that the round ever had.
     """
 
     round_id: str
@@ -104,9 +103,10 @@ class OpenRound(NamedTuple):
     kind: str
     guide_hash: str
     paused: bool
+    closed: bool
     ask_from: int
     lists: bool
-    guides: tuple[str, ...]
+    guides: list[str]
 
 
 class QueueItem(NamedTuple):
@@ -114,10 +114,10 @@ class QueueItem(NamedTuple):
 
     Attributes
     ----------
-    revision: the revision that its next event will have.
-    put_off: place of its last event among the annotator's events, if that put it off.
-    answered: place of its last event among the annotator's events, if that answered it.
-    was_put_off: whether it was ever put off.
+    revision: the revision of the presentation's next event.
+    put_off: the place of its last event among the annotator's events, if that event put the item off.
+    answered: the place of its last event among the annotator's events, if that event is an answer.
+    was_put_off: whether the annotator ever put the item off.
     """
 
     presentation_id: str
@@ -138,15 +138,15 @@ class UpcomingWork(NamedTuple):
 
     Attributes
     ----------
-    rounds: by round id, oldest first, including those without an item of the annotator.
+    rounds: by round id, oldest first, also rounds without an item of the annotator.
     items: all items of the annotator.
-    left: the unanswered ones, of paused rounds too.
-    open: those that can be shown now, in order.
-    near: something was put off, and a repeat of it would be too near to be shown now. Whether it has one
-        makes no difference, because then the annotator would learn of it.
+    left: the unanswered items, of paused rounds too.
+    open: the items that can be shown now, in order.
+    near: an item was put off, and its repeat would come too soon. The value does not depend on whether the
+        item has a repeat, because annotators must not learn about repeats.
     """
 
-    rounds: dict[str, OpenRound]
+    rounds: dict[str, ShownRound]
     items: list[QueueItem]
     left: list[QueueItem]
     open: list[QueueItem]
@@ -159,9 +159,7 @@ class UpcomingWork(NamedTuple):
 
     @property
     def total(self) -> int:
-        """The number of items without paused rounds; repeats that will not be shown count until
-        nothing else is left.
-        """
+        """The number of items without paused rounds; unshown repeats count until nothing else is left."""
         return len(self._going) if self.open else self.answered
 
     @property
@@ -174,7 +172,7 @@ class UpcomingWork(NamedTuple):
         return [item for item in self.open if item.put_off is not None]
 
     def lists(self) -> dict[str, str]:
-        """Presentation → the first of its list, in rounds that show whole queries."""
+        """Map each presentation to the first of its list, in rounds that show whole queries."""
         firsts: dict[str, str] = {}
         texts: set[str] = set()
         place, first = ("", "", -1), ""
@@ -189,51 +187,56 @@ class UpcomingWork(NamedTuple):
         return firsts
 
     def alone(self) -> set[str]:
-        """The presentations that were put off, and the repeats of such: they come by themselves."""
+        """Return the presentations that were put off, and their repeats: these come by themselves."""
         late = {item.presentation_id for item in self.items if item.was_put_off}
         return late | {item.presentation_id for item in self.items if item.duplicate_of in late}
 
     def lasts(self) -> set[str]:
-        """The presentations that are the last open ones of their query in their round."""
+        """Return the last open presentation of each query in each round."""
         return set({(item.round_id, item.query_id): item.presentation_id for item in self.open}.values())
 
     def paused_rounds(self) -> list[str]:
-        """The names of paused rounds with something left to answer."""
+        """Return the names of paused rounds with unanswered items."""
         waiting = {item.round_id for item in self.left}
         return [
             round_.name for round_ in self.rounds.values() if round_.paused and round_.round_id in waiting
         ]
 
 
-def read_open_rounds(cursor: Cursor) -> dict[str, OpenRound]:
-    """All rounds that are neither closed nor imported, by round id, oldest first."""
-    rows = cursor.execute(_OPEN_ROUNDS).fetchall()
-    return {row[0]: OpenRound._make((*row[:-1], tuple(sorted(row[-1])))) for row in rows}
+def read_rounds(cursor: Cursor) -> dict[str, ShownRound]:
+    """Read all rounds, by round id, oldest first."""
+    return {round_.round_id: round_ for round_ in fetch(cursor, ShownRound, _ROUNDS)}
 
 
-def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, OpenRound]) -> list[QueueItem]:
-    """All of an annotator's items in these rounds that were not withdrawn, by round and position."""
+def read_open_rounds(cursor: Cursor) -> dict[str, ShownRound]:
+    """Read all rounds that are neither closed nor imported, by round id, oldest first."""
+    rounds = read_rounds(cursor).values()
+    return {round_.round_id: round_ for round_ in rounds if not round_.closed and round_.kind != "imported"}
+
+
+def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, ShownRound]) -> list[QueueItem]:
+    """Read an annotator's items in these rounds that were not withdrawn, by round and position."""
     rows = cursor.execute(_ITEMS, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return [QueueItem._make(row) for row in rows]
 
 
 def item_states(
-    cursor: Cursor, rounds: Mapping[str, OpenRound], annotator: str | None = None
+    cursor: Cursor, rounds: Mapping[str, ShownRound], annotator: str | None = None
 ) -> dict[str, int]:
-    """By annotator, of all or of one: a number that stays as long as `read_items` lists the same showings."""
+    """Compute a number by annotator, for all or for one, that is equal while `read_items` lists the same."""
     rows = cursor.execute(_ITEM_STATES, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return dict(rows)
 
 
 def numbers_of_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]:
-    """By author, of all or of one, how many events there are; the places of an author's are 1, 2, …"""
+    """Count the events of each author, or of one; the places of an author's events are 1, 2, …"""
     return dict(cursor.execute(_NUMBERS_OF_EVENTS, {"who": annotator}).fetchall())
 
 
 def upcoming_work(
-    rounds: Mapping[str, OpenRound], items: Sequence[QueueItem], only: str | None = None
+    rounds: Mapping[str, ShownRound], items: Sequence[QueueItem], only: str | None = None
 ) -> UpcomingWork:
-    """The work of an annotator in the round `only`, or in all but practice rounds.
+    """Work out the work of an annotator in the round `only`, or in all rounds but practice rounds.
 
     Parameters
     ----------
@@ -245,14 +248,14 @@ def upcoming_work(
         if (round_id == only if only else round_.kind != "practice")
     }
     items = [item for item in items if item.round_id in among]
-    near = _near(items)
+    near = _find_near(items)
     left = [item for item in items if item.answered is None and item.duplicate_of not in near]
     showable = [item for item in left if not among[item.round_id].paused]
-    return UpcomingWork(among, items, left, _in_order(showable, items, list(among)), bool(near))
+    return UpcomingWork(among, items, left, _sort_open(showable, items, list(among)), bool(near))
 
 
-def _near(items: Sequence[QueueItem]) -> set[str]:
-    """The presentations that were put off and that too few other answers have followed for a repeat."""
+def _find_near(items: Sequence[QueueItem]) -> set[str]:
+    """Find the presentations that were put off and that too few answers have followed for a repeat."""
     put_off = [item for item in items if item.was_put_off]
     if not put_off:
         return set()  # as for most people, and this is computed at each answer
@@ -268,10 +271,10 @@ def _near(items: Sequence[QueueItem]) -> set[str]:
     }
 
 
-def _in_order(
+def _sort_open(
     showable: Sequence[QueueItem], items: Sequence[QueueItem], rounds: Sequence[str]
 ) -> list[QueueItem]:
-    """Items that were put off go last, in the order in which they were; then the repeats of such items."""
+    """Sort open items: untouched items, then items that were put off, in that order, then their repeats."""
     put_off = {item.presentation_id for item in items if item.was_put_off}
     if not put_off:
         return list(showable)  # in order already
@@ -287,7 +290,7 @@ def _in_order(
 
 
 def unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
-    """(round id, annotator) → how many presentations will not be shown unless more work comes."""
+    """Count the presentations that stay unshown unless more work comes, by round id and annotator."""
     waiting = [row[0] for row in cursor.execute(_WAITING).fetchall()]
     if not waiting:
         return Counter()
@@ -303,9 +306,9 @@ def unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
 
 
 def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
-    """Whether earlier answers may be shown: only where nothing can come any more, in paused rounds too.
+    """Tell whether an annotator may see own earlier answers: only while no item can come to them.
 
-    A repeat of what was put off may come with more work, so answers wait as long as one would.
+    Unanswered items of paused rounds count. So does a repeat that waits for more work.
     """
     rounds = read_open_rounds(cursor)
     work = upcoming_work(rounds, read_items(cursor, annotator, rounds))
@@ -313,7 +316,7 @@ def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
 
 
 def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
-    """Query and document of all that was given to somebody, answered or not; none if answers may be shown."""
+    """Read the pairs given to an annotator, answered or not; none where they may see their own answers."""
     if may_see_own_answers(cursor, annotator):
         return set()
     return set(cursor.execute(_GIVEN, [annotator]).fetchall())

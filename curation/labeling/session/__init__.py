@@ -1,1 +1,1 @@
-"""What an annotator's screen gets: upcoming items, texts, history."""
+"""The annotators' screen: upcoming items, texts, submissions, history."""

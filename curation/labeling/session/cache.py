@@ -1,13 +1,13 @@
 """The session cache: an annotator's items, texts and pace, kept in memory from one request to the next.
 
-A cache is valid for one version of the project's data (`Store.data_version`). Whatever another process
-writes, and whatever else this process does to a round, makes a new version. The state of what the caches hold
-is then read once for all of them, and an annotator's items and texts are read again only where theirs has
-changed. What annotators do themselves leaves the version as it is: it is written to the database first and
-then to the cache. So a cache never holds an answer that was not stored. It is not the last word either: two
-keys of the database refuse what was written already, and then the database is asked.
+A cache is valid for one version of the project's data (`Store.data_version`). A write of a different process,
+or a change of a round, makes a new version. The states of items and texts are then read once for all caches,
+and an annotator's items and texts are read again only where their state has changed. Annotators' answers do
+not make a new version: they are written to the database first and then to the cache. So a cache never holds
+an answer that was not stored. The database has the last word: two of its keys refuse events that were written
+already.
 
-A cache serves one request at a time. The least recently used ones are dropped first.
+A cache serves one request at a time. The least recently used caches are dropped first.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.judging import JudgmentEvent
 from curation.labeling.rounds.practice import PracticeStatus, practice_statuses
 from curation.labeling.rounds.upcoming import (
-    OpenRound,
     QueueItem,
+    ShownRound,
     item_states,
     numbers_of_events,
     read_items,
@@ -39,10 +39,10 @@ from curation.store import Cursor, Store, utc_now
 MAX_ITEMS = 1_000_000
 """Items in all caches of a project together, some 200 bytes each; a single cache may hold more.
 
-Where those who are at work have more items than this, each request reads its annotator's items again.
+Where the annotators at work have more items than this, each request reads its annotator's items again.
 """
 READ_AHEAD = 24
-"""Texts that are read together."""
+"""The number of upcoming texts that are read together."""
 _projects_lock = threading.Lock()
 
 
@@ -57,9 +57,9 @@ class SessionCache:
         self.forget()
 
     def forget(self) -> None:
-        """Read everything again at the next request."""
+        """Forget everything, so that the next request reads it again."""
         self._data_version = -1
-        self.rounds: dict[str, OpenRound] = {}
+        self.rounds: dict[str, ShownRound] = {}
         self.guides: dict[str, Guide] = {}
         self._items: dict[str, QueueItem] = {}
         self._items_state: int | None = None
@@ -70,7 +70,7 @@ class SessionCache:
         self._texts_state: object = None
 
     def read(self, cursor: Cursor, data_version: int) -> None:
-        """Bring the cache to the version of the data that the cursor sees; only what has changed is read."""
+        """Bring the cache to the version of the data that the cursor sees; read only what has changed."""
         if self._data_version == data_version:
             return
         require_author(cursor, self.annotator, *JUDGING)  # they may have lost the right while signed in
@@ -85,7 +85,7 @@ class SessionCache:
         self._data_version = data_version
 
     def _read_items(self, cursor: Cursor) -> None:
-        """Read the items, and their state by the same cursor: another one may see a newer state."""
+        """Read the items and their state by one cursor: a different cursor may see a newer state."""
         self._items = {}
         for item in read_items(cursor, self.annotator, self.rounds):
             round_id, query_id = sys.intern(item.round_id), sys.intern(item.query_id)
@@ -95,21 +95,21 @@ class SessionCache:
         self._written = numbers_of_events(cursor, self.annotator).get(self.annotator, 0)
 
     def item(self, presentation_id: str) -> QueueItem | None:
-        """One of the annotator's items in rounds that are not closed."""
+        """Return one of the annotator's items in rounds that are not closed; None for other presentations."""
         return self._items.get(presentation_id)
 
     def items(self) -> list[QueueItem]:
-        """All items, by round and position."""
+        """Return all items, by round and position."""
         return list(self._items.values())
 
     def practice_statuses(self, cursor: Cursor) -> list[PracticeStatus]:
-        """How the annotator does in practice rounds, oldest first."""
+        """Read the annotator's status in practice rounds, oldest first."""
         if self._practice is None:
             self._practice = practice_statuses(cursor, self.annotator)
         return self._practice
 
     def texts(self, cursor: Cursor, needed: Sequence[QueueItem], upcoming: Sequence[QueueItem]) -> list[Text]:
-        """The texts of the needed items; if one is missing, the texts of `READ_AHEAD` items are read."""
+        """Return the texts of the needed items; if a text is missing, read those of `READ_AHEAD` items."""
         missing = [item for item in needed if item.presentation_id not in self._texts]
         texts = dict(self._texts)
         if missing:
@@ -127,7 +127,7 @@ class SessionCache:
         return [texts[item.presentation_id] for item in needed]
 
     def pace(self) -> tuple[int, float | None]:
-        """Answers in the last 60 minutes, and the median seconds of the last ones."""
+        """Return the number of answers in the last 60 minutes, and the median seconds of the last answers."""
         return self._recent.pace(utc_now())
 
     def add(self, events: Sequence[JudgmentEvent]) -> None:
@@ -156,15 +156,17 @@ class SessionCache:
 
 
 class _SharedState(NamedTuple):
-    """What the session caches of a project share, and the state of what each of them holds.
+    """The rounds and guides that the session caches of a project share, and the states of items and texts.
 
     Attributes
     ----------
-    rounds, guides: the rounds that are not closed, and by hash all guides that they ever had.
-    items, written: by annotator, the state of the items and the number of events, which are never changed.
+    rounds: the rounds that are not closed, by id.
+    guides: all guides that these rounds ever had, by hash.
+    items, written: annotator → the state of their items, and the number of their events.
+    texts: the state of the texts.
     """
 
-    rounds: dict[str, OpenRound]
+    rounds: dict[str, ShownRound]
     guides: dict[str, Guide]
     items: dict[str, int]
     written: dict[str, int]
@@ -180,7 +182,7 @@ class _SharedState(NamedTuple):
 
 
 class _ProjectCaches:
-    """The session caches of one project, and what they share."""
+    """The session caches of one project, and their shared state."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -203,7 +205,7 @@ class _ProjectCaches:
                 self._make_room()
 
     def read(self, cursor: Cursor, data_version: int) -> _SharedState:
-        """What is shared, read once for each version of the data."""
+        """Read the shared state, once for each version of the data."""
         with self._lock:
             if self._read is None or self._data_version != data_version:
                 self._read, self._data_version = _SharedState.of(cursor), data_version
@@ -224,10 +226,10 @@ _projects: WeakKeyDictionary[Store, _ProjectCaches] = WeakKeyDictionary()
 
 @contextmanager
 def session_cache(store: Store, annotator: str) -> Iterator[SessionCache]:
-    """The session cache of an annotator, for one request.
+    """Hold the session cache of an annotator for one request.
 
-    Enter it before a lease of the database, never within one: a request that has a cache waits for a lease.
-    After any error the cache reads everything again.
+    Enter the context before a lease of the database, never within a lease: a request that holds a cache waits
+    for its lease. After any error the cache reads everything again.
     """
     with _projects_lock:
         caches = _projects.setdefault(store, _ProjectCaches())

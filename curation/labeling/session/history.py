@@ -1,8 +1,8 @@
-"""An annotator's History: their own answers, by page, to look at and to change.
+"""An annotator's History: a list of own answers, by page, to look at and to change.
 
-While something is open to the annotator, the last items are listed without their answers, so that neither the
-list nor its length says which item is a blind duplicate (`rounds.upcoming`). Afterwards all are listed, of
-each pair the newest. A change is a new event.
+While the annotator has open items, the History lists the last items without their answers, so that neither
+the list nor its length tells blind duplicates (`rounds.upcoming`). Afterwards the History lists the newest
+answer to each pair. A change is a new event.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
 LAST_ITEMS = CLOSEST_DUPLICATE // 2
-"""How many of the last items are listed while others are open; the browser holds fewer of the next ones."""
+"""The number of items in the list while items are open; the browser holds fewer of the upcoming items."""
 
 SHOWN = 20
-"""Answers of a page."""
+"""The number of answers on a page."""
 
 _FITTING = f"""
 WITH first_answers AS (
@@ -59,13 +59,13 @@ fitting AS (
 
 
 class HistoryFilter(BaseModel):
-    """Which answers to list: those that fit everything that is named.
+    """A filter of the History: the list has the answers that fit every part of the filter.
 
     Attributes
     ----------
-    page: of the list, from 0.
-    text: part of the query or of the document's title, whatever its case and accents.
-    changed: answered more than once.
+    page: the number of the page, from 0.
+    text: a part of the query or of the document's title, whatever its case and accents.
+    changed: only answers that the annotator has changed.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -87,12 +87,11 @@ class HistoryPage(NamedTuple):
 
     Attributes
     ----------
-    total: how many answers fit.
-    page, pages: which page this is, from 0, and how many there are, at least 1.
-    size: answers of a full page.
-    grades: the grades of each guide under which the annotator gave one, the last guide first.
-    withheld: something is open to the annotator, so only the last items are there, and these without grade,
-        words and marks.
+    total: the number of answers that fit the filter.
+    page, pages: the number of this page, from 0, and the number of pages, at least 1.
+    size: the number of answers on a full page.
+    grades: the grades of each guide under which the annotator gave a grade, the last guide first.
+    withheld: the annotator has open items, so that the page has the last items without their answers.
     """
 
     answers: list[AnsweredItem]
@@ -116,15 +115,15 @@ SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSE
 def history_page(
     store: Store, annotator: str, wanted: HistoryFilter = ALL, image_hosts: frozenset[str] = NOBODY
 ) -> HistoryPage:
-    """The annotator's answers that fit, newest first, with the revision that a change needs.
+    """Read the annotator's answers that fit the filter, newest first, with the revision that a change needs.
 
-    Answers are in the order in which each was first written. Practice answers are not listed, because they
-    cannot be changed. Those of a closed round are, and a change there is marked late. A page beyond the last
-    is the last.
+    The answers are in the order in which each was first written. Practice answers are left out, because they
+    cannot be changed. Answers of closed rounds are listed, and changes of them are marked late. For a page
+    beyond the last page, the last page is read.
 
     Raises
     ------
-    RefusedError: answers of a kind are wanted while the answers are withheld.
+    RefusedError: the filter asks for grades or marks while answers are withheld.
     """
     with store.reading() as cursor:
         withheld = not may_see_own_answers(cursor, annotator)
@@ -137,7 +136,7 @@ def history_page(
         page = min(wanted.page, pages - 1)
         place = {"limit": SHOWN, "offset": page * SHOWN}
         answered = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
-        grades = [] if withheld else _given_grades(cursor, annotator)
+        grades = [] if withheld else _read_grades(cursor, annotator)
     answers = drawn_answers(answered, image_hosts)
     if withheld:
         answers = [AnsweredItem(answer.showing) for answer in answers]
@@ -152,7 +151,7 @@ GROUP BY e.guide_hash ORDER BY max(e.rowid) DESC
 """
 
 
-def _given_grades(cursor: Cursor, annotator: str) -> list[dict[str, Any]]:
+def _read_grades(cursor: Cursor, annotator: str) -> list[dict[str, Any]]:
     rows = cursor.execute(_GUIDES, [annotator]).fetchall()
     guides = [guide_by_hash(cursor, guide_hash) for (guide_hash,) in rows]
     return [

@@ -1,8 +1,8 @@
-"""Item views: all that an annotator's screen may read of a presentation, drawn after the file was let go.
+"""Item views: presentations as an annotator's screen may read them.
 
-`ItemView` is blind by construction: it has no rank, score, system, duplicate mark, split or other
-person's grade, and its id is a hash that carries none of them. Nothing else about a presentation
-leaves the server.
+`ItemView` is blind by construction: it has no rank, score, system, duplicate mark, split or grade of a
+different person, and its id is a hash without such facts. Nothing else about a presentation leaves the
+server. Rows are read in a lease; views are drawn after it, because drawing takes long.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from curation.labeling.judging import marks_of
 from curation.labeling.presentation.drawing import NOBODY, ReadDocument, draw, whole_passage
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
-from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork
+from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork
 from curation.labeling.session.cache import SessionCache
 from curation.labeling.session.query_answers import ASKED_IN
 from curation.labeling.session.texts import Text, matched_passages
@@ -28,22 +28,22 @@ from curation.store.documents import VERSION
 
 
 class ItemView(NamedTuple):
-    """All that an annotator's screen may read of a presentation.
+    """A presentation as an annotator's screen may read it.
 
     Attributes
     ----------
-    passage: the best passage, the query's words marked, as the guide's template wants it.
-    has_more: the document is longer than the passage; `whole_document` returns it.
-    url, published: of the document, where the guide has no template.
+    passage: the best passage, drawn by the guide's template, the query's words marked.
+    has_more: the document is longer than the passage; `whole_document` returns the whole document.
+    url, published: address and date of the document, where the guide has no template.
     facts: the fields that the guide's template shows, in order; None without a template.
-    guide_hash: the guide in force in the round.
+    guide_hash: the round's current guide.
     kind: 'practice' or 'work'.
-    asks: whether to ask if the corpus answers the query: on the annotator's last open item of the query,
-        unless they have said it, or have fewer items of it than the round asks from.
-    put_off: its annotator has put it off.
-    place, of: which of the annotator's items of the query this is in its round, or in its list, and how many
-        there are; a repeat counts like any other. 0 where the queue does not say.
-    list_id: the same for the items of a list, which come on one page; '' for one that comes by itself.
+    asks: whether the screen asks if the corpus answers the query. It asks on the annotator's last open item
+        of the query, unless they have answered the question, or have too few items of the query.
+    put_off: the annotator has put the item off.
+    place, of: the number of the item among the annotator's items of the query in the round, or among the
+        items of its list, and how many items there are, repeats included. 0 in the history.
+    list_id: equal for the items of a list, which come on one page; '' for an item that comes by itself.
     """
 
     presentation_id: str
@@ -66,15 +66,15 @@ class ItemView(NamedTuple):
 
 
 class AnsweredItem(NamedTuple):
-    """A showing that its annotator has answered, with the answer where it may be seen.
+    """An answered presentation, with the answer where the annotator may see it.
 
     Attributes
     ----------
-    kind: 'grade' or 'cannot_tell'; None if the answer is withheld, and the grade and reason with it.
-    changed: answered more than once; named in the history only.
-    guide_hash: the guide under which the answer was given, which may be older than the guide of the showing;
-        named in the history only.
-    evidence: what was marked, also where the answer was taken back, as characters of the document's body.
+    kind: 'grade' or 'cannot_tell'; None if the answer is withheld with its grade and reason.
+    changed: the annotator has answered more than once; set in the history only.
+    guide_hash: the guide under which the annotator answered, which may be older than the guide of the view;
+        set in the history only.
+    evidence: the characters of the body that the annotator marked, also where they took the answer back.
     """
 
     showing: ItemView
@@ -89,12 +89,12 @@ class AnsweredItem(NamedTuple):
 
 
 class ItemRow(NamedTuple):
-    """What a `ItemView` is drawn from: drawing takes long, so the file is let go first."""
+    """A presentation before its `ItemView` is drawn; the fields after `guide` are the view's."""
 
-    presentation_id: str
-    revision: int
     text: Text
     guide: Guide
+    presentation_id: str
+    revision: int
     kind: str
     asks: bool
     place: int = 0
@@ -103,34 +103,28 @@ class ItemRow(NamedTuple):
     list_id: str = ""
 
     def drawn(self, image_hosts: frozenset[str]) -> ItemView:
-        """What the screen may read of it."""
-        query, information_need, document, matched = self.text
-        guide, marked = self.guide, self.guide.evidence is not None
+        """Draw the view."""
+        text, guide, *_ = self
         shown = draw(
-            document, query, guide.presentation, matched=matched, image_hosts=image_hosts, markable=marked
+            text.document,
+            text.query,
+            guide.presentation,
+            matched=text.matched,
+            image_hosts=image_hosts,
+            markable=guide.evidence is not None,
         )
-        return ItemView(
-            presentation_id=self.presentation_id,
-            revision=self.revision,
-            query=query,
-            information_need=information_need,
-            **shown._asdict(),
-            guide_hash=guide.guide_hash,
-            kind="practice" if self.kind == "practice" else "work",
-            asks=self.asks,
-            place=self.place,
-            of=self.of,
-            put_off=self.put_off,
-            list_id=self.list_id,
-        )
+        of_view: dict[str, Any] = dict(zip(self._fields[2:], self[2:], strict=True))
+        of_view |= shown._asdict() | {"query": text.query, "information_need": text.information_need}
+        of_view["kind"] = "practice" if self.kind == "practice" else "work"
+        return ItemView(**of_view, guide_hash=guide.guide_hash)
 
 
 AnswerRow = tuple[ItemRow, dict[str, Any]]
-"""An answered showing before it is drawn, and its answer by the names of `AnsweredItem`."""
+"""An answered presentation before it is drawn, and its answer by the names of `AnsweredItem`."""
 
 
 def drawn_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list[AnsweredItem]:
-    """What the screen may read of answered showings."""
+    """Draw answered presentations."""
     return [AnsweredItem(row.drawn(image_hosts), **answer) for row, answer in rows]
 
 
@@ -141,27 +135,28 @@ def read_showings(
     items: Sequence[QueueItem],
     upcoming: Sequence[QueueItem],
 ) -> list[ItemRow]:
-    """Some of the annotator's open items, to be drawn after the lease; texts of `upcoming` are read along."""
-    asked = _asked(cursor, cache.annotator, work, items)
+    """Read the rows of open items, to be drawn after the lease, and read ahead texts of `upcoming` items."""
+    asked = _find_asking(cursor, cache.annotator, work, items)
     lists = work.lists()
     alone = work.alone() if lists else set()
-    texts, places = cache.texts(cursor, items, upcoming), _places(work, items, lists)
     rows = []
-    for item, text, (place, of) in zip(items, texts, places, strict=True):
+    for item, text, (place, of) in zip(
+        items, cache.texts(cursor, items, upcoming), _find_places(work, items, lists), strict=True
+    ):
         round_ = work.rounds[item.round_id]
-        about = (cache.guides[round_.guide_hash], round_.kind, item.presentation_id in asked)
-        list_id = "" if item.presentation_id in alone else lists.get(item.presentation_id, "")
-        late = item.put_off is not None
-        rows.append(ItemRow(item.presentation_id, item.revision, text, *about, place, of, late, list_id))
+        name = item.presentation_id
+        about = (name, item.revision, round_.kind, name in asked, place, of, item.put_off is not None)
+        list_id = "" if name in alone else lists.get(name, "")
+        rows.append(ItemRow(text, cache.guides[round_.guide_hash], *about, list_id))
     return rows
 
 
-def _places(
+def _find_places(
     work: UpcomingWork, items: Sequence[QueueItem], lists: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, int]]:
-    """The number of each item in its list, or in its query and round, and how many items there are.
+    """Find the number of each item in its list, or in its query and round, and the number of items there.
 
-    By position, so that what was put off keeps its place.
+    Items are numbered by position, so that an item that was put off keeps its number.
     """
 
     def group(item: QueueItem) -> tuple[str, str]:
@@ -175,26 +170,24 @@ def _places(
     return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, of, strict=True)]
 
 
-def _asks(round_: OpenRound, of: int) -> bool:
-    """Whether a round asks about a query with so many items; a repeat counts, or its lack would show."""
-    return round_.kind in ASKED_IN and 0 < round_.ask_from <= of
-
-
 _SAID = """
 SELECT DISTINCT round_id, query_id FROM query_answers
 WHERE annotator = ? AND query_id IN (SELECT unnest(?::TEXT[]))
 """
 
 
-def _asked(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
-    """The items on which to ask whether the corpus answers the query."""
+def _find_asking(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
+    """Find the items on which the screen asks whether the corpus answers the query.
+
+    Repeats count among the items of a query; otherwise a question that is missing would reveal them.
+    """
     lasts = work.lasts() if items else set()
     ending = [item for item in items if item.presentation_id in lasts]
-    last_items = [
-        item
-        for item, (_, of) in zip(ending, _places(work, ending), strict=True)
-        if _asks(work.rounds[item.round_id], of)
-    ]
+    last_items = []
+    for item, (_, of) in zip(ending, _find_places(work, ending), strict=True):
+        round_ = work.rounds[item.round_id]
+        if round_.kind in ASKED_IN and 0 < round_.ask_from <= of:
+            last_items.append(item)
     if not last_items:
         return set()
     answered = set(cursor.execute(_SAID, [annotator, [item.query_id for item in last_items]]).fetchall())
@@ -218,9 +211,9 @@ LIMIT 1
 def previous_answered(
     store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY
 ) -> AnsweredItem | None:
-    """The presentation that the annotator answered last, or None: what undo takes back.
+    """Read the presentation that the annotator answered last, which undo takes back; None without an answer.
 
-    Taken back it is open, so the answer is withheld. Note and flag are there, to be sent once more.
+    An answer that is taken back is withheld, because the item is open. Note and flag are sent again.
     """
     with store.reading() as cursor:
         answered = read_answered(cursor, _LAST, [annotator])
@@ -229,8 +222,12 @@ def previous_answered(
 
 
 def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[AnswerRow]:
-    """The rows of a query: presentation, next revision, query, information need, the columns of
-    `ReadDocument`, guide, kind and asks, and then the columns of `AnsweredItem` after `showing`.
+    """Read answered presentations by an SQL query.
+
+    Parameters
+    ----------
+    sql: a query of the columns presentation, next revision, query, information need, those of `ReadDocument`,
+        guide, kind, asks, and those of `AnsweredItem` after `showing`.
     """
     rows = cursor.execute(sql, parameters).fetchall()
     ids = [row[0] for row in rows]
@@ -240,7 +237,7 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     for row in rows:
         text = Text(row[2], row[3], ReadDocument(*row[4:9]), matched.get(row[0]))
         guide_hash, kind, asks = row[9:12]
-        showing = ItemRow(row[0], row[1], text, guides[guide_hash], kind, asks)
+        showing = ItemRow(text, guides[guide_hash], row[0], row[1], kind, asks)
         answer = dict(zip(AnsweredItem._fields[1:], row[12:], strict=False))
         if row[12] is not None:  # an answer that is withheld withholds its marks
             answer["evidence"] = marks.get(row[0], ())
@@ -258,11 +255,11 @@ WHERE p.presentation_id = ? AND p.annotator = ?
 def whole_document(
     store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
-    """The whole document of one of the annotator's presentations, the query's words marked.
+    """Draw the whole document of one of the annotator's presentations, the query's words marked.
 
     Raises
     ------
-    NotFoundError: there is no such presentation, or it is somebody else's; both give the same sentence.
+    NotFoundError: the presentation is unknown or somebody else's; the sentence is the same.
     """
     with store.reading() as cursor:
         row = cursor.execute(_OWN, [presentation_id, annotator]).fetchone()

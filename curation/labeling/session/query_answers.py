@@ -1,7 +1,7 @@
-"""Answers about queries: whether the corpus answers a query, asked after the last document of it.
+"""Answers about queries: annotators say whether the corpus answers a query, after its last document.
 
-The answer belongs to a round, an annotator and a query; a later one is a new revision. `queries.unanswerable`
-counts them.
+An answer belongs to a round, an annotator and a query; a later answer is a new revision.
+`queries.unanswerable` counts the answers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from curation.store import Cursor, Store, utc_now
 
 ANSWERS = ("yes", "partly", "no")
 ASKED_IN = ("labeling", "pilot", "audit")
-"""An audit asks like any other round; otherwise annotators could recognise it."""
+"""The kinds of rounds that ask. An audit asks like a labeling round, so that nobody recognises an audit."""
 _INSERT_ANSWER = """
 INSERT INTO query_answers
 SELECT p.round_id, p.annotator, p.query_id,
@@ -30,16 +30,16 @@ _USED = "SELECT round_id, annotator, query_id FROM query_answers WHERE client_ke
 
 
 def answer_query(store: Store, annotator: str, presentation_id: str, answer: str, client_key: str) -> Outcome:
-    """Say whether the corpus answers the query of one of the annotator's presentations."""
+    """Store whether the corpus answers the query of one of the annotator's presentations."""
     with store.transaction(appends=False, new_data_version=False) as cursor:  # no cache holds these answers
         require_author(cursor, annotator, *JUDGING)
-        status, message = _judge(cursor, annotator, presentation_id, answer, client_key)
+        status, message = _check_answer(cursor, annotator, presentation_id, answer, client_key)
         if status == "saved":
             cursor.execute(_INSERT_ANSWER, [answer, client_key, utc_now(), presentation_id])
     return Outcome(client_key, status, message, presentation_id=presentation_id)
 
 
-def _judge(
+def _check_answer(
     cursor: Cursor, annotator: str, presentation_id: str, answer: str, client_key: str
 ) -> tuple[str, str]:
     rows = cursor.execute(_FIND, [presentation_id, annotator]).fetchall()

@@ -1,8 +1,8 @@
-"""The annotator's queue: what is shown next, and what they have put off.
+"""The annotator's queue: the next items, the items that the annotator put off, and the answers of a list.
 
-Open items are in rounds that are neither paused nor closed, and were not reassigned. A practice round
-that is unfinished or not passed comes before everything else. What an annotator has put off comes back after
-all else, and can be taken up before.
+Open items are in rounds that are neither paused nor closed, and were not reassigned. A practice round that is
+unfinished or not passed comes first. Items that the annotator has put off come last, and can be taken up
+before.
 """
 
 from __future__ import annotations
@@ -24,28 +24,27 @@ from curation.labeling.session.item_views import (
     drawn_answers,
     read_showings,
 )
-from curation.labeling.session.recent_answers import recent
-from curation.store import Cursor, Store, utc_now
+from curation.store import Cursor, Store
 
 MAX_LISTED = 50
 
 
 class Queue(NamedTuple):
-    """What comes next for one annotator: all that a screen may know, so not even the name of a round.
+    """The next items of an annotator, with their progress, and without facts such as the name of a round.
 
     Attributes
     ----------
     showings: the next open presentations, in order.
-    done, total: presentations answered, and all of them: of the practice round while one has to be passed
+    done, total: the numbers of answered and of all presentations: of a practice round that has to be passed
         first, else of the annotator's rounds that are neither closed nor paused.
-    message: why there is nothing to show and what comes next, or ''.
-    hour: answers in the last 60 minutes.
-    seconds_each: median seconds on screen over the last 50 answers; None below 5.
-    practice: the practice round that has to be passed first, else the one passed last, if any.
-    put_off: how many open items the annotator has put off.
-    paused: something is left to answer in a paused round.
-    listing: the answered items of the requested list. Grades are included only while they are the annotator's
-        latest answers.
+    message: the reason why no item comes, and what the annotator can expect; '' where items come.
+    hour: the number of answers in the last 60 minutes.
+    seconds_each: the median seconds on screen over the last 50 answers; None below 5 answers.
+    practice: the practice round that has to be passed first, else the practice round passed last.
+    put_off: the number of open items that the annotator has put off.
+    paused: the annotator has unanswered items in a paused round.
+    listing: the answered items of the requested list, with grades while these are the annotator's latest
+        answers.
     """
 
     showings: list[ItemView]
@@ -74,25 +73,25 @@ def next_showings(
     image_hosts: frozenset[str] = NOBODY,
     list_of: str | None = None,
 ) -> Queue:
-    """The annotator's next open presentations, without those that the screen has already (`after`).
+    """Read the annotator's next open presentations, without those that the screen has already (`after`).
 
-    A list is never cut: there may be more than `limit`.
+    A list is never cut, so that more than `limit` presentations may come.
 
     Parameters
     ----------
-    list_of: list the answered items of this presentation's list if the last answer is in it, else of the
-        list that comes next, as with ''; None lists nothing.
+    list_of: a presentation. The answered items of its list are read too if the last answer is in that list;
+        else, and for '', those of the next list. None reads no answered items.
     """
     on_screen = set(after)
     with session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
         practice = cache.practice_statuses(cursor)
-        first = next((status for status in practice if status.open), None)
+        first = _practice_to_pass(cursor, cache)
         work = work_of(cursor, cache)
         upcoming = [item for item in work.open if item.presentation_id not in on_screen]
         items = _whole_lists(upcoming, limit, work.lists())
         showings = read_showings(cursor, cache, work, items, upcoming)
-        listing = [] if list_of is None else _listing(cursor, cache, work, list_of)
+        listing = [] if list_of is None else _read_listing(cursor, cache, work, list_of)
         hour, seconds_each = cache.pace()
         over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
     return Queue(
@@ -110,7 +109,7 @@ def next_showings(
 
 
 def _whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
-    """The first items, and what else is in the list of the last."""
+    """Return the first items, and all further items in the list of the last one."""
     end = min(limit, len(upcoming))
     last = lists.get(upcoming[end - 1].presentation_id) if end else None
     while last and end < len(upcoming) and lists.get(upcoming[end].presentation_id) == last:
@@ -128,11 +127,11 @@ QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) 
 """
 
 
-def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[AnswerRow]:
-    """What is answered in a list.
+def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[AnswerRow]:
+    """Read the answered items of the list on screen.
 
-    Only of the list that is on screen, and the answers only while they are the annotator's last: a list that
-    could be looked up later would tell which pair of another list is a repeat, and how it was graded before.
+    The answers are included only while they are the annotator's last answers. Otherwise an annotator could
+    look up a list later, find that a pair of a different list is a repeat, and see its earlier grade.
     """
     lists, alone = work.lists(), work.alone()
     done = [item for item in work.items if item.answered is not None]
@@ -151,15 +150,15 @@ def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: s
     ]
 
 
+def _practice_to_pass(cursor: Cursor, cache: SessionCache) -> PracticeStatus | None:
+    """Find the practice round that the annotator has to pass before all other work."""
+    return next((status for status in cache.practice_statuses(cursor) if status.open), None)
+
+
 def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
-    """The annotator's work: a practice round that has to be passed first, else all others."""
-    first = next((status for status in cache.practice_statuses(cursor) if status.open), None)
+    """Work out the annotator's work: a practice round that has to be passed first, else all other rounds."""
+    first = _practice_to_pass(cursor, cache)
     return upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
-
-
-def pace(cursor: Cursor, annotator: str) -> tuple[int, float | None]:
-    """Answers in the last 60 minutes, and the median seconds of the last ones, None below 5."""
-    return recent(cursor, annotator).pace(utc_now())
 
 
 def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:
@@ -186,10 +185,10 @@ def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) 
 
 
 def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[ItemView]:
-    """Those that were put off first, 50 at most.
+    """Read the items that the annotator put off, the longest ago first, 50 at most.
 
-    One that is taken up is answered before the others of its query, so it asks about the query only where it
-    is the last that is left.
+    An item that is taken up is answered before the other items of its query. So the screen asks about the
+    query only where the item is the last open item of the query.
     """
     with session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)

@@ -1,4 +1,4 @@
-"""Recent answers of an annotator: how many came in the last hour, and how long each took."""
+"""Recent answers of an annotator: the number in the last hour, and the median time on screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from curation.store import Cursor, utc_now
 
 HOUR = timedelta(hours=1)
 PACE_ANSWERS = 50
-"""The pace is the median of this many last answers."""
+"""The number of last answers whose median time is the pace."""
 MIN_FOR_PACE = 5
 _ANSWERS = """
 WITH own AS (
@@ -30,12 +30,12 @@ GROUP BY presentation_id HAVING arg_max(kind, revision) IN ('grade', 'cannot_tel
 
 
 class Answer(NamedTuple):
-    """One answering event.
+    """An event that answers a presentation.
 
     Attributes
     ----------
-    written: its place among the annotator's events, in the order of writing.
-    active_ms: the time on screen, if the screen sent it.
+    written: the place of the event among the annotator's events, in the order of writing.
+    active_ms: the milliseconds on screen; None where the screen sent no time.
     """
 
     written: int
@@ -52,26 +52,29 @@ class Recent(NamedTuple):
 
     @classmethod
     def of(cls, answers: Iterable[Answer], now: datetime) -> Recent:
-        """The recent ones of some answers, in which an answer may occur twice."""
+        """Choose the recent answers; an answer may occur twice in the input."""
         newest = sorted({answer.written: answer for answer in answers}.values(), reverse=True)
         timed = [answer for answer in newest if answer.active_ms is not None]
         return cls([answer for answer in newest if answer.submitted_at > now - HOUR], timed[:PACE_ANSWERS])
 
     def pace(self, now: datetime) -> tuple[int, float | None]:
-        """Presentations answered in the last 60 minutes, and the median seconds on screen, None below 5."""
+        """Compute the number of presentations answered in the last hour, and the median seconds on screen.
+
+        The seconds are None for fewer than 5 answers.
+        """
         hour = len({answer.presentation_id for answer in self.hour if answer.submitted_at > now - HOUR})
         seconds = [answer.active_ms / 1000 for answer in self.timed if answer.active_ms is not None]
         return hour, statistics.median(seconds) if len(seconds) >= MIN_FOR_PACE else None
 
 
 def recent(cursor: Cursor, annotator: str) -> Recent:
-    """An annotator's recent answers, including those that were changed or undone since."""
+    """Read an annotator's recent answers, also answers that were changed or undone since."""
     now = utc_now()
     parameters = {"who": annotator, "since": now - HOUR, "last": PACE_ANSWERS}
     return Recent.of(map(Answer._make, cursor.execute(_ANSWERS, parameters).fetchall()), now)
 
 
 def answered_since(cursor: Cursor, annotator: str, moments: Sequence[datetime]) -> list[int]:
-    """For each moment (UTC) how many presentations the annotator has answered since, and not taken back."""
+    """Count the presentations that the annotator has answered since each moment (UTC) and not taken back."""
     times = [row[0] for row in cursor.execute(_ANSWERED_AT, [annotator]).fetchall()]
     return [sum(time >= moment for time in times) for moment in moments]

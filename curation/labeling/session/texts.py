@@ -1,7 +1,7 @@
 """Texts of items: the query, the document, and the part of the document that a system matched.
 
-The excerpt is taken from that part. Only the excerpt leaves the server: it does not say which system found
-the part, or at which rank.
+The excerpt is taken from the matched part. Only the excerpt leaves the server, without the system that found
+the part and without its rank.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from curation.store import Cursor
 from curation.store.documents import version_texts
 
 MAX_READ_EARLY_LENGTH = 10_000
-"""Bytes of the longest document that is read before it is needed."""
+"""The bytes of the longest document that is read ahead."""
 # Two queries: each finds twenty texts in some milliseconds, and a join of both takes several times as long.
 _QUERIES = f"""
 SELECT query_id, text, {NEED}
@@ -56,7 +56,7 @@ class Text(NamedTuple):
 
 
 def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[QueueItem]) -> dict[str, Text]:
-    """Presentation → text: of the needed items, and of `early` ones whose document is not long.
+    """Read the texts of the needed items, and of `early` items whose document is not long, by presentation.
 
     Reading twenty texts costs hardly more than reading three.
     """
@@ -78,20 +78,20 @@ def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[Queu
 
 
 def texts_state(cursor: Cursor) -> tuple[object, ...]:
-    """Equal as long as the queries, and the parts of documents that pools have matched, are the same."""
+    """Read a value that stays equal while queries, and the parts that pools have matched, are the same."""
     return tuple(cursor.execute(_TEXTS_STATE).fetchall()[0])
 
 
 def matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Span]:
-    """As `matched_parts`, by the presentations' ids."""
+    """Find the matched parts of presentations by their ids, as `matched_parts` does."""
     return matched_parts(cursor, cursor.execute(_PAIRS, [list(presentation_ids)]).fetchall())
 
 
 def matched_parts(cursor: Cursor, pairs: Sequence[tuple[str, str, str, str]]) -> dict[str, Span]:
-    """Presentation → the part of `Document.text` that was matched at the best rank, where one is stored.
+    """Find the part of `Document.text` that was matched at the best rank, by presentation.
 
-    A stored part belongs to the version of the document in the pool's snapshot. It counts only if that
-    version is shown. Ties are broken by system, place and pool.
+    A stored part belongs to the version of the document in the pool's snapshot, and is used only if that
+    version is on screen. System, place and pool break ties. Presentations without a stored part are left out.
     """
     if not pairs:
         return {}

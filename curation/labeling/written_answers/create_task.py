@@ -21,7 +21,7 @@ from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.query_tags import check_tags
 from curation.ingest.importers.reference_answers import reference_revision
 from curation.ingest.importers.unknown_names import like_known
-from curation.labeling.consensus.consensus import read_for_relevance
+from curation.labeling.consensus.relevance import read_for_relevance
 from curation.labeling.presentation.drawing import ReadDocument
 from curation.labeling.requests import RELEVANT, AnswerTaskRequest
 from curation.labeling.rounds.assignment import assign

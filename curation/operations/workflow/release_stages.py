@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.gate import Gate
-from curation.labeling.consensus.votes import MEANING, read_rule
+from curation.labeling.consensus.rule import MEANING, read_rule
 from curation.operations.workflow.project_workflow import SlowFigures, WorkflowState, build_stages
 from curation.operations.workflow.releasing import shut_by
 from curation.operations.workflow.stage import Action, Stage

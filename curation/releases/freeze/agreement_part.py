@@ -14,7 +14,8 @@ from curation.core.digests import canonical_json
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.consensus.consensus import ConsensusCounts
 from curation.labeling.consensus.dawid_skene import errors
-from curation.labeling.consensus.votes import MAJORITY, Votes
+from curation.labeling.consensus.rule import MAJORITY
+from curation.labeling.consensus.votes import Votes
 from curation.releases.freeze.reading import Rows
 from curation.releases.release_id import rounded
 from curation.releases.release_rows import NO_NUMBER, Table

@@ -33,7 +33,7 @@ from typing import Any
 from curation.agreement.gate import Gate, GateCheck
 from curation.ingest.filters import NO_FILTERS, Filters
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
-from curation.labeling.consensus.votes import MAJORITY
+from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.rounds.rounds import RoundState
 from curation.releases.freeze import parts
 from curation.releases.freeze.agreement_part import agreement_part

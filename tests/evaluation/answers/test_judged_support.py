@@ -25,8 +25,8 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.nuggets import import_nuggets
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.candidates import read_draws
 from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.query_draw import read_draws
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store

@@ -22,8 +22,8 @@ from curation.evaluation.scoring.system_runs import RunSource
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.candidates import NOT_DRAWN, draw_queries, read_draws
 from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.query_draw import NOT_DRAWN, draw_queries, read_draws
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store

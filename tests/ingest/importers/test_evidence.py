@@ -15,7 +15,7 @@ from curation.core.errors import InputError
 from curation.guides.guide_text import parse_guide
 from curation.ingest.readers.fields import JudgmentFields
 from curation.labeling.imported import JudgmentImport, import_judgments
-from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.use_guide import use_guide
 from curation.store import Store
 from tests.support.marking import GUIDE
 from tests.support.projects import add_pairs, built_once, rows_of
@@ -28,7 +28,7 @@ DOCUMENT = "😀 עברית ไทย"
 @built_once
 def corpus(store: Store) -> Store:
     add_pairs(store, {"q": [DOCUMENT, "d"]})
-    put_in_force(store, parse_guide(GUIDE.format(ask="required")))
+    use_guide(store, parse_guide(GUIDE.format(ask="required")))
     return store
 
 
@@ -138,5 +138,5 @@ def test_a_column_of_that_name_is_evidence_where_the_guide_takes_any_and_rows_ar
     pq.write_table(pa.table(row | {"evidence": [["not in it"]]}), path)
     (problem,) = refused(import_judgments, path).problems
     assert problem.startswith("row 1: the quote “not in it” is not in the text")
-    put_in_force(corpus, parse_guide(GUIDE.replace("evidence: {{", "# {{").format(ask="required")))
+    use_guide(corpus, parse_guide(GUIDE.replace("evidence: {{", "# {{").format(ask="required")))
     assert "not used: evidence" in " ".join(import_judgments(corpus, path).outcome.remarks)

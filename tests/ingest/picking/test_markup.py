@@ -13,7 +13,7 @@ from curation.guides.guide import PresentationTemplate, TemplateField, current_g
 from curation.guides.guide_text import with_presentation
 from curation.ingest.requests import ImportRequest
 from curation.labeling.presentation.markup import markup_of
-from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.import_jobs import carry_out, dry_run
 from curation.store import Store
 from tests.support.projects import rows_of
@@ -71,7 +71,7 @@ def test_what_a_lead_says_of_the_text_counts_and_what_the_guide_says_stays(
         remarks(markup="rtf")
     with project.reading() as cursor:
         guide = current_guide(cursor)
-    put_in_force(project, with_presentation(guide, PresentationTemplate(body="code")))
+    use_guide(project, with_presentation(guide, PresentationTemplate(body="code")))
     assert "looks like HTML, and the guide shows it as code. Say “The text is written in”" in remarks()
     remarks(markup="html")
     assert template(project) == PresentationTemplate(body="html")

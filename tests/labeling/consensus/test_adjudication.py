@@ -80,7 +80,7 @@ def proposals(*rows: tuple[str, str], reason: str = "read again") -> list[Decisi
 
 def test_disputes_are_listed_by_what_a_decision_would_change(judged: Store) -> None:
     found = disputes(judged)
-    assert [(item.document_id, item.weight, item.distinct) for item in found] == [
+    assert [(item.document_id, item.weight, len(set(item.grades))) for item in found] == [
         ("far", 1.5, 2),
         ("three ways", 1.0, 3),
         ("near", 0.5, 2),

@@ -17,19 +17,13 @@ from curation.labeling.consensus.consensus import (
     ConsensusCounts,
     PairConsensus,
     compute_consensus,
-    dispute_weight,
     pair_grades,
     read_consensus,
 )
 from curation.labeling.consensus.dawid_skene import errors
-from curation.labeling.consensus.votes import (
-    ConsensusRule,
-    Votes,
-    VotesByPair,
-    read_rule,
-    read_votes,
-    set_rule,
-)
+from curation.labeling.consensus.disputes import dispute_weight
+from curation.labeling.consensus.rule import ConsensusRule, read_rule, set_rule
+from curation.labeling.consensus.votes import Votes, VotesByPair, read_votes
 from curation.labeling.imported import add_judgments
 from curation.store import Store, append, utc_now
 from tests.support.command_line import invoke
@@ -248,11 +242,11 @@ def test_a_rule_that_is_none_is_refused_with_everything_that_is_wrong(store: Sto
 
 
 def test_what_a_decision_would_change_grows_with_distance_and_with_traffic() -> None:
-    assert dispute_weight({}) == 0
-    assert dispute_weight({1: 1, 2: 1}) == 0.5
-    assert dispute_weight({0: 1, 3: 1}) == 1.5
-    assert dispute_weight({0: 1, 3: 1}, traffic=4) == 6
-    assert dispute_weight({0: 1, 1: 1, 2: 1}) > dispute_weight({0: 1, 1: 1, 2: 0}) > 0
+    assert dispute_weight([]) == 0
+    assert dispute_weight([1, 2]) == 0.5
+    assert dispute_weight([0, 3]) == 1.5
+    assert dispute_weight([0, 3], traffic=4) == 6
+    assert dispute_weight([0, 1, 2]) > dispute_weight([0, 1]) > 0
 
 
 def test_the_command_sets_the_rule_and_shows_errors(crowded: Store) -> None:

@@ -19,7 +19,7 @@ from curation.labeling.consensus.votes import read_votes
 from curation.labeling.judging import JudgmentEvent, Submission, append_events
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.operations.workflow.judging import read_settled
@@ -38,7 +38,7 @@ def opened(store: Store) -> Store:
     add_pairs(store, {"q": ["d"]})
     add_names(store, *PEOPLE)
     add_names(store, "rita", role="reviewer")
-    put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
+    use_guide(store, parse_guide(GUIDE.format(ask="optional")))
     open_round(store, RoundRequest("first", PEOPLE, overlap=3, duplicates=0))
     return store
 
@@ -124,7 +124,7 @@ def test_one_person_is_enough_where_the_grade_takes_evidence(
 def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides(opened: Store) -> None:
     mark(opened, ada=(3, ((0, 3),)), ben=(3, ((4, 8),)))
     (found,) = disputes(opened)
-    assert (found.distinct, [one.evidence for one in found.opinions]) == (1, [((0, 3),), ((4, 8),)])
+    assert (len(set(found.grades)), [one.evidence for one in found.opinions]) == (1, [((0, 3),), ((4, 8),)])
     with opened.reading() as cursor:
         assert read_settled(cursor).disputed == 1
     assert agreement_report(opened).disputed == 1
@@ -158,7 +158,7 @@ def test_a_file_of_decisions_settles_marks_without_a_common_character(opened: St
 
 
 def test_a_guide_that_requires_evidence_needs_marks_where_those_of_people_are_apart(opened: Store) -> None:
-    put_in_force(opened, parse_guide(GUIDE.format(ask="required")), open_rounds="switch")
+    use_guide(opened, parse_guide(GUIDE.format(ask="required")), open_rounds="switch")
     mark(opened, ada=(3, ((0, 3),)), ben=(3, ((4, 8),)))
     command = ["--project", str(opened.path)]
     assert "marks apart" in invoke([*command, "disputes"]).stdout

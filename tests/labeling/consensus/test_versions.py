@@ -11,14 +11,10 @@ from curation.agreement.report import agreement_findings, agreement_report
 from curation.core.digests import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.consensus import (
-    PairConsensus,
-    query_consensus,
-    read_consensus,
-    read_relevance,
-)
+from curation.labeling.consensus.consensus import PairConsensus, query_consensus, read_consensus
 from curation.labeling.consensus.decisions import current_decisions
 from curation.labeling.consensus.disputes import dispute, disputes, remarks
+from curation.labeling.consensus.relevance import read_relevance
 from curation.labeling.consensus.second_opinions import ask_opinion, awaited_opinions
 from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments

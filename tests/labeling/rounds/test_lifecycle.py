@@ -12,9 +12,9 @@ from curation.guides.guide_text import read_guide
 from curation.labeling.judging import KEPT_LATE, Outcome, Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.rounds.rounds import delete_round, set_round
 from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
@@ -132,19 +132,19 @@ def test_a_guide_changed_under_an_open_round_is_refused_without_a_choice(
     opened: Store, tmp_path: Path
 ) -> None:
     with pytest.raises(RefusedError, match=r"first \(24 open items\).*--open-rounds keep"):
-        put_in_force(opened, read_guide(guide_file(tmp_path, 1)))
+        use_guide(opened, read_guide(guide_file(tmp_path, 1)))
     with opened.reading() as cursor:
         assert current_guide(cursor).title != "Another guide"
 
 
 def test_a_round_that_keeps_its_guide_judges_under_it(opened: Store, tmp_path: Path) -> None:
     old = next_showings(opened, "ada").showings[0].guide_hash
-    change = put_in_force(opened, read_guide(guide_file(tmp_path, 1)), open_rounds="keep")
+    change = use_guide(opened, read_guide(guide_file(tmp_path, 1)), open_rounds="keep")
     assert (change.changed, change.kept, change.switched) == (True, ["first"], [])
     grade_next(opened, "ada")
     assert rows_of(opened, "SELECT guide_hash FROM judgment_events") == [(old,)]
     assert rows_of(opened, "SELECT detail->>'choice' FROM round_events") == [("keep",)]
-    put_in_force(opened, read_guide(guide_file(tmp_path, 1)), open_rounds="keep")
+    use_guide(opened, read_guide(guide_file(tmp_path, 1)), open_rounds="keep")
     add_pairs(opened, {"fresh": ["f0"]})
     assert open_round(opened, RoundRequest("second", ["ada"], overlap=1)).guide_hash == change.guide_hash
 
@@ -154,7 +154,7 @@ def test_after_a_switch_each_judgment_names_the_version_it_was_given_under(
 ) -> None:
     old = next_showings(opened, "ada").showings[0].guide_hash
     grade_next(opened, "ada")
-    change = put_in_force(opened, read_guide(guide_file(tmp_path, 1)), open_rounds="switch")
+    change = use_guide(opened, read_guide(guide_file(tmp_path, 1)), open_rounds="switch")
     assert next_showings(opened, "ada").showings[0].guide_hash == change.guide_hash
     grade_next(opened, "ada")
     versions = rows_of(opened, "SELECT guide_hash FROM judgment_events ORDER BY submitted_at")
@@ -166,7 +166,7 @@ def test_what_was_read_under_the_old_version_is_kept_under_it_after_a_switch(
     opened: Store, tmp_path: Path
 ) -> None:
     first, second = next_showings(opened, "ada").showings[:2]
-    change = put_in_force(opened, read_guide(guide_file(tmp_path, 1)), open_rounds="switch")
+    change = use_guide(opened, read_guide(guide_file(tmp_path, 1)), open_rounds="switch")
     read = [(first, first.guide_hash), (second, "a guide that the round never had")]
     submissions = [
         Submission(showing.presentation_id, 0, "grade", f"key-{number}-of-two", grade=1, guide_hash=guide)
@@ -183,18 +183,18 @@ def test_a_round_with_judgments_does_not_switch_to_another_scale(opened: Store, 
     path = guide_file(tmp_path, 1, more="")
     grade_next(opened, "ada")
     with pytest.raises(RefusedError, match=r"first has 1 judgment .*the new guide's is 0, 1, 2"):
-        put_in_force(opened, read_guide(path), open_rounds="switch")
-    assert put_in_force(opened, read_guide(path), open_rounds="keep").kept == ["first"]
+        use_guide(opened, read_guide(path), open_rounds="switch")
+    assert use_guide(opened, read_guide(path), open_rounds="keep").kept == ["first"]
 
 
 def test_a_round_without_judgments_may_switch_to_another_scale(opened: Store, tmp_path: Path) -> None:
     path = guide_file(tmp_path, 1, more="")
-    assert put_in_force(opened, read_guide(path), open_rounds="switch").switched == ["first"]
+    assert use_guide(opened, read_guide(path), open_rounds="switch").switched == ["first"]
     item = next_showings(opened, "ada").showings[0].presentation_id
     assert submit(opened, "ada", [Submission(item, 0, "grade", "press-0001", grade=3)])[0].status == "refused"
 
 
 def test_rounds_that_are_closed_or_done_allow_another_guide(opened: Store, tmp_path: Path) -> None:
     set_round(opened, "first", "closed")
-    change = put_in_force(opened, read_guide(guide_file(tmp_path, 1)))
+    change = use_guide(opened, read_guide(guide_file(tmp_path, 1)))
     assert (change.guide_hash, change.kept) == (read_guide(guide_file(tmp_path, 1)).guide_hash, [])

@@ -9,13 +9,13 @@ import pytest
 from curation.guides.guide_text import read_guide
 from curation.guides.questions import ask_guide, guide_questions
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.guide_in_force import put_in_force
-from curation.labeling.rounds.moving import extend_round
+from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.pace import annotators_work
 from curation.labeling.rounds.remarks import remarks
-from curation.labeling.rounds.rounds import open_states, round_state, set_round, shown_as
+from curation.labeling.rounds.rounds import open_states, round_state, set_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
+from curation.labeling.rounds.upcoming import TOO_NEAR, read_rounds, unshown
+from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, history_page
 from curation.labeling.session.item_views import previous_answered
 from curation.labeling.session.query_answers import answer_query
@@ -62,7 +62,7 @@ def test_documents_are_drawn_after_the_file_was_let_go(opened: Store, tmp_path: 
     field = "presentation:\n  fields:\n    - {field: url, as: image}\nscale:"
     text = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
     (tmp_path / "guide.md").write_text(text.replace("scale:", field, 1), encoding="utf-8")
-    put_in_force(opened, read_guide(tmp_path / "guide.md"), open_rounds="switch")
+    use_guide(opened, read_guide(tmp_path / "guide.md"), open_rounds="switch")
     with opened.transaction() as cursor:
         cursor.execute("UPDATE documents SET url = 'https://shop.example/1.png'")
     first, second = next_showings(opened, "ada", 2, image_hosts=hosts).showings
@@ -185,7 +185,7 @@ def test_history_has_each_grade_as_the_guide_has_it_under_which_it_was_given(
     guide = tmp_path / "guide.md"
     shipped = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
     guide.write_text(shipped.replace("name: Useful", "name: In part"), encoding="utf-8")
-    put_in_force(opened, read_guide(guide), open_rounds="switch")
+    use_guide(opened, read_guide(guide), open_rounds="switch")
     grade_next(opened, "ada")
     set_round(opened, "first", "closed")
     found = history_page(opened, "ada")
@@ -333,7 +333,7 @@ def test_a_round_asks_from_its_number_of_documents_on_and_an_older_one_always(st
     submit(store, "ada", [Submission(item.presentation_id, 0, "grade", "grade-0001", 1)])
     assert asking() == [5], "an answered document is seen, too"
     with store.reading() as cursor:
-        assert shown_as(cursor, "first") == (5, False)
+        assert [(one.ask_from, one.lists) for one in read_rounds(cursor).values()] == [(5, False)]
     for parameters, found in (("{}", [5, 2]), ('{"ask_from":0}', [])):
         with store.transaction() as cursor:
             cursor.execute("UPDATE rounds SET parameters = ?", [parameters])

@@ -12,7 +12,7 @@ from curation.core.errors import RefusedError
 from curation.guides.guide_text import parse_guide, read_guide
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.labeling.rounds.guide_in_force import guide_effects, put_in_force
+from curation.labeling.rounds.use_guide import guide_effects, use_guide
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
@@ -134,7 +134,7 @@ def test_a_new_word_for_one_grade_makes_the_pairs_with_that_grade_due_alone(
     assert make_plan(store, PlanRequest(0.2, 1), TODAY).guide == {"stale": 0, "taken": 0}
     other = parse_guide(guide.source.replace(guide.scale[3].definition, "Answers all of it."))
     assert guide_effects(store, other).stale_pairs == 20
-    put_in_force(store, other, open_rounds="keep")
+    use_guide(store, other, open_rounds="keep")
     assert staleness(store, TODAY).calendar.reasons[REWORDED] == 20
     plan = make_plan(store, PlanRequest(0.2, 1), TODAY)
     shown = [row.grade for row in show_plan(store, plan.plan_id).pairs if row.part != RANDOM]
@@ -155,7 +155,7 @@ def test_with_half_of_the_documents_gone_the_other_half_is_the_frame(store: Stor
     assert [query.score > 0 for query in status.queries] == [True] * 5 + [False] * 5
     plan = make_plan(store, PlanRequest(0.2, 1), LATER)
     assert (plan.set_pairs, plan.pairs, plan.fraction_of_pairs) == (50, 5, 0.2)
-    put_in_force(store, parse_guide(read_guide().source + "A word more.\n"), open_rounds="keep")
+    use_guide(store, parse_guide(read_guide().source + "A word more.\n"), open_rounds="keep")
     assert staleness(store, LATER).calendar.reasons[REWORDED] == 25
     assert plan.left_out[ALL_GONE] == 25
     write_corpus(store, tmp_path, texts_of(10, 5))

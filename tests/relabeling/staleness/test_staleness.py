@@ -14,7 +14,7 @@ from curation.guides.guide_text import parse_guide, read_guide, with_presentatio
 from curation.ingest.importers.evidence_cells import StatedEvidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.labeling.rounds.guide_in_force import guide_effects, put_in_force
+from curation.labeling.rounds.use_guide import guide_effects, use_guide
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
@@ -118,7 +118,7 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
 
     def behind(guide: Guide, same_grades: bool = False) -> bool | None:
         stale = guide_effects(judged, guide, same_grades).stale_pairs
-        put_in_force(judged, guide, open_rounds="keep", same_grades=same_grades)
+        use_guide(judged, guide, open_rounds="keep", same_grades=same_grades)
         status = staleness(judged, NOVEMBER)
         assert stale == sum(bool(pair.guide_behind) for pair in status.pairs)
         return row(status, "d0").guide_behind
@@ -131,7 +131,7 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
     assert behind(guide) is False
     assert behind(parse_guide(reworded.source + "Another word.\n")) is True
     with pytest.raises(InputError, match="other grades"):
-        put_in_force(judged, read_guide(Path("binary")), open_rounds="keep", same_grades=True)
+        use_guide(judged, read_guide(Path("binary")), open_rounds="keep", same_grades=True)
 
 
 def test_unknown_parts_have_no_say() -> None:
@@ -276,7 +276,7 @@ def test_a_pair_whose_evidence_is_not_in_the_new_text_is_due_for_a_reason_of_its
     store: Store, tmp_path: Path
 ) -> None:
     write_corpus(store, tmp_path, TEXTS)
-    put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
+    use_guide(store, parse_guide(GUIDE.format(ask="optional")))
     marks = {"d0": "two three", "d1": "six seven", "d2": "nine ten"}
     rows = [
         ImportedJudgment("qa", name, "ada", 3, evidence=(StatedEvidence(None, None, quote),))

@@ -18,7 +18,7 @@ from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import TrafficFields
 from curation.labeling.consensus.adjudication import decide
 from curation.labeling.consensus.consensus import read_consensus
-from curation.labeling.consensus.votes import ConsensusRule, set_rule
+from curation.labeling.consensus.rule import ConsensusRule, set_rule
 from curation.labeling.imported import add_judgments
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample

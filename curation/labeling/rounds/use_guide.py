@@ -1,10 +1,11 @@
-"""Putting a guide in force: what it would mean for rounds and grades, and doing it.
+"""Using a guide: what a new current guide would mean for rounds and grades, and making it the current guide.
 
-It holds for rounds that open from now on and, by choice, for rounds under way.
+Rounds that open from now on use the guide; rounds under way use it by choice.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,10 +31,11 @@ KEEP, SWITCH = "keep", "switch"
 
 
 @dataclass(frozen=True)
-class GuidePutInForce:
-    """What using a guide did: the rounds that keep their own guide, and those that changed to this one.
+class GuideUsed:
+    """The new current guide, the rounds that keep their guide, and the rounds that switched to the new guide.
 
-    remarks: fields of its presentation template that no document has, a sentence each.
+    changed: whether the project had a different guide before.
+    remarks: sentences about fields of the presentation template that no document has.
     """
 
     guide_hash: str
@@ -45,21 +47,17 @@ class GuidePutInForce:
 
     @property
     def sentences(self) -> list[str]:
-        """Whether it is new, and what becomes of each open round."""
+        """The current guide, and the guide of each open round."""
         verb = "is" if self.changed else "was"
-        return [
-            f"{self.title}, version {self.guide_hash[:8]}, {verb} the current guide.",
-            *(
-                [f"{', '.join(self.switched)}: annotators see it with their next item."]
-                if self.switched
-                else []
-            ),
-            *([f"{', '.join(self.kept)}: goes on under its own guide."] if self.kept else []),
-            *self.remarks,
-        ]
+        sentences = [f"{self.title}, version {self.guide_hash[:8]}, {verb} the current guide."]
+        if self.switched:
+            sentences.append(f"{', '.join(self.switched)}: annotators see it with their next item.")
+        if self.kept:
+            sentences.append(f"{', '.join(self.kept)}: goes on under its own guide.")
+        return [*sentences, *self.remarks]
 
 
-def put_in_force(
+def use_guide(
     store: Store,
     guide: Guide,
     author: str = COMMAND_LINE,
@@ -67,25 +65,25 @@ def put_in_force(
     reason: str = "",
     instead_of: str | None = None,
     same_grades: bool = False,
-) -> GuidePutInForce:
-    """Make a guide the one in force, for rounds opened from now on and, by choice, for open ones.
+) -> GuideUsed:
+    """Make a guide the current guide of the project and, by choice, of rounds under way.
 
-    The author's draft ends with it, if it is of this text.
+    If the author's draft has the text of the guide, the draft ends.
 
     Parameters
     ----------
-    reason: why, for the audit trail and the list of versions.
-    instead_of: the hash of the guide that the author believes to be in force; None asks for nothing.
-    open_rounds: for rounds under way, 'keep' keeps their own guide and 'switch' changes to this one; None
-        refuses where there are any.
-    same_grades: whether each grade means what it meant, so that labels stay fresh. Where only the
-        presentation of documents changes, they do in any case.
+    reason: the reason for the change, for the audit trail and the list of versions.
+    instead_of: the hash of the guide that the author knows as the current guide; None skips this check.
+    open_rounds: 'keep' lets rounds under way keep their guide, 'switch' gives them this guide; None refuses
+        if rounds are under way.
+    same_grades: whether each grade keeps its meaning, so that labels stay fresh. Where only the presentation
+        of documents changes, labels stay fresh in any case.
 
     Raises
     ------
-    InputError: `open_rounds` is no choice.
-    RefusedError: rounds are under way and nothing was chosen; a round to be switched has judgments or
-        control items on another scale; another guide is in force than `instead_of`; the author is no lead.
+    InputError: `open_rounds` is unknown, or `same_grades` is given with a different scale.
+    RefusedError: rounds are under way and `open_rounds` is None; a round to be switched has judgments or
+        control items on a different scale; the current guide is not `instead_of`; the author is no lead.
     """
     if open_rounds not in (None, KEEP, SWITCH):
         raise InputError(f"Open rounds cannot {open_rounds!r} a guide; expected {KEEP} or {SWITCH}.")
@@ -99,11 +97,22 @@ def put_in_force(
             )
         if same_grades and before.values != guide.values:
             raise InputError("A guide with other grades changes what they mean: it cannot keep labels fresh.")
-        affected = _affected(cursor, guide)
+        affected = _rounds_affected(cursor, guide)
         if affected and open_rounds is None:
-            raise _choose(affected)
-        if open_rounds == SWITCH:
-            _refuse_other_scales(_other_scales(cursor, affected, guide))
+            work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
+            raise RefusedError(
+                f"Under another guide there is still work open: {work}. Say what becomes of it. Each "
+                "judgment keeps the version under which it was given.",
+                command="--open-rounds keep lets these rounds go on under their own guide, --open-rounds "
+                "switch puts them under the new one from now on.",
+            )
+        if open_rounds == SWITCH and (problems := _scale_problems(cursor, affected, guide)):
+            raise RefusedError(
+                " ".join(problems.values())
+                + " A round cannot hold grades of two scales: let it go on under its own guide, or close it "
+                "and open a new one.",
+                command="`--open-rounds keep` lets rounds go on.",
+            )
         changed = before.guide_hash != guide.guide_hash
         store_guide(cursor, guide)
         for state in affected:
@@ -121,17 +130,7 @@ def put_in_force(
         if draft is not None and digest(draft.source) == guide.guide_hash:
             end_draft(cursor, author)
         _, remarks = field_sentences(cursor, guide.presentation)
-    return GuidePutInForce(guide.guide_hash, guide.title, changed, kept, switched, remarks)
-
-
-def _choose(affected: list[RoundState]) -> RefusedError:
-    names = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
-    return RefusedError(
-        f"Under another guide there is still work open: {names}. Say what becomes of it. Each judgment keeps "
-        "the version under which it was given.",
-        command="--open-rounds keep lets these rounds go on under their own guide, --open-rounds switch puts "
-        "them under the new one from now on.",
-    )
+    return GuideUsed(guide.guide_hash, guide.title, changed, kept, switched, remarks)
 
 
 _SCALED = """
@@ -140,52 +139,39 @@ SELECT (SELECT count(*) FROM current_judgments WHERE round_id = ? AND kind = 'gr
 """
 
 
-def other_scale(cursor: Cursor, state: RoundState, guide: Guide) -> str:
-    """Why a round cannot be switched to a guide: a sentence, or ''."""
-    old = guide_by_hash(cursor, state.guide_hash).values
-    counts = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
-    if old == guide.values or not any(counts):
-        return ""
-    return (
-        f"{state.round} has {pluralize(counts[0], 'judgment')} and {counts[1]:,} control items on the scale "
-        f"{', '.join(map(str, old))}; the new guide's is {', '.join(map(str, guide.values))}."
-    )
-
-
-def _affected(cursor: Cursor, guide: Guide) -> list[RoundState]:
-    """The rounds under way under another guide."""
+def _rounds_affected(cursor: Cursor, guide: Guide) -> list[RoundState]:
+    """Read the rounds under way under a different guide."""
     return [state for state in open_states(cursor) if state.guide_hash != guide.guide_hash]
 
 
-def _other_scales(cursor: Cursor, affected: list[RoundState], guide: Guide) -> dict[str, str]:
-    """Round → why it cannot be switched to a guide, without those that can."""
-    problems = {state.round: other_scale(cursor, state, guide) for state in affected}
-    return {name: problem for name, problem in problems.items() if problem}
-
-
-def _refuse_other_scales(problems: dict[str, str]) -> None:
-    if problems:
-        raise RefusedError(
-            " ".join(problems.values())
-            + " A round cannot hold grades of two scales: let it go on under its own guide, or close it and "
-            "open a new one.",
-            command="`--open-rounds keep` lets rounds go on.",
-        )
+def _scale_problems(cursor: Cursor, affected: Iterable[RoundState], guide: Guide) -> dict[str, str]:
+    """Find the rounds that cannot switch to a guide: name → the sentence that says why."""
+    problems = {}
+    for state in affected:
+        old = guide_by_hash(cursor, state.guide_hash).values
+        judged, known = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
+        if old != guide.values and (judged or known):
+            problems[state.round] = (
+                f"{state.round} has {pluralize(judged, 'judgment')} and {known:,} control items on the scale "
+                f"{', '.join(map(str, old))}; the new guide's is {', '.join(map(str, guide.values))}."
+            )
+    return problems
 
 
 @dataclass(frozen=True)
 class GuideEffects:
-    """What putting a guide in force would mean.
+    """The effects that a new current guide would have.
 
     Attributes
     ----------
-    difference: from the guide in force to the new one.
-    rounds: those under way under another guide. cannot_switch: round → why it must keep its own guide.
-    answers: judgments that count, given under the guide in force.
-    stale_pairs: judged pairs whose grade, or one of whose votes, the new guide words otherwise.
-    off_scale: grade that leaves the scale → judgments that count and have it.
-    off_scale_decisions: decisions of reviewers whose grade leaves the scale.
-    same_grades: labels stay fresh, for only the presentation changes, or the lead says so.
+    difference: the difference from the current guide to the new guide.
+    rounds: the rounds under way under a different guide.
+    cannot_switch: round → the sentence that says why it must keep its own guide.
+    answers: the number of counting judgments under the current guide.
+    stale_pairs: the number of judged pairs with a grade, or a vote, that the new guide words differently.
+    off_scale: grade that the new scale lacks → the number of counting judgments with the grade.
+    off_scale_decisions: the number of reviewers' decisions with a grade that the new scale lacks.
+    same_grades: labels stay fresh, because only the presentation changes, or because the lead says so.
     """
 
     difference: GuideDifference
@@ -199,7 +185,7 @@ class GuideEffects:
 
     @property
     def sentences(self) -> list[str]:
-        """What to know before, the gravest first."""
+        """The effects in sentences, the gravest first."""
         if self.difference.same:
             return ["This guide is the current one already."]
         sentences = [*self._off_scale_sentences(), *self.cannot_switch.values()]
@@ -223,7 +209,7 @@ class GuideEffects:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The rounds under way, and which may change to the guide."""
+        """The rounds under way, and whether each may switch to the guide."""
         rows = (
             (
                 *(state.round, state.open_items, state.answered, state.guide_hash[:8]),
@@ -235,7 +221,7 @@ class GuideEffects:
         return (Table("Rounds that are open", columns, tuple(rows)),)
 
     def describe(self, choice: str) -> str:
-        """What 'keep' or 'switch' does to the rounds under way, and what their annotators see."""
+        """Describe the effect of 'keep' or 'switch' on the rounds under way and their annotators."""
         open_items = sum(state.open_items for state in self.rounds)
         if choice == "switch":
             return (
@@ -261,8 +247,6 @@ class GuideEffects:
 
 
 _GIVEN = "SELECT count(*) FROM current_judgments WHERE guide_hash = ?"
-
-
 _STALE = """
 WITH given AS (
     SELECT query_id, document_id, guide_hash, grade FROM counted_adjudications
@@ -286,17 +270,17 @@ SELECT count(*) FROM counted_adjudications WHERE grade IS NOT NULL AND NOT list_
 
 
 def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
-    """What putting this guide in force would mean now, with the same grades or not. Nothing is written."""
+    """Work out the effects that this guide would have as the current guide. Nothing is written."""
     with store.reading() as cursor:
         values, lines = list(guide.values), guide_lines(cursor, guide, same_grades)
         reworded = reworded_grades(cursor, lines, guide)
         off_scale = cursor.execute(_OFF_SCALE, [values]).fetchall()
         current = current_guide(cursor)
-        affected = _affected(cursor, guide)
+        affected = _rounds_affected(cursor, guide)
         return GuideEffects(
             difference=guide_difference(current, guide),
             rounds=tuple(affected),
-            cannot_switch=_other_scales(cursor, affected, guide),
+            cannot_switch=_scale_problems(cursor, affected, guide),
             answers=_count(cursor, _GIVEN, [current.guide_hash]),
             stale_pairs=_count(
                 cursor, _STALE, [[f"{name} {grade}" for name, grades in reworded.items() for grade in grades]]

@@ -1,0 +1,43 @@
+"""The relevance of judged pairs, as it follows from their consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from curation.guides.guide import current_guide
+from curation.ingest.filters import outside_pairs
+from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
+from curation.labeling.consensus.votes import Votes, read_votes
+from curation.pooling.contributions import Relevance
+from curation.store import Cursor, Store
+
+
+def read_for_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[], Relevance]:
+    """Read votes, guide and filters, and return a function that works out the relevance of every judged pair.
+
+    Call the function outside a lease, because Dawid and Skene's rule takes longer.
+
+    Parameters
+    ----------
+    votes: from `read_votes`, where the caller has read them already.
+    """
+    votes, lowest = votes or read_votes(cursor), current_guide(cursor).values[0]
+    outside = outside_pairs(cursor)
+    return lambda: relevance_of_pairs(compute_consensus(votes).pairs, lowest).with_outside(outside)
+
+
+def relevance_of_pairs(pairs: Sequence[PairConsensus], lowest: int) -> Relevance:
+    """Turn the consensus on pairs into their relevance, on a scale whose lowest grade is `lowest`."""
+    return Relevance(
+        {(pair.query_id, pair.document_id): pair.grade for pair in pairs if pair.grade is not None},
+        frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.grade is None),
+        lowest,
+        frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.changed),
+    )
+
+
+def read_relevance(store: Store) -> Relevance:
+    """Work out the relevance of every judged pair of a project."""
+    with store.reading() as cursor:
+        relevance = read_for_relevance(cursor)
+    return relevance()

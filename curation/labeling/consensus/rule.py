@@ -1,0 +1,134 @@
+"""The consensus rule of a project: its settings, and how a lead sets the rule.
+
+The rule is kept as the setting 'consensus'; a project without this setting has majority. No rule has a random
+step: the EM of Dawid and Skene's rule starts from the shares of votes, and the stored rule names this start.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from curation.core.digests import canonical_json
+from curation.core.errors import refuse_problems
+from curation.core.operation import option, out_of_bounds
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
+
+MAJORITY, MEDIAN, DAWID_SKENE = "majority", "median", "dawid-skene"
+RULES = (MAJORITY, MEDIAN, DAWID_SKENE)
+
+GONE = "ordinal-dawid-skene"
+"""A rule of earlier versions; `DAWID_SKENE` does its work now."""
+
+MEANING = {
+    MAJORITY: "A pair has the grade that more than half of the votes name.",
+    MEDIAN: "A pair has the middle vote. Where two middle votes differ, it has no grade.",
+    DAWID_SKENE: "A pair has the most probable grade, from how often each person confuses which grades "
+    "(Dawid and Skene).",
+}
+"""Rule → a description for people, in a sentence or two."""
+
+NAMES = {MAJORITY: "Majority", MEDIAN: "Median", DAWID_SKENE: "Dawid and Skene"}
+
+
+@dataclass(frozen=True)
+class ConsensusRule:
+    """A rule and its settings; a setting that the rule does not use keeps its default."""
+
+    name: str = option(
+        MAJORITY,
+        "Rule by which votes become a grade",
+        "The project's rule from now on. One of majority, median and dawid-skene.",
+        flag="--rule",
+        choices=RULES,
+        words=NAMES,
+        unset="as it is",
+    )
+    smoothing: float = option(
+        0.1,
+        "Cases added to each confusion",
+        "Cases that dawid-skene adds to each confusion matrix cell.",
+        least=0,
+        most=100,
+        by=0.1,
+        unset="0.1 or as it is",
+    )
+    least: float = option(
+        0.5,
+        "A grade must be more probable than",
+        "Probability that a grade must exceed under Dawid-Skene. Else the pair is disputed.",
+        flag="--min-probability",
+        least=0.5,
+        most=0.99,
+        by=0.05,
+        unset="0.5 or as it is",
+    )
+
+    @property
+    def by_errors(self) -> bool:
+        """Whether the rule estimates annotators' errors."""
+        return self.name == DAWID_SKENE
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The rule's name and all settings on which its outcome depends."""
+        if not self.by_errors:
+            return {"rule": self.name}
+        estimated = {"least": self.least, "start": "vote shares", "smoothing": self.smoothing}
+        return {"rule": self.name, **estimated}
+
+
+def read_rule(cursor: Cursor) -> ConsensusRule:
+    """Read the project's current rule; an older project with the rule `GONE` has Dawid and Skene's now."""
+    stored = json.loads(get_setting(cursor, "consensus") or "{}")
+    name = stored.get("rule", MAJORITY)
+    name = DAWID_SKENE if name == GONE else name
+    default = ConsensusRule()
+    return ConsensusRule(name, stored.get("smoothing", default.smoothing), stored.get("least", default.least))
+
+
+def replaced_rule(cursor: Cursor) -> str:
+    """Return a sentence for an older project whose rule is gone; '' for other projects."""
+    stored = json.loads(get_setting(cursor, "consensus") or "{}")
+    if stored.get("rule") != GONE:
+        return ""
+    return f"This project's rule was {GONE}, which is gone: {DAWID_SKENE} does its work now."
+
+
+def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> None:
+    """Make a rule the project's; from now on the rule grades all pairs without a decision.
+
+    Raises
+    ------
+    InputError: the rule is unknown, or its settings are out of range.
+    NotFoundError: the project does not know the actor.
+    RefusedError: the actor is not a lead.
+    """
+    check_consensus_rule(rule)
+    with store.transaction() as cursor:
+        require_author(cursor, actor, "lead")
+        before = read_rule(cursor)
+        if before.settings == rule.settings and not replaced_rule(cursor):
+            return
+        put_setting(cursor, "consensus", canonical_json(rule.settings))
+        (judgments,) = cursor.execute("SELECT count(*) FROM counted_judgments").fetchall()[0]
+        detail = {"before": before.settings, "now": rule.settings, "judgments": judgments}
+        record_event(cursor, "consensus rule", detail, actor)
+
+
+def check_consensus_rule(rule: ConsensusRule) -> None:
+    """Refuse an unknown rule, and settings out of range.
+
+    Raises
+    ------
+    InputError: the rule is unknown, or its settings are out of range.
+    """
+    problems = []
+    if rule.name == GONE:
+        problems.append(f"The rule {GONE} is gone: {DAWID_SKENE} does its work now.")
+    elif rule.name not in RULES:
+        problems.append(f"The rule {rule.name!r}: expected one of {', '.join(RULES)}.")
+    problems += out_of_bounds(ConsensusRule, vars(rule))
+    refuse_problems(problems)

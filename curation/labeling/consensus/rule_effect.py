@@ -1,0 +1,33 @@
+"""The effect of a consensus rule: the pairs whose grade would change if the rule were the project's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curation.labeling.consensus.consensus import Consensus, ConsensusCounts, pair_grades
+from curation.labeling.consensus.rule import ConsensusRule, check_consensus_rule
+from curation.labeling.consensus.votes import read_votes, votes_by_pair
+from curation.store import Store
+
+
+def rule_effect(store: Store, rule: ConsensusRule) -> tuple[ConsensusCounts, int, int, int]:
+    """Compare a rule with the current rule, on all votes and decisions.
+
+    Returns
+    -------
+    The counts under the rule; and the numbers of pairs that would get a first grade, lose their grade, and
+    get a different grade.
+
+    Raises
+    ------
+    InputError: there is no such rule, or its settings are out of range.
+    """
+    check_consensus_rule(rule)
+    with store.reading() as cursor:
+        votes = read_votes(cursor)
+    pairs = votes_by_pair(votes.rows)
+    now, proposed = pair_grades(pairs, votes.rule)[0], pair_grades(pairs, rule)
+    then = proposed[0]
+    changes = (now < 0) & (then >= 0), (now >= 0) & (then < 0), (now >= 0) & (then >= 0) & (now != then)
+    graded, opened, regraded = (int(np.sum(change)) for change in changes)
+    return Consensus(rule.name, pairs, proposed).counts, graded, opened, regraded

@@ -1,0 +1,167 @@
+"""Extension of a round: new candidates, and annotators who join and share the work."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from curation.core.errors import RefusedError
+from curation.core.text import pluralize
+from curation.labeling.rounds.assignment import assign
+from curation.labeling.rounds.candidates import Candidate
+from curation.labeling.rounds.create_round import PRACTISED_BEFORE
+from curation.labeling.rounds.transfer import (
+    ItemGroup,
+    Mover,
+    Transfer,
+    TransferInputs,
+    TransferPlan,
+    carry_out,
+    group_by_query,
+    plan_transfer,
+    read_inputs,
+)
+from curation.store import COMMAND_LINE, Cursor, Store
+
+NEXT_UP = 20
+"""Items at the head of a queue that are not moved, because a screen may hold them already."""
+
+
+def extend_round(
+    store: Store,
+    name: str,
+    annotators: Sequence[str] = (),
+    candidates: bool = True,
+    author: str = COMMAND_LINE,
+) -> Transfer:
+    """Add to a round the candidates that no round has shown, and annotators who share its work.
+
+    Each new candidate goes to exactly the round's overlap of annotators. Annotators who join get untouched
+    queries of the members with most open items, until loads are even; the next 20 items of each queue stay.
+    In a pilot, annotators who join get the items that all members have.
+
+    Parameters
+    ----------
+    annotators: the people who join.
+    candidates: add candidates; only a round of kind labeling takes candidates.
+
+    Raises
+    ------
+    NotFoundError: the round or a person is unknown.
+    RefusedError: the round is closed or a practice, or there is nothing to add.
+    """
+    joining = list(dict.fromkeys(annotators))
+
+    def read(cursor: Cursor) -> TransferInputs:
+        return read_inputs(cursor, name, author, joining, joining, with_new=candidates)
+
+    def make(inputs: TransferInputs) -> TransferPlan:
+        if inputs.state.kind == "practice":
+            raise RefusedError(
+                f"{name} is a practice round: those who join need one of their own.",
+                command="`goldgrade practice NAME --annotators NAMES` makes one.",
+            )
+        return _plan_extension(inputs, [who for who in joining if who not in inputs.members])
+
+    return carry_out(store, read, make, "extend", author)
+
+
+def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPlan:
+    in_round = {item.pair for item in inputs.items}
+    fresh = [candidate for candidate in inputs.new.candidates if candidate[:2] not in in_round]
+    loads = Counter(item.annotator for item in inputs.items if not item.touched and item.duplicate_of is None)
+    mover = Mover(inputs, loads)
+    for who, candidates in _assign_new(inputs, fresh, [*inputs.at_work, *joined], loads).items():
+        mover.add(who, candidates)
+    if inputs.state.kind == "pilot":  # everybody has the same
+        for who in joined:
+            mover.add(who, sorted({item.candidate for item in inputs.items}))
+    else:
+        _share(mover, inputs, joined)
+    if not any(mover.work.values()):
+        raise RefusedError(_nothing_to_add(inputs, joined))
+    gone = {item.presentation_id for item in mover.moved}
+    dropped = [item for item in inputs.items if item.duplicate_of in gone and not item.touched]
+    given = {(who, *c[:2]) for who, work in mover.work.items() for items in work.values() for c in items}
+    left_out = Counter({PRACTISED_BEFORE: len(given & inputs.practised)})
+    return plan_transfer(
+        inputs, mover, dropped, {"annotators": list(joined)}, left_out, candidates=len(fresh)
+    )
+
+
+def _assign_new(
+    inputs: TransferInputs, fresh: Sequence[Candidate], people: Sequence[str], loads: Mapping[str, int]
+) -> dict[str, list[Candidate]]:
+    """Assign the new candidates to annotators, each query to the round's overlap of people."""
+    layout = inputs.layout
+    if fresh and layout.overlap > len(people):
+        raise RefusedError(
+            f"Each pair of {inputs.state.round} is for {pluralize(layout.overlap, 'person', 'people')}, "
+            f"and only {len(people)} work in it now. Name people who join."
+        )
+    pairs = {candidate[:2] for candidate in fresh}
+    practised = {(who, query) for who, query, document in inputs.practised if (query, document) in pairs}
+    work = assign(fresh, people, layout.overlap, layout.seed, loads, practised)
+    return {who: [item for items in given.values() for item in items] for who, given in work.items()}
+
+
+def _share(mover: Mover, inputs: TransferInputs, joined: Sequence[str]) -> None:
+    """Move whole untouched queries to annotators who joined, until loads are even.
+
+    Each query goes from the annotator with most items to the one who joined with fewest and can take it.
+    Annotators who are away give all their queries.
+    """
+    donors = [*inputs.members, *sorted(inputs.away.difference(inputs.members))]
+    groups_of = {who: _movable_queries(inputs, who) for who in donors}
+
+    def offer(donor: str, taker: str) -> ItemGroup | None:
+        """Return the last of the donor's queries that evens the loads and that the taker can judge."""
+        more = mover.loads[donor] - mover.loads[taker]
+        fitting = (
+            group
+            for group in groups_of[donor]
+            if (donor in inputs.away or more > len(group)) and mover.can_take(taker, group)
+        )
+        return next(fitting, None)
+
+    def next_move() -> tuple[ItemGroup, str] | None:
+        for taker in sorted(joined, key=lambda who: (mover.loads[who], joined.index(who))):
+            offers = [group for donor in groups_of if (group := offer(donor, taker))]
+            if offers:
+                return max(
+                    offers, key=lambda group: (mover.loads[group[0].annotator], group[0].annotator)
+                ), taker
+        return None
+
+    while (move := next_move()) is not None:
+        groups_of[move[0][0].annotator].remove(move[0])
+        mover.move(*move)
+
+
+def _movable_queries(inputs: TransferInputs, who: str) -> list[ItemGroup]:
+    """Return an annotator's queries without a touched item or one of the next items, the last queries first.
+
+    Of an annotator who can judge no more, return all queries with unanswered items.
+    """
+    mine = [item for item in inputs.items if item.annotator == who]
+    blocked: set[str] = set()
+    if who not in inputs.away:
+        upcoming = [item for item in mine if not item.answered][:NEXT_UP]
+        blocked = {item.query_id for item in mine if item.touched or item.requested}
+        blocked |= {item.query_id for item in upcoming}
+    free = [
+        item for item in mine if inputs.is_movable(item) and item.query_id not in blocked and item.is_work
+    ]
+    return list(reversed(group_by_query(free).values()))
+
+
+def _nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> str:
+    name = inputs.state.round
+    if joined:
+        return (
+            f"Nothing of {name} is left to share with {', '.join(joined)}: what is open was touched, comes "
+            "up next, is even already, or they have practised on it."
+        )
+    reasons = (f"{count:,} {reason}" for reason, count in inputs.new.left_out.items())
+    why = "; ".join(reasons) or "none is new"
+    return f"There is nothing to add to {name} ({why}). Deepen the pool first, or name people who join."

@@ -1,0 +1,107 @@
+"""Annotators who leave, because they are deactivated or may judge no more: others get their open items.
+
+The annotator's right to judge ends first, in a transaction of its own. Then the unanswered items, also those
+that the annotator put off or took back, go to the other members, round by round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curation.core.errors import RefusedError
+from curation.labeling.rounds.moving import reassign
+from curation.labeling.rounds.rounds import open_states
+from curation.labeling.rounds.withdrawals import round_items
+from curation.people.accounts import deactivate, set_role
+from curation.people.annotators import JUDGING, require_annotators
+from curation.store import COMMAND_LINE, Annotator, Store
+
+
+@dataclass(frozen=True)
+class ReturnedWork:
+    """The open items of an annotator who left, in one round.
+
+    Attributes
+    ----------
+    open: the number of unanswered items, without blind duplicates and control items.
+    moved: the number of these items that others judge now.
+    per_annotator: name → new presentations, blind duplicates and control items included.
+    why: the reason why the rest stays; '' where all moved.
+    """
+
+    round: str
+    open: int
+    moved: int
+    per_annotator: dict[str, int]
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        """The number of items that went to others, and of items that stay."""
+        people = ", ".join(self.per_annotator)
+        moved = f"{self.round}: {self.moved:,} of {self.open:,} open items went to {people}."
+        if self.moved == self.open:
+            return moved
+        stays = f"{self.open - self.moved:,} open items stay theirs until somebody joins. {self.why}"
+        return f"{moved} {stays}" if self.moved else f"{self.round}: {stays}"
+
+
+def deactivate_annotator(
+    store: Store, name: str, author: str = COMMAND_LINE
+) -> tuple[Annotator, list[ReturnedWork]]:
+    """Deactivate an annotator, and give their unanswered items to others; all judgments still count.
+
+    For an annotator who was deactivated before, give away the items that are still theirs.
+
+    Raises
+    ------
+    NotFoundError: the project does not know the name.
+    RefusedError: as `people.accounts.deactivate`; also if the annotator is deactivated and no item moves.
+    """
+    was_active = deactivate(store, name, author)
+    returned = _return_work(store, name, author)
+    if not was_active and not any(work.moved for work in returned):
+        left = sum(work.open for work in returned)
+        theirs = f" {left:,} open items are still theirs: let somebody join the round to take them."
+        raise RefusedError(f"{name} is deactivated already.{theirs if left else ''}")
+    with store.reading() as cursor:
+        return require_annotators(cursor, [name])[0], returned
+
+
+def change_role(
+    store: Store, name: str, role: str, author: str = COMMAND_LINE
+) -> tuple[Annotator, list[ReturnedWork]]:
+    """Change an annotator's role; if the new role may not judge, give their unanswered items to others.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: as `people.accounts.set_role`.
+    """
+    annotator = set_role(store, name, role, author)
+    return annotator, [] if role in JUDGING else _return_work(store, name, author)
+
+
+def _return_work(store: Store, name: str, author: str) -> list[ReturnedWork]:
+    """Give an annotator's open items to others; the list leaves out rounds without real work of theirs."""
+    counts: dict[str, int] = {}
+    with store.reading() as cursor:
+        for state in open_states(cursor):
+            items = [item for item in round_items(cursor, state.round_id) if item.annotator == name]
+            left = [item for item in items if not item.answered]
+            if left:
+                practice = state.kind == "practice"
+                counts[state.round] = sum(
+                    item.is_work or (practice and item.duplicate_of is None) for item in left
+                )
+    returned = [_reassign_all(store, round_, name, count, author) for round_, count in counts.items()]
+    return [work for work in returned if work.open]
+
+
+def _reassign_all(store: Store, round_: str, name: str, count: int, author: str) -> ReturnedWork:
+    try:
+        transfer = reassign(store, round_, name, author=author)
+    except RefusedError as error:  # a pilot or practice, or nobody else is in the round
+        return ReturnedWork(round_, count, 0, {}, error.found)
+    reasons = "; ".join(f"{number:,} {reason}" for reason, number in transfer.left_out.items())
+    why = reasons if transfer.kept else ""
+    return ReturnedWork(round_, count, transfer.moved, transfer.per_annotator, why)

@@ -1,0 +1,183 @@
+"""The draw: a random sample of queries by stratum, whose judgments by people correct a judge that graded all.
+
+Each stratum of the sample gives at least one query, and the rest in proportion to its size. Within a stratum,
+queries are drawn without replacement, by seed. So a query's inclusion probability is the share of its stratum
+that was drawn. The round keeps the draw among its parameters. Nuggets of one query of a gold set
+(`evaluation.answers.graded_answers`) are drawn together, because a score of its answer needs all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from curation.core.digests import seeded
+from curation.core.errors import InputError, RefusedError
+from curation.core.reports.page import Table, csv_table
+from curation.core.statistics.allocation import allocate
+from curation.core.text import pluralize
+from curation.labeling.rounds.candidates import CandidateRow, Chosen
+from curation.store import Cursor, get_setting
+
+UNIT = "goldset_gold_query"
+"""The metadata field with a query's unit: queries of one unit are drawn together."""
+NO_STRATUM = "not drawn from traffic"
+NO_POOL = "the query has no pool, which would find its documents"
+DrawFrame = tuple[Mapping[str, str], Mapping[str, str]]
+"""Query id → stratum, of the sample's queries; and query id → unit, of queries that are drawn together."""
+NOT_DRAWN = "the query was not drawn"
+
+
+@dataclass(frozen=True)
+class QueryDraw:
+    """A draw of queries.
+
+    Attributes
+    ----------
+    strata: query id → stratum, of the population of queries.
+    drawn: the ids of the drawn queries, which people grade.
+    units: query id → unit, of queries that are drawn together; each other query is a unit of its own.
+    """
+
+    strata: Mapping[str, str]
+    drawn: frozenset[str]
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """The numbers of units and of drawn units, by stratum in the order of names."""
+        strata = {self.units.get(query_id, query_id): stratum for query_id, stratum in self.strata.items()}
+        population = Counter(strata.values())
+        drawn = Counter(strata[unit] for unit in {self.units.get(name, name) for name in self.drawn})
+        return {stratum: (population[stratum], drawn[stratum]) for stratum in sorted(population)}
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """The inclusion probability of each query: the drawn share of its stratum."""
+        counts = self.counts
+        return {
+            name: counts[stratum][1] / counts[stratum][0] for name, stratum in sorted(self.strata.items())
+        }
+
+    @property
+    def by_stratum(self) -> Table:
+        """A table of the strata with the numbers of queries, of drawn queries, and the probability."""
+        rows = tuple((stratum, of, drawn, drawn / of) for stratum, (of, drawn) in self.counts.items())
+        return Table("Drawn queries", ("Stratum", "Queries", "Drawn", "Probability"), rows)
+
+    @property
+    def table(self) -> str:
+        """All queries as CSV: query_id, stratum, drawn (0 or 1), inclusion_probability."""
+        columns = ("query_id", "stratum", "drawn", "inclusion_probability")
+        rows = (
+            (query_id, self.strata[query_id], int(query_id in self.drawn), f"{probability:.6g}")
+            for query_id, probability in self.probabilities.items()
+        )
+        return csv_table(Table("", columns, tuple(rows)))
+
+
+def drawn_candidates(
+    chosen: Chosen, rows: Sequence[CandidateRow], active: set[str], frame: DrawFrame, queries: int, seed: int
+) -> Chosen:
+    """Choose the candidates of a random sample of the queries in play that have a pool.
+
+    Parameters
+    ----------
+    queries: the number of queries to draw.
+
+    Raises
+    ------
+    InputError: the number is below the number of strata, or not below the number of queries.
+    """
+    strata, units = frame
+    pooled = {row.query_id for row in rows if row.content_hash is not None} & active
+    draw = draw_queries({name: strata.get(name, NO_STRATUM) for name in pooled}, queries, seed, units)
+    kept = [candidate for candidate in chosen.candidates if candidate.query_id in draw.drawn]
+    left_out = {
+        **chosen.left_out,
+        NOT_DRAWN: len(chosen.candidates) - len(kept),
+        NO_POOL: len(active - pooled),
+    }
+    stored = {"strata": dict(sorted(draw.strata.items())), "drawn": sorted(draw.drawn)}
+    stored |= {"units": dict(sorted(draw.units.items()))} if draw.units else {}
+    counts = {reason: count for reason, count in left_out.items() if count}
+    return replace(
+        chosen, candidates=kept, parameters={**chosen.parameters, "query_draw": stored}, left_out=counts
+    )
+
+
+def draw_queries(
+    strata: Mapping[str, str], queries: int, seed: int, units: Mapping[str, str] = {}
+) -> QueryDraw:
+    """Draw queries by stratum.
+
+    Parameters
+    ----------
+    strata: query id → stratum, of the population of queries.
+    units: query id → unit, of queries that are drawn together.
+
+    Raises
+    ------
+    InputError: the number is below the number of strata, or not below the number of units.
+    """
+    members: defaultdict[str, list[str]] = defaultdict(list)
+    unit_of = {query_id: units[query_id] for query_id in strata if query_id in units}
+    by_unit = {unit_of.get(query_id, query_id): stratum for query_id, stratum in sorted(strata.items())}
+    for unit, stratum in by_unit.items():
+        members[stratum].append(unit)
+    if not len(members) <= queries < len(by_unit):
+        raise InputError(
+            f"A draw of {pluralize(queries, 'query', 'queries')} was asked for, and "
+            f"{pluralize(len(by_unit), 'query', 'queries')} of {len(members):,} "
+            "strata have a pool: expected at least one a stratum, and fewer than all, because a judge has "
+            "nothing to add where people grade everything."
+        )
+    names = sorted(members)
+    left = [len(members[name]) - 1 for name in names]
+    drawn: set[str] = set()
+    for name, more in zip(names, allocate(queries - len(names), left, left), strict=True):
+        drawn.update(seeded(members[name], seed, lambda query_id: ["query draw", query_id])[: more + 1])
+    chosen = frozenset(query_id for query_id in strata if unit_of.get(query_id, query_id) in drawn)
+    return QueryDraw(strata, chosen, unit_of)
+
+
+def read_draws(cursor: Cursor) -> list[QueryDraw]:
+    """Read the draws of the project, the newest first."""
+    rows = cursor.execute(
+        "SELECT json_extract(parameters, 'query_draw') FROM rounds "
+        "WHERE json_exists(parameters, 'query_draw') ORDER BY sequence DESC"
+    ).fetchall()
+    return [stored_draw(json.loads(row[0])) for row in rows]
+
+
+def stored_draw(draw: Mapping[str, Any]) -> QueryDraw:
+    """Make a draw from the parameters of its round."""
+    return QueryDraw(draw["strata"], frozenset(draw["drawn"]), draw.get("units", {}))
+
+
+def write_draw(draw: QueryDraw, path: Path) -> None:
+    """Write the inclusion probabilities as CSV.
+
+    Raises
+    ------
+    RefusedError: the file cannot be written.
+    """
+    try:
+        path.write_text(draw.table, encoding="utf-8")
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be written ({error.strerror}). Name another file.") from None
+
+
+def read_draw_frame(cursor: Cursor) -> DrawFrame:
+    """Read the strata of the sample's queries, and the units of queries that are drawn together."""
+    strata = cursor.execute(
+        "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
+    ).fetchall()
+    units = cursor.execute(
+        "SELECT query_id, metadata->>$unit FROM queries WHERE metadata->>$unit IS NOT NULL", {"unit": UNIT}
+    ).fetchall()
+    return dict(strata), dict(units)

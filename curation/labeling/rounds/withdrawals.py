@@ -1,0 +1,112 @@
+"""Withdrawals: presentations of a round that nobody will see any more, with the round's items as rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from curation.ingest.filters import outside_pairs
+from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
+from curation.labeling.rounds.candidates import OUTSIDE_FILTER, Candidate
+from curation.labeling.rounds.rounds import list_rounds
+from curation.store import Cursor, append_rows, fetch, utc_now
+
+Pair = tuple[str, str]
+_ITEMS = """
+SELECT p.presentation_id, p.annotator, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
+       s.presentation_id IS NOT NULL, coalesce(s.answered, false), k.query_id IS NOT NULL,
+       o.presentation_id IS NOT NULL
+FROM live_presentations p
+LEFT JOIN presentation_states s USING (presentation_id)
+LEFT JOIN known_answers k USING (round_id, query_id, document_id)
+LEFT JOIN opinion_requests o USING (presentation_id)
+WHERE p.round_id = ?
+ORDER BY p.annotator, p.position
+"""
+
+
+class RoundItem(NamedTuple):
+    """A presentation of a round that is not withdrawn.
+
+    Attributes
+    ----------
+    touched: the annotator has answered it, put it off or taken it back.
+    control_item: the round knows an expected grade of the pair; true of every pair of a practice round.
+    requested: a reviewer asked for it as one more opinion.
+    """
+
+    presentation_id: str
+    annotator: str
+    query_id: str
+    document_id: str
+    content_hash: str
+    position: int
+    duplicate_of: str | None
+    touched: bool
+    answered: bool
+    control_item: bool
+    requested: bool
+
+    @property
+    def pair(self) -> Pair:
+        return self.query_id, self.document_id
+
+    @property
+    def candidate(self) -> Candidate:
+        return Candidate(self.query_id, self.document_id, self.content_hash)
+
+    @property
+    def is_work(self) -> bool:
+        """Whether it is neither a blind duplicate nor a control item."""
+        return self.duplicate_of is None and not self.control_item
+
+
+def round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
+    """Read the items of a round that are not withdrawn, by annotator and position."""
+    return fetch(cursor, RoundItem, _ITEMS, [round_id])
+
+
+def near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
+    """Find the untouched blind duplicates that would come too soon once the `withdrawn` items are gone.
+
+    Parameters
+    ----------
+    items: as `round_items` returns them.
+    withdrawn: presentation ids.
+    """
+    places: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    near = []
+    for item in items:
+        if item.presentation_id in withdrawn:
+            continue
+        first = places.get(item.duplicate_of or "")
+        if first is not None and not item.touched and counts[item.annotator] - first < CLOSEST_DUPLICATE:
+            near.append(item)
+            continue
+        places[item.presentation_id] = counts[item.annotator]
+        counts[item.annotator] += 1
+    return near
+
+
+def withdraw(cursor: Cursor, presentation_ids: Sequence[str], reason: str, author: str) -> None:
+    """Withdraw presentations: nobody will see them any more."""
+    why = {"reason": reason, "author": author, "withdrawn_at": utc_now()}
+    rows = [(presentation_id,) for presentation_id in presentation_ids]
+    append_rows(cursor, "withdrawals", rows, ("presentation_id",), **why)
+
+
+def withdraw_outside(cursor: Cursor, author: str) -> int:
+    """Withdraw unanswered items outside the filter of their query, except in practice; return their number.
+
+    Pairs without an item in any round are left out when a round opens.
+    """
+    outside, count = outside_pairs(cursor), 0
+    for stored in list_rounds(cursor) if outside else ():
+        items = [] if stored.kind == "practice" else round_items(cursor, stored.round_id)
+        ids = {item.presentation_id for item in items if item.pair in outside and not item.answered}
+        ids |= {item.presentation_id for item in near_repeats(items, ids)} if ids else set()
+        withdraw(cursor, sorted(ids), OUTSIDE_FILTER, author)
+        count += len(ids)
+    return count
