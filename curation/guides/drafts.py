@@ -66,10 +66,7 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
         started = draft.started_from if draft else current_guide(cursor).guide_hash
         if draft is None:
             record_event(cursor, "start guide draft", {"guide": started}, author)
-        _append(cursor, author, source, started)
-        saved = own_draft(cursor, author)
-    assert saved is not None
-    return saved
+        return _append(cursor, author, source, started)
 
 
 def discard_draft(store: Store, author: str) -> None:
@@ -105,9 +102,11 @@ def open_drafts(cursor: Cursor) -> list[GuideDraft]:
     return fetch(cursor, GuideDraft, _OPEN)
 
 
-def _append(cursor: Cursor, author: str, source: str | None, started_from: str) -> None:
-    columns = {"source": source, "started_from": started_from, "saved_at": utc_now()}
-    append_revision(cursor, "guide_drafts", "author", author, **columns)
+def _append(cursor: Cursor, author: str, source: str | None, started_from: str) -> GuideDraft:
+    now = utc_now()
+    columns = {"source": source, "started_from": started_from, "saved_at": now}
+    revision = append_revision(cursor, "guide_drafts", "author", author, **columns)
+    return GuideDraft(author, revision, source or "", started_from, now)
 
 
 @dataclass(frozen=True)

@@ -119,17 +119,10 @@ class RoundRequest:
                 f"many different people judge each pair, between 1 and {len(names)}"
             )
         refuse_problems(problems)
-        if self.pilot:
-            return replace(
-                self,
-                annotators=names,
-                kind="pilot",
-                overlap=len(names),
-                duplicates=0.0,
-                control_items=0.0,
-                per_day=None,
-            )
-        return replace(self, annotators=names)
+        if not self.pilot:
+            return replace(self, annotators=names)
+        pilot = replace(self, annotators=names, kind="pilot", overlap=len(names))
+        return replace(pilot, duplicates=0.0, control_items=0.0, per_day=None)
 
 
 @dataclass(frozen=True)

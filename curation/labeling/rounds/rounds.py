@@ -35,16 +35,11 @@ _EVENTS = """
 SELECT kind, detail FROM round_events
 WHERE round_id = ? AND kind IN ('reassign', 'extend') ORDER BY revision
 """
-_DELETED = (
-    "DELETE FROM withdrawals w USING presentations p "
-    "WHERE p.presentation_id = w.presentation_id AND p.round_id = ?",
-    "DELETE FROM opinion_requests o USING presentations p "
-    "WHERE p.presentation_id = o.presentation_id AND p.round_id = ?",
-    "DELETE FROM presentations WHERE round_id = ?",
-    "DELETE FROM known_answers WHERE round_id = ?",
-    "DELETE FROM round_events WHERE round_id = ?",
-    "DELETE FROM rounds WHERE round_id = ?",
-)
+_OF_ROUND = "round_id = ?"
+_OF_ITEMS = "presentation_id IN (SELECT presentation_id FROM presentations WHERE round_id = ?)"
+_DELETED = {"withdrawals": _OF_ITEMS, "opinion_requests": _OF_ITEMS, "presentations": _OF_ROUND}
+_DELETED |= {"known_answers": _OF_ROUND, "round_events": _OF_ROUND, "rounds": _OF_ROUND}
+"""Table → the condition of its rows that are deleted with a round, in the order of deletion."""
 _NEEDED = """
 SELECT EXISTS (FROM judgment_events JOIN presentations USING (presentation_id) WHERE round_id = ?)
            OR EXISTS (FROM query_answers WHERE round_id = ?),
@@ -257,12 +252,11 @@ def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
         problem = against_deleting(cursor, state)
         if problem:
             raise RefusedError(problem, command=f"{_command(name, 'closed')} ends it.")
-        count = cursor.execute(
-            "SELECT count(*) FROM presentations WHERE round_id = ?", [state.round_id]
-        ).fetchall()[0][0]
-        for statement in _DELETED:
-            cursor.execute(statement, [state.round_id])
-        deleted = RoundDeleted(state.round, int(count))
+        sql = "SELECT count(*) FROM presentations WHERE round_id = ?"
+        [(count,)] = cursor.execute(sql, [state.round_id]).fetchall()
+        for table, condition in _DELETED.items():
+            cursor.execute(f"DELETE FROM {table} WHERE {condition}", [state.round_id])  # noqa: S608  from above
+        deleted = RoundDeleted(state.round, count)
         record_event(cursor, "delete round", {**deleted._asdict(), "reason": reason}, author)
     return deleted
 

@@ -172,14 +172,6 @@ class _SharedState(NamedTuple):
     written: dict[str, int]
     texts: object
 
-    @classmethod
-    def of(cls, cursor: Cursor) -> _SharedState:
-        rounds = read_open_rounds(cursor)
-        hashes = {name for round_ in rounds.values() for name in (round_.guide_hash, *round_.guides)}
-        guides = {name: guide_by_hash(cursor, name) for name in sorted(hashes)}
-        states = item_states(cursor, rounds), numbers_of_events(cursor), texts_state(cursor)
-        return cls(rounds, guides, *states)
-
 
 class _ProjectCaches:
     """The session caches of one project, and their shared state."""
@@ -208,7 +200,12 @@ class _ProjectCaches:
         """Read the shared state, once for each version of the data."""
         with self._lock:
             if self._read is None or self._data_version != data_version:
-                self._read, self._data_version = _SharedState.of(cursor), data_version
+                rounds = read_open_rounds(cursor)
+                hashes = {name for round_ in rounds.values() for name in (round_.guide_hash, *round_.guides)}
+                guides = {name: guide_by_hash(cursor, name) for name in sorted(hashes)}
+                states = item_states(cursor, rounds), numbers_of_events(cursor), texts_state(cursor)
+                self._read = _SharedState(rounds, guides, *states)
+                self._data_version = data_version
             return self._read
 
     def _make_room(self) -> None:
