@@ -28,6 +28,27 @@ from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event
 
 KEEP, SWITCH = "keep", "switch"
+_SCALED = """
+SELECT (SELECT count(*) FROM current_judgments WHERE round_id = ? AND kind = 'grade'),
+       (SELECT count(*) FROM known_answers WHERE round_id = ?)
+"""
+_GIVEN = "SELECT count(*) FROM current_judgments WHERE guide_hash = ?"
+_STALE = """
+WITH given AS (
+    SELECT query_id, document_id, guide_hash, grade FROM counted_adjudications
+    UNION ALL
+    SELECT query_id, document_id, guide_hash, grade
+    FROM counted_judgments ANTI JOIN counted_adjudications USING (query_id, document_id))
+SELECT count(DISTINCT (query_id, document_id)) FROM given
+WHERE list_contains(?::TEXT[], guide_hash || ' ' || coalesce(grade::TEXT, 'None'))
+"""
+_OFF_SCALE = """
+SELECT grade, count(*) FROM eligible_judgments
+WHERE grade IS NOT NULL AND NOT list_contains(?, grade) GROUP BY grade ORDER BY grade
+"""
+_DECIDED = """
+SELECT count(*) FROM counted_adjudications WHERE grade IS NOT NULL AND NOT list_contains(?, grade)
+"""
 
 
 @dataclass(frozen=True)
@@ -131,12 +152,6 @@ def use_guide(
             end_draft(cursor, author)
         _, remarks = field_sentences(cursor, guide.presentation)
     return GuideUsed(guide.guide_hash, guide.title, changed, kept, switched, remarks)
-
-
-_SCALED = """
-SELECT (SELECT count(*) FROM current_judgments WHERE round_id = ? AND kind = 'grade'),
-       (SELECT count(*) FROM known_answers WHERE round_id = ?)
-"""
 
 
 def _rounds_affected(cursor: Cursor, guide: Guide) -> list[RoundState]:
@@ -244,29 +259,6 @@ class GuideEffects:
                 "control items any more."
             )
         return sentences
-
-
-_GIVEN = "SELECT count(*) FROM current_judgments WHERE guide_hash = ?"
-_STALE = """
-WITH given AS (
-    SELECT query_id, document_id, guide_hash, grade FROM counted_adjudications
-    UNION ALL
-    SELECT query_id, document_id, guide_hash, grade
-    FROM counted_judgments ANTI JOIN counted_adjudications USING (query_id, document_id))
-SELECT count(DISTINCT (query_id, document_id)) FROM given
-WHERE list_contains(?::TEXT[], guide_hash || ' ' || coalesce(grade::TEXT, 'None'))
-"""
-
-
-_OFF_SCALE = """
-SELECT grade, count(*) FROM eligible_judgments
-WHERE grade IS NOT NULL AND NOT list_contains(?, grade) GROUP BY grade ORDER BY grade
-"""
-
-
-_DECIDED = """
-SELECT count(*) FROM counted_adjudications WHERE grade IS NOT NULL AND NOT list_contains(?, grade)
-"""
 
 
 def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
