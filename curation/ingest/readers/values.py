@@ -108,8 +108,8 @@ def whole_number(text: str) -> int | None:
         number = Decimal(text.strip())
     except InvalidOperation:
         return None
-    fits = number.is_finite() and abs(number) <= _MAX_NUMBER and number == number.to_integral_value()
-    return int(number) if fits else None
+    is_within = number.is_finite() and -_MAX_NUMBER <= number <= _MAX_NUMBER  # abs would overflow
+    return int(number) if is_within and number == number.to_integral_value() else None
 
 
 def parse_grade_map(text: str) -> dict[str, int | None]:
