@@ -113,29 +113,13 @@ def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
     person's statement that a query is not unanswerable overrides the answers. The result is None if nobody
     has tagged a failure mode or answered, or if there is no sample, because unknown is not zero.
     """
-    rows = cursor.execute(
-        """
-        SELECT count(DISTINCT s.query_id) FILTER (
-                   c.tag = 'unanswerable'
-                   OR list_contains($answered_no, s.query_id) AND NOT list_contains($denied, s.query_id)),
-               count(DISTINCT s.query_id),
-               (SELECT count(*) FROM query_tags SEMI JOIN sample_queries d
-                ON query_tags.query_id = d.query_id AND d.sample_id = $sample
-                WHERE list_contains($modes, tag)),
-               count(*) FILTER (list_contains($asked, s.query_id))
-        FROM sample_queries s LEFT JOIN current_query_tags c USING (query_id) WHERE s.sample_id = $sample
-        """,
-        {
-            "sample": get_setting(cursor, "sample"),
-            "modes": list(FAILURE_MODES),
-            "answered_no": sorted(answered_no(cursor)),
-            "denied": [
-                query_id
-                for (query_id, tag), present in tags_in_force(cursor, by_person=True).items()
-                if tag == "unanswerable" and not present
-            ],
-            "asked": list(unanswerable(cursor)),
-        },
-    ).fetchall()
-    unanswerable_count, of, tagged, answered = rows[0]
-    return (unanswerable_count, of) if tagged or answered else None
+    sql = "SELECT query_id FROM sample_queries WHERE sample_id = ?"
+    sample = {query_id for (query_id,) in cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall()}
+    statements = {**tags_in_force(cursor, by_person=False), **tags_in_force(cursor, by_person=True)}
+    tags = {pair: present for pair, present in statements.items() if pair[0] in sample}
+    answers = unanswerable(cursor)
+    if sample.isdisjoint(answers) and not any(tag in FAILURE_MODES for _, tag in tags):
+        return None
+    majority = answered_no(cursor)
+    found = (query_id for query_id in sample if tags.get((query_id, UNANSWERABLE), query_id in majority))
+    return sum(1 for _ in found), len(sample)

@@ -205,12 +205,19 @@ class CoverageReport:
         covered = Table(
             "What the queries cover",
             ("of", "clusters", "MSC", "by mass", "by traffic", "SCC", "ZQC"),
-            tuple(map(_measure_row, measures.items())),
+            tuple((name, figures.clusters, *figures[3:]) for name, figures in measures.items()),
         )
         curve = Table(
             "Regions by resolution: lowest and highest of the seeds",
             ("γ", "clusters", "regions", "same by seed (ARI)", "recovered", "MSC", "SCC", "ZQC"),
-            tuple(map(_curve_row, self.curve)),
+            tuple(
+                (
+                    *(f"{step.resolution:g}", step.clusters.text(",.0f"), step.regions.text(",.0f")),
+                    *(step.rand_index, step.recovered),
+                    *(step.msc.text(), step.scc.text(), step.zqc.text(",.0f")),
+                )
+                for step in self.curve
+            ),
         )
         regions = tuple(
             (region.number, region.name, region.documents, region.entities, region.queries, region.searches)
@@ -220,17 +227,6 @@ class CoverageReport:
         columns = ("region", "name", "documents", "entities", "queries", "searches")
         reach = reach_section(self.rule, self.rules, self.outside).tables
         return (covered, *reach, curve, Table(pluralize(len(regions), "region"), columns, regions))
-
-
-def _measure_row(named: tuple[str, CoverageMeasures]) -> tuple[object, ...]:
-    name, measures = named
-    shares = (measures.msc, measures.msc_by_mass, measures.msc_by_traffic, measures.scc)
-    return name, measures.clusters, *shares, measures.zqc
-
-
-def _curve_row(step: CurveStep) -> tuple[object, ...]:
-    counts = (step.clusters.text(",.0f"), step.regions.text(",.0f"), step.rand_index, step.recovered)
-    return f"{step.resolution:g}", *counts, step.msc.text(), step.scc.text(), step.zqc.text(",.0f")
 
 
 def find_coverage(store: Store, request: CoverageRequest, progress: Progress = silent) -> CoverageReport:
