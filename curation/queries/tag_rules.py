@@ -94,7 +94,7 @@ class TagsFound:
 
 
 def tag_texts(store: Store, tag: str, texts: Sequence[str]) -> Mask:
-    """Find the normalised texts with a tag, by its rule or by a person's statement; shape (texts,).
+    """Find the normalized texts with a tag, by its rule or by a person's statement; shape (texts,).
 
     A tag without a rule is only on the texts of queries for which people set the tag.
 
@@ -190,4 +190,4 @@ RULES: dict[str, Callable[[str], bool]] = {
     "short": lambda text: len(text.split()) <= SHORT,
     "long": lambda text: len(text.split()) >= LONG,
 }
-"""Tag → its rule for normalised texts."""
+"""Tag → its rule for normalized texts."""

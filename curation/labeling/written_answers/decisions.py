@@ -261,7 +261,7 @@ class AnswerDisputes:
 
 
 class AnswerVoice(NamedTuple):
-    """A distinct answer with its support; answers with the same normalised text are counted together.
+    """A distinct answer with its support; answers with the same normalized text are counted together.
 
     text: None for "the corpus does not answer the query".
     times: number of writers who gave the answer.

@@ -129,7 +129,7 @@ def match_queries(
 
     Parameters
     ----------
-    names: normalised names of the entities.
+    names: normalized names of the entities.
     query_vectors: unit vectors of the texts, shape (texts, dimension).
     entity_vectors: unit vectors of the entities, shape (names, dimension).
     most: largest number of entities by meaning.

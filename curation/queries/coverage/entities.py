@@ -1,6 +1,6 @@
 """Entities: the phrases that distinguish a document from the other documents, each with a description.
 
-Phrases with the same normalised name, apart from the English plural, are one entity. The entity has the name
+Phrases with the same normalized name, apart from the English plural, are one entity. The entity has the name
 and description of its heaviest mention. Entities are ordered by name.
 
 A phrase has one to three words and the weight (1 + ln tf) (1 + ln((1 + N) / (1 + df))): tf is its count in
@@ -92,7 +92,7 @@ _SENTENCES = re.compile(r"(?<=[.!?…])[\"”’)\]]*\s+|(?<=[。！？])[」』
 
 
 class Entity(NamedTuple):
-    """An entity: a thing that documents are about; `name` is normalised."""
+    """An entity: a thing that documents are about; `name` is normalized."""
 
     name: str
     description: str
@@ -144,7 +144,7 @@ def find_entities(
 def unite_mentions(
     document_ids: Sequence[str], mentions: Sequence[Mentions]
 ) -> tuple[list[Entity], DocumentEntities]:
-    """Unite the mentions of documents: names that are equal in normalised singular form are one entity."""
+    """Unite the mentions of documents: names that are equal in normalized singular form are one entity."""
     ordered = sorted(zip(document_ids, mentions, strict=True), key=itemgetter(0))
     named = [
         (document_id, name, mention, weight)

@@ -19,23 +19,23 @@ from math import fsum
 from typing import NamedTuple
 
 MIN_FOR_SCC = 5
-"""Queries that make a cluster tested well enough for SCC."""
+"""Fewest queries of a cluster that counts for SCC."""
 
 Clusters = frozenset[int]
 
 
 class CoverageMeasures(NamedTuple):
-    """What the queries cover of some clusters.
+    """The measures of coverage over some clusters.
 
     Attributes
     ----------
-    clusters: how many are counted.
-    documents: documents in any of them.
-    queries: queries in any of them.
-    msc, msc_by_mass, msc_by_traffic: shares between 0 and 1; None if there is no cluster, no document in one,
-        or no search in one.
+    clusters: number of counted clusters.
+    documents: number of documents in a counted cluster.
+    queries: number of queries about a counted cluster.
+    msc, msc_by_mass, msc_by_traffic: shares between 0 and 1; None without a cluster, without a document in a
+        cluster, or without a search about a cluster.
     scc: share between 0 and 1; None without documents.
-    zqc: number of clusters.
+    zqc: number of clusters without a query.
     """
 
     clusters: int
@@ -54,11 +54,11 @@ def measure_coverage(
     of_queries: Sequence[Clusters],
     traffic: Sequence[tuple[Clusters, int]] = (),
 ) -> CoverageMeasures:
-    """The measures over the counted clusters; documents and queries elsewhere do not count.
+    """Compute the measures over the counted clusters; documents and queries of other clusters do not count.
 
     Parameters
     ----------
-    traffic: the clusters of each text that was asked for, and how many searches asked for it.
+    traffic: clusters and number of searches of each text.
     """
     kept = frozenset(counted)
     documents = [clusters & kept for clusters in of_documents if clusters & kept]
@@ -85,12 +85,12 @@ def clusters_at(places: Iterable[int], cluster_of: Sequence[int]) -> Clusters:
 
 
 def count_in_clusters(items: Iterable[Clusters]) -> dict[int, int]:
-    """Cluster → number of the queries, or documents, in it; clusters without any are absent."""
+    """Count the queries, or documents, of each cluster; clusters with a count of 0 are absent."""
     return dict(Counter(number for clusters in items for number in clusters))
 
 
 def spread(items: Iterable[tuple[Clusters, int]]) -> dict[int, float]:
-    """Cluster → the sum of what each item gives it; an item is spread evenly over its clusters."""
+    """Sum the amounts of items by cluster; each amount is spread evenly over the item's clusters."""
     masses: dict[int, float] = {}
     for clusters, amount in items:
         for number in sorted(clusters):

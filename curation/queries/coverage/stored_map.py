@@ -244,7 +244,7 @@ def _check_name(name: str, others: Mapping[str, int]) -> None:
 
 
 def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
-    """Read the match of each normalised text that was matched so far."""
+    """Read the match of each normalized text that was matched so far."""
     sql = """
         SELECT normalised, by_phrase, by_meaning, kept
         FROM coverage_texts LEFT JOIN coverage_kept USING (map_id, normalised)
@@ -342,9 +342,9 @@ class AskedOfCorpus(NamedTuple):
 
     Attributes
     ----------
-    traffic: normalised texts with their numbers of searches, the most asked text first.
+    traffic: normalized texts with their numbers of searches, the most asked text first.
     searches: number of searches of the whole traffic.
-    matches: normalised text → its match.
+    matches: normalized text → its match.
     """
 
     queries: list[Query]
@@ -354,7 +354,7 @@ class AskedOfCorpus(NamedTuple):
 
     @property
     def texts(self) -> set[str]:
-        """The normalised texts of the queries and the traffic."""
+        """The normalized texts of the queries and the traffic."""
         return {query.normalised for query in self.queries} | {text for text, _ in self.traffic}
 
     @property
@@ -407,7 +407,7 @@ def match_asked(store: Store, coverage_map: CoverageMap, model: str, progress: P
 def matches_of(
     store: Store, coverage_map: CoverageMap, texts: Collection[str], model: str, progress: Progress = silent
 ) -> dict[str, EntityMatch]:
-    """Match and store the texts that have no match yet, and return all matches of the map by normalised text.
+    """Match and store the texts that have no match yet, and return all matches of the map by normalized text.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Which queries will be judged: strata of the traffic, allocation, and the seeded draw."""
+"""Sampling: strata of the traffic, allocation, and the seeded draw of the queries to judge."""

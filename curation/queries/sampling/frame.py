@@ -99,7 +99,7 @@ _OUTSIDE = """
 class Frame(NamedTuple):
     """The queries that can be drawn, in seeded order.
 
-    queries: normalised texts, shape (queries,).
+    queries: normalized texts, shape (queries,).
     traffic: number of searches of each query.
     strata: stratum of each query.
     left_out: reason → number of logged rows.
@@ -301,7 +301,7 @@ def cluster_strata(
 
     Parameters
     ----------
-    texts: normalised texts.
+    texts: normalized texts.
     map_id: id of the coverage map; None is the current map.
     model: name or folder of the map's model; another model is ignored.
 

@@ -1,6 +1,6 @@
 """Spellings: logged queries that differ by one typo count as one query.
 
-The similarity of two normalised queries is the exact Jaccard index of their 3-grams. Similarity alone would
+The similarity of two normalized queries is the exact Jaccard index of their 3-grams. Similarity alone would
 join "womens running shoes" with "mens running shoes" (0.89) and "iphone 13 case" with "iphone 14 case"
 (0.65). So a pair must also have the same essentials in the same order: numbers, model names (words with a
 digit), addresses and dotted names, signs as in c++ or -word, and negations. And the two queries must differ

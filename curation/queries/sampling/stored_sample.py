@@ -33,7 +33,7 @@ from curation.store import Cursor, Store, append_rows, get_setting, put_setting,
 from curation.store.settings import COMMAND_LINE
 
 DrawnQuery = tuple[str, str, int, float]
-"""A drawn query: its normalised text, stratum, traffic and inclusion probability."""
+"""A drawn query: its normalized text, stratum, traffic and inclusion probability."""
 MIN_FOR_FIGURES = 10
 """Fewest queries of a stratum for figures of the stratum alone."""
 MIN_UNANSWERABLE, MAX_UNANSWERABLE = 0.05, 0.2
@@ -162,7 +162,7 @@ def judged_queries(cursor: Cursor, sample_id: str) -> int:
 
 
 def queries_of(cursor: Cursor, sample_id: str) -> set[str]:
-    """Read the normalised texts of a sample's queries."""
+    """Read the normalized texts of a sample's queries."""
     sql = "SELECT normalised FROM queries JOIN sample_queries USING (query_id) WHERE sample_id = ?"
     return {normalised for (normalised,) in cursor.execute(sql, [sample_id]).fetchall()}
 
