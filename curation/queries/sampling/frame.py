@@ -7,16 +7,10 @@ The time window, the smallest count, and earlier judgments and releases narrow t
 query counts how often the query and its other spellings (`queries.sampling.spellings`) were asked within the
 window. The band of a query depends on all queries of the window, even if they cannot be drawn: a query must
 not move to another band because other queries were judged.
-
-Regions of the coverage map are strata too. A query belongs to the region with most of its entities, and of
-equal regions to the region with more documents. Queries about small clusters only, and queries about no
-entity, have two further strata. Every region is a stratum, even without a query. Strata are named by number
-and most central entities, and not by the names that leads give, so that a sample can be topped up later.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -28,12 +22,8 @@ from numpy.typing import NDArray
 from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.queries.coverage.cluster_names import MAX_IN_A_NAME
-from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
-from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
-from curation.queries.coverage.measures import Clusters
-from curation.queries.coverage.stored_map import current_map_id, matches_of, read_map
 from curation.queries.requests import DrawRequest, check_limits
+from curation.queries.sampling.cluster_strata import cluster_strata
 from curation.queries.sampling.designs import (
     BANDS,
     CLUSTER,
@@ -52,7 +42,6 @@ from curation.queries.sampling.designs import (
 from curation.queries.sampling.spellings import group_spellings
 from curation.queries.sampling.stored_sample import SampleReport, state_of
 from curation.queries.tag_rules import tag_texts
-from curation.retrieval.embedding_model import find_model
 from curation.store import Cursor, Store
 
 ReleasedQueries = Mapping[str, Collection[str]]
@@ -292,54 +281,3 @@ def _most_asked(column: Any, field: str) -> Labels:
 def _tagged(store: Store, tag: str, queries: Any) -> Labels:
     present = tag_texts(store, tag, queries.to_pylist())
     return Labels(np.where(present, 0, 1).astype(np.intp), (value_name("tag", tag), f"not {tag}"))
-
-
-def cluster_strata(
-    store: Store, texts: Sequence[str], map_id: str | None, model: str, progress: Progress
-) -> tuple[Labels, str]:
-    """Find the region of each text and the id of the map; texts without a match are matched and stored.
-
-    Parameters
-    ----------
-    texts: normalized texts.
-    map_id: id of the coverage map; None is the current map.
-    model: name or folder of the map's model; another model is ignored.
-
-    Raises
-    ------
-    RefusedError: there is no map of the current corpus, or the model is needed and cannot be loaded.
-    """
-    with store.reading() as cursor:
-        coverage_map = read_map(cursor, map_id or current_map_id(cursor), all_partitions=False)
-    of_map = coverage_map.parameters["model"]
-    known = model if find_model(model).name == of_map else of_map
-    matches = matches_of(store, coverage_map, texts, known, progress)
-    return _region_labels(coverage_map, [matches[text] for text in texts]), coverage_map.map_id
-
-
-def _region_labels(coverage_map: CoverageMap, matches: Sequence[EntityMatch]) -> Labels:
-    regions = coverage_map.regions
-    codes: dict[int | str, int] = {number: code for code, number in enumerate(regions)}
-    names = [_stratum_name(coverage_map, number) for number in regions]
-    homes = [_region_of(coverage_map, match, frozenset(regions)) for match in matches]
-    for name in (SMALL_ONLY, NO_CLUSTER):
-        if name in homes:
-            codes[name] = len(names)
-            names.append(name)
-    return Labels(np.array([codes[home] for home in homes], np.intp), tuple(names))
-
-
-def _region_of(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
-    """Find the region of C(q) with most of the entities; of equal regions the largest, which has the
-    lowest number.
-    """
-    counts = Counter(coverage_map.cluster_of[entity] for entity in match.entities)
-    about = coverage_map.clusters_of_query(match)
-    if not about & regions:
-        return SMALL_ONLY if about else NO_CLUSTER
-    return min(about & regions, key=lambda number: (-counts[number], number))
-
-
-def _stratum_name(coverage_map: CoverageMap, number: int) -> str:
-    central = coverage_map.clusters[number].entities[:MAX_IN_A_NAME]
-    return f"{number} {', '.join(coverage_map.entities[entity].name for entity in central)}"

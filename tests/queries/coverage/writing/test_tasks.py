@@ -113,7 +113,7 @@ def test_a_second_batch_asks_about_other_documents_until_none_is_left(project: S
     rest = open_tasks(project, 10, ["ben"], seed=5)
     assert (rest.tasks, list(rest.left_out.values())) == (6, [4])
     assert rows_of(project, "SELECT count(DISTINCT document_id) FROM writing_tasks") == [(12,)]
-    with pytest.raises(RefusedError, match="every document of these regions"):
+    with pytest.raises(RefusedError, match="Every document of these regions"):
         open_tasks(project, 1, ["anna"], seed=5)
 
 

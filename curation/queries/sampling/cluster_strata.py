@@ -1,0 +1,72 @@
+"""Strata by region of the coverage map.
+
+A query belongs to the region with most of its entities, and of equal regions to the region with more
+documents. Queries about small clusters only, and queries about no cluster, have two further strata. Every
+region is a stratum, even without a query. Strata are named by number and most central entities, and not by
+the names that leads give, so that a sample can be topped up later.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from curation.core.progress import Progress
+from curation.queries.coverage.cluster_names import MAX_IN_A_NAME
+from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
+from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
+from curation.queries.coverage.measures import Clusters
+from curation.queries.coverage.stored_map import current_map_id, matches_of, read_map
+from curation.queries.sampling.designs import Labels
+from curation.retrieval.embedding_model import find_model
+from curation.store import Store
+
+
+def cluster_strata(
+    store: Store, texts: Sequence[str], map_id: str | None, model: str, progress: Progress
+) -> tuple[Labels, str]:
+    """Find the region of each text and the id of the map; texts without a match are matched and stored.
+
+    Parameters
+    ----------
+    texts: normalized texts.
+    map_id: id of the coverage map; None is the current map.
+    model: name or folder of the map's model; another model is ignored.
+
+    Raises
+    ------
+    RefusedError: there is no map of the current corpus, or the model is needed and cannot be loaded.
+    """
+    with store.reading() as cursor:
+        coverage_map = read_map(cursor, map_id or current_map_id(cursor), all_partitions=False)
+    of_map = coverage_map.parameters["model"]
+    known = model if find_model(model).name == of_map else of_map
+    matches = matches_of(store, coverage_map, texts, known, progress)
+    regions = frozenset(coverage_map.regions)
+    strata = [_stratum_of(coverage_map, matches[text], regions) for text in texts]
+    names: dict[int | str, str] = {
+        number: _region_name(coverage_map, number) for number in coverage_map.regions
+    }
+    names |= {name: name for name in (SMALL_ONLY, NO_CLUSTER) if name in strata}
+    codes = {stratum: code for code, stratum in enumerate(names)}
+    return Labels(
+        np.array([codes[stratum] for stratum in strata], np.intp), tuple(names.values())
+    ), coverage_map.map_id
+
+
+def _stratum_of(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
+    """Find the number of the query's region, or the stratum of a query in no region; of regions with equally
+    many entities the lowest number has most documents.
+    """
+    about = coverage_map.clusters_of_query(match)
+    if about.isdisjoint(regions):
+        return SMALL_ONLY if about else NO_CLUSTER
+    counts = Counter(coverage_map.cluster_of[entity] for entity in match.entities)
+    return min(about & regions, key=lambda number: (-counts[number], number))
+
+
+def _region_name(coverage_map: CoverageMap, number: int) -> str:
+    central = coverage_map.clusters[number].entities[:MAX_IN_A_NAME]
+    return f"{number} {', '.join(coverage_map.entities[entity].name for entity in central)}"
