@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any
 
-import pyarrow as pa
-
 from curation.core.digests import canonical_json
 from curation.core.reports.page import Table
 from curation.core.text import pluralize
@@ -19,19 +17,6 @@ from curation.store import Cursor, Store, append, record_event, utc_now
 
 MAX_TEXT_SHOWN = 60
 """Characters of a query's text in a sentence."""
-# Random negatives have no rank, so the types cannot be inferred from the values.
-_SOURCES = pa.schema(
-    {
-        "pool_id": pa.string(),
-        "query_id": pa.string(),
-        "document_id": pa.string(),
-        "system": pa.string(),
-        "rank": pa.int32(),
-        "score": pa.float64(),
-        "passage_start": pa.int32(),
-        "passage_end": pa.int32(),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -159,8 +144,7 @@ def keep_pool(
 ) -> PoolReport:
     """Store a pool, unless the project has it; `row` is its id, snapshot, parameters and report."""
     pool_id, snapshot_id, parameters, report = row
-    columns = {name: [getattr(proposal, name) for proposal in proposals] for name in CandidateSource._fields}
-    sources = pa.table({"pool_id": [pool_id] * len(proposals), **columns}, schema=_SOURCES)
+    sources = {name: [getattr(proposal, name) for proposal in proposals] for name in CandidateSource._fields}
     stored = [pool_id, snapshot_id, canonical_json(parameters), canonical_json(report)]
     with store.transaction(appends=True) as cursor:
         before = built_before(cursor, pool_id)
@@ -172,11 +156,13 @@ def keep_pool(
         return _make_report(cursor, pool_id, snapshot_id, report, added, built_before=False)
 
 
-def _append_pool(cursor: Cursor, row: Sequence[str], sources: pa.Table, outside: Collection[Pair]) -> int:
+def _append_pool(
+    cursor: Cursor, row: Sequence[str], sources: Mapping[str, list[Any]], outside: Collection[Pair]
+) -> int:
     """Append a pool and the sources of its candidates, and count the candidates that are new."""
     left = [[pair[side] for pair in outside] for side in (0, 1)]
     cursor.execute("INSERT INTO pools VALUES (?, ?, ?, ?, ?)", [*row, utc_now()])
-    append(cursor, "candidate_sources", dict(zip(sources.column_names, sources.columns, strict=True)))
+    append(cursor, "candidate_sources", {"pool_id": [row[0]] * len(sources["query_id"]), **sources})
     added = cursor.execute(
         """
         INSERT INTO candidates

@@ -46,11 +46,8 @@ class EntityGraph(NamedTuple):
         from scipy.sparse import csr_array
 
         ends = (np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first]))
-        matrix = csr_array(
-            (np.concatenate([self.weights, self.weights]), ends), shape=(self.nodes, self.nodes)
-        )
-        matrix.sort_indices()
-        return matrix
+        weights = np.concatenate([self.weights, self.weights])
+        return csr_array((weights, ends), shape=(self.nodes, self.nodes))
 
 
 def join_neighbours(

@@ -5,7 +5,7 @@ A stratum has one value of each dimension of the request, such as `head · docs-
     band     head, torso or tail of the traffic
     segment  the segment of the log in which the query was asked most often; the first by text if equal
     length   short: 1 or 2 words, medium: 3 to 5 words, long: at least 6 words, separated by white space
-    cluster  the region of the coverage map that the query is most about (see `queries.sampling.frame`)
+    cluster  the region of the coverage map that the query is most about (see `sampling.cluster_strata`)
     tag:T    T or `not T`, by the tag's rule or by a person's statement (see `queries.tag_rules`)
     field:F  the most frequent value of a further field of the log for the query; the first by text if equal
 
