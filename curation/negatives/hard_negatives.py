@@ -147,7 +147,7 @@ class HardNegatives:
         )
         near = ((query.text, *pair) for query in self.queries for pair in query.near_duplicates)
         suspects = (
-            (query.text, suspect.document_id, suspect.title, _above(suspect))
+            (query.text, suspect.document_id, suspect.title, _ranks_text(suspect))
             for query in self.queries
             for suspect in query.suspects
         )
@@ -199,9 +199,9 @@ def hard_negatives(
             "No system has proposed anything yet. Build a pool.", command="`goldgrade pool` builds one."
         )
     relevance = relevance_later()
-    texts = _shingled(zip(*documents.to_pydict().values(), strict=True))
+    texts = _shingle_documents(zip(*documents.to_pydict().values(), strict=True))
     known = [row for row in ranked if row.document_id in texts]
-    everything = _by_query(queries, known, relevance)
+    everything = _group_by_query(queries, known, relevance)
     pooled = [item for item in everything if access.shows(item[0].query_id)]
     by_query = [_query_negatives(item, relevance, texts, request) for item in pooled]
     pairs = {row[:2] for row in known}
@@ -227,7 +227,7 @@ def hard_negatives(
     )
 
 
-def _above(suspect: Suspect) -> str:
+def _ranks_text(suspect: Suspect) -> str:
     return ", ".join(f"{system}: {rank} < {relevant}" for system, (rank, relevant) in suspect.above.items())
 
 
@@ -240,9 +240,11 @@ def query_negatives(
     query: Query, ranked: Sequence[Ranked], relevance: Relevance, documents: Iterable[Document]
 ) -> QueryNegatives:
     """Find the hard negatives of one query; `documents` are the documents of the corpus."""
-    shingled = _shingled((document.document_id, document.title, document.body) for document in documents)
+    shingled = _shingle_documents(
+        (document.document_id, document.title, document.body) for document in documents
+    )
     known = [row for row in ranked if row.document_id in shingled]
-    [pooled] = _by_query([query], known, relevance) or [(query, {}, frozenset())]
+    [pooled] = _group_by_query([query], known, relevance) or [(query, {}, frozenset())]
     return _query_negatives(pooled, relevance, shingled, HardNegativesRequest())
 
 
@@ -296,12 +298,14 @@ def _first_of_alike(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str, str]
     return {system: first.setdefault(frozenset(lists[system]), system) for system in sorted(lists)}
 
 
-def _shingled(documents: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, Shingles]]:
+def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, Shingles]]:
     """Compute document id → (title, shingles) from ids, titles and bodies."""
     return {document_id: (title, word_shingles(f"{title}\n{body}")) for document_id, title, body in documents}
 
 
-def _by_query(queries: Sequence[Query], ranked: Iterable[Ranked], relevance: Relevance) -> list[_Pooled]:
+def _group_by_query(
+    queries: Sequence[Query], ranked: Iterable[Ranked], relevance: Relevance
+) -> list[_Pooled]:
     ranks: defaultdict[str, defaultdict[str, dict[str, Ranked]]] = defaultdict(lambda: defaultdict(dict))
     for row in ranked:
         ranks[row.query_id][row.document_id][row.system] = row
@@ -331,7 +335,9 @@ def _query_negatives(
     for d in refused:
         if (query_id, d) in relevance.outside:
             kinds[d] = OUTSIDE if alike.pop(d) is None else OUTDATED
-    negatives = [_negative(d, ranks, positives, texts[d][0])._replace(kind=kind) for d, kind in kinds.items()]
+    negatives = [
+        _hard_negative(d, ranks, positives, texts[d][0])._replace(kind=kind) for d, kind in kinds.items()
+    ]
     unjudged = [d for d in ranks if not relevance.is_judged((query_id, d))]
     suspects = suspects_of(ranks, positives, unjudged)
     return QueryNegatives(
@@ -343,7 +349,7 @@ def _query_negatives(
     )
 
 
-def _negative(
+def _hard_negative(
     document_id: str, ranks: Mapping[str, Mapping[str, Ranked]], positives: Iterable[str], title: str
 ) -> HardNegative:
     places = ranks[document_id]

@@ -196,8 +196,15 @@ def contributions_of(
         alone = {pair for pair in pairs if len(systems_of[pair]) == 1}
         lost = len(alone & relevant)
         graded = sum(pair in relevance.grades for pair in pairs)
-        counts = (len(pairs), len(alone), graded, len(pairs & relevant), lost, _share(lost, len(relevant)))
-        judged = _share(top_graded[system], places)
+        counts = (
+            len(pairs),
+            len(alone),
+            graded,
+            len(pairs & relevant),
+            lost,
+            _ratio_or_none(lost, len(relevant)),
+        )
+        judged = _ratio_or_none(top_graded[system], places)
         lines.append(Contribution(system, *counts, places, top_graded[system], judged))
     return lines
 
@@ -241,7 +248,7 @@ def _find_pool(cursor: Cursor, beginning: str | None) -> tuple[str, int, dict[st
     return pool_id, json.loads(parameters)["depth"], json.loads(report)
 
 
-def _share(part: int, whole: int) -> float | None:
+def _ratio_or_none(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 

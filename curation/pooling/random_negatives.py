@@ -78,7 +78,7 @@ def draw_negatives(
     """
     proposals, left_out = [], Counter[str]()
     for index, query in enumerate(queries):
-        for reach in _reaches(depth):
+        for reach in _halve_reach(depth):
             near = {document_id for hits in lists.values() for document_id in ids_of(hits[index][:reach])}
             drawn = order(number, query.query_id, identical.all_ids(near))
             if len(drawn) == number:
@@ -120,7 +120,7 @@ def negative_order(
     return draw
 
 
-def _reaches(depth: int) -> Iterator[int]:
+def _halve_reach(depth: int) -> Iterator[int]:
     reach = REACH
     while reach > depth:
         yield reach
@@ -133,12 +133,12 @@ class RandomOrder:
 
     def __init__(self, document_ids: Sequence[str], seed: int) -> None:
         self._ids = document_ids
-        self._hashes = np.array([_number(document_id) for document_id in document_ids], np.uint64)
+        self._hashes = np.array([_hash_number(document_id) for document_id in document_ids], np.uint64)
         self._seed = seed
 
     def draw(self, number: int, query_id: str, excluded: Collection[str]) -> list[str]:
         """Draw the first `number` documents of the query's order that are not excluded, or all of them."""
-        keys = _mixed(self._hashes ^ np.uint64(_number(self._seed, query_id)))
+        keys = _mix_numbers(self._hashes ^ np.uint64(_hash_number(self._seed, query_id)))
         part = number + 16  # about so many documents of the order are sorted, four times as many if too few
         while True:
             rows = np.flatnonzero(keys <= np.uint64((2**64 - 1) * min(part, len(keys)) // max(len(keys), 1)))
@@ -149,11 +149,11 @@ class RandomOrder:
             part *= 4
 
 
-def _number(*parts: str | int) -> int:
+def _hash_number(*parts: str | int) -> int:
     return int(digest("random negative", *parts)[:16], 16)
 
 
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix_numbers(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mix numbers by SplitMix64's output function, a bijection of 64 bits."""
     numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -171,7 +171,7 @@ def notices(cursor: Cursor, request: PoolRequest) -> list[str]:
     plans = [plan_run(cursor, _run_of_today(name, request.depth, request.rate)) for name in systems]
     missing = [(plan.engine, len(plan.asked.missing)) for plan in plans if plan.asked.missing]
     sentences = [EngineClient(engine, request.rate).notice_of_lists(number) for engine, number in missing]
-    engines = [plan.engine for plan in plans] + _engines(cursor, request.systems)
+    engines = [plan.engine for plan in plans] + _engines_of_runs(cursor, request.systems)
     is_part = is_held(cursor) or get_setting(cursor, "corpus") is None
     if not (engines and is_part and request.random_negatives) or request.ids:
         return sentences
@@ -217,7 +217,7 @@ def draw_negatives_outside(
             raise InputError(
                 "A file of ids would change nothing: no random negatives come from outside the corpus."
             )
-        engines = _engines(cursor, systems)
+        engines = _engines_of_runs(cursor, systems)
         near = _ranked_documents(cursor, systems)
         queries = active_queries(cursor)
         if not engines:
@@ -248,18 +248,18 @@ def draw_negatives_outside(
     return drawn
 
 
-def _runs(systems: Sequence[str]) -> list[str]:
+def _run_names(systems: Sequence[str]) -> list[str]:
     return [name.removeprefix(RUN_PREFIX) for name in systems if name.startswith(RUN_PREFIX)]
 
 
-def _engines(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
-    return [find_engine(cursor, name) for name in engines_of_runs(cursor, _runs(systems))]
+def _engines_of_runs(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
+    return [find_engine(cursor, name) for name in engines_of_runs(cursor, _run_names(systems))]
 
 
 def _ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
     """Collect for each query id the documents on the lists of the runs."""
     near = defaultdict[str, set[str]](set)
-    for name in _runs(systems):
+    for name in _run_names(systems):
         for entry in run_entries(cursor, find_run(cursor, name)):
             near[entry.query_id].add(entry.document_id)
     return near

@@ -99,7 +99,7 @@ class Systems:
         if "dense" in parts:
             self._parts["dense"] = Dense(vectors or store, StoredDocuments(store, corpus.hashes), model)
         self._hybrid = Hybrid(list(self._parts.values()))
-        self._runs = _imported(store, names, set(corpus.ids))
+        self._runs = _read_runs(store, names, set(corpus.ids))
         self.outside = sum(run.outside for run in self._runs.values())
 
     @property
@@ -141,7 +141,7 @@ class Systems:
         return dict(sorted(empty.items()))
 
 
-def _imported(store: Store, names: Iterable[str], document_ids: set[str]) -> dict[str, ImportedRun]:
+def _read_runs(store: Store, names: Iterable[str], document_ids: set[str]) -> dict[str, ImportedRun]:
     runs = {}
     for name in names:
         if name.startswith(RUN_PREFIX):

@@ -168,7 +168,7 @@ def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]
     InputError: a text is no quota, a stratum is named twice, or there is a share and no size.
     """
     parts = [text.rpartition("=") for text in asked]
-    numbers = [_quota(number.strip(), size) for _, _, number in parts]
+    numbers = [_read_quota(number.strip(), size) for _, _, number in parts]
     problems = [
         f"the quota {text!r} is no STRATUM=N or STRATUM=N%; expected for instance head=50 or head=30%"
         for text, (name, _, _), number in zip(asked, parts, numbers, strict=True)
@@ -185,7 +185,7 @@ def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]
     return {name: number for name, number in zip(names, numbers, strict=True) if number is not None}
 
 
-def _quota(text: str, size: int | None) -> int | None:
+def _read_quota(text: str, size: int | None) -> int | None:
     """Read the number of a quota; `_NO_SIZE` for a share without a size, None for any other text."""
     if text.isascii() and text.isdecimal():
         return int(text)

@@ -206,7 +206,7 @@ def open_answer_task(
 
     opened, *_ = write_if_unchanged(
         store,
-        fingerprint=_fingerprint,
+        fingerprint=_task_fingerprint,
         read=read,
         plan=lambda inputs: _plan_task(request, *inputs),
         write=lambda cursor, planned: _write_task(cursor, request, planned, author),
@@ -273,7 +273,7 @@ def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Aske
     }
     opened = AnswerTaskOpened(
         task=request.name,
-        task_id=digest("answer task", _parameters(request), queries),
+        task_id=digest("answer task", _stored_parameters(request), queries),
         queries=len(queries),
         assignments=sum(map(len, work.values())),
         per_writer={writer: len(query_ids) for writer, query_ids in work.items()},
@@ -284,7 +284,7 @@ def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Aske
     return opened, documents, work
 
 
-def _parameters(request: AnswerTaskRequest) -> dict[str, Any]:
+def _stored_parameters(request: AnswerTaskRequest) -> dict[str, Any]:
     """Give the stored form of a request; the task's id is a hash of this form."""
     return vars(request) | {"queries": sorted(request.queries)}
 
@@ -312,7 +312,7 @@ def _choose_queries(
 def _write_task(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, author: str) -> None:
     opened, documents, work = planned
     task_id = opened.task_id
-    parameters = _parameters(request)
+    parameters = _stored_parameters(request)
     cursor.execute(
         "INSERT INTO answer_tasks SELECT ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM answer_tasks",
         [task_id, opened.task, canonical_json(parameters), utc_now()],
@@ -336,7 +336,7 @@ def _write_task(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, a
     record_event(cursor, "open answer task", detail, author)
 
 
-def _fingerprint(cursor: Cursor) -> object:
+def _task_fingerprint(cursor: Cursor) -> object:
     """Read all that a planned task depends on: counts of rows that are only appended, and the settings."""
     counts = cursor.execute(
         """

@@ -68,7 +68,7 @@ def naming_entities(
     of_documents: document id → places of its entities.
     """
     documents, about = documents_about(labels, of_documents)
-    stems = [_stems(entity.name) for entity in entities]
+    stems = [_name_stems(entity.name) for entity in entities]
     masses = [Counter[str]() for _ in members]
     for mass, places in zip(masses, members, strict=True):
         for entity in places:
@@ -87,7 +87,7 @@ def naming_entities(
             * float(nouns[entity])
             for entity in places
         }
-        named.append(_disjoint(weights, stems))
+        named.append(_choose_disjoint(weights, stems))
     return named
 
 
@@ -101,7 +101,7 @@ def documents_about(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> 
     return documents, (inside + 1) / (others + MAX_PHRASES)
 
 
-def _disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list[int]:
+def _choose_disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list[int]:
     """Choose the heaviest places, so that no two entities share a stem."""
     chosen: list[int] = []
     for entity in sorted(weights, key=lambda entity: (-round(weights[entity], 9), entity)):
@@ -113,7 +113,7 @@ def _disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list
     return chosen
 
 
-def _stems(name: str) -> list[str]:
+def _name_stems(name: str) -> list[str]:
     content = [word for word in name.split(" ") if word != "of"] or [name]
     return list(dict.fromkeys(stemmed("english", word) for word in content))
 
@@ -131,18 +131,18 @@ def noun_shares(entities: Sequence[Entity]) -> Floats:
                     at = places.get(" ".join(singulars[start:end]))
                     if at is not None:
                         seen[at] += 1
-                        filling[at] += _fills(["", *text_words, ""], start, end)
+                        filling[at] += _stands_as_noun_phrase(["", *text_words, ""], start, end)
     usual = max(MIN_WEIGHT**2, filling.sum() / max(1.0, seen.sum()))
     shares: Floats = np.clip((filling + usual) / (seen + 1) / usual, MIN_WEIGHT, 1)
-    shares[[not _is_possible(entity.name) for entity in entities]] *= MIN_WEIGHT
+    shares[[not _may_be_noun_phrase(entity.name) for entity in entities]] *= MIN_WEIGHT
     return shares
 
 
-def _is_possible(name: str) -> bool:
+def _may_be_noun_phrase(name: str) -> bool:
     return _INSIDE.isdisjoint(name.split(" ")) and not any(map(str.isdigit, name))
 
 
-def _fills(text_words: Sequence[str], start: int, end: int) -> bool:
+def _stands_as_noun_phrase(text_words: Sequence[str], start: int, end: int) -> bool:
     """Tell whether the words from start to end stand as a noun phrase does; "" marks punctuation."""
     before, after = text_words[start - 1], text_words[end]
     if end == start + 1 and not before and not after:

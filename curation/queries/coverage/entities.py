@@ -186,7 +186,7 @@ def extract_phrases(
     if not any(words(document.text) for document in documents):
         return [{} for _ in documents]
     joining = joining_words(document.text for document in documents)
-    phrases, matrix = _count(documents, joining)
+    phrases, matrix = _count_phrases(documents, joining)
     number = matrix.shape[0]
     documents_with = np.bincount(matrix.indices, minlength=len(phrases))
     idf = 1 + np.log((1 + number) / (1 + documents_with))
@@ -198,8 +198,8 @@ def extract_phrases(
         columns, times = matrix.indices[span], matrix.data[span]
         kept = repeated[columns] if repeated[columns].any() else specific[columns]
         counted = {phrases[column]: int(n) for column, n in zip(columns[kept], times[kept], strict=True)}
-        weights = _heaviest(counted, (1 + np.log(times[kept])) * idf[columns[kept]], most)
-        mentions.append(_described(document, weights, joining))
+        weights = _heaviest_phrases(counted, (1 + np.log(times[kept])) * idf[columns[kept]], most)
+        mentions.append(_describe_phrases(document, weights, joining))
         if row % 256 == 255 or row + 1 == number:
             progress("coverage: phrases", row + 1, number)
     return mentions
@@ -254,7 +254,7 @@ def _may_end(word: str) -> bool:
     return word not in _EDGE and (len(word) > 1 or is_unspaced(word)) and not word.isnumeric()
 
 
-def _count(documents: Iterable[Document], joining: Collection[str]) -> tuple[list[str], Any]:
+def _count_phrases(documents: Iterable[Document], joining: Collection[str]) -> tuple[list[str], Any]:
     """Count the phrases, in alphabetical order, in a CSR matrix of shape (documents, phrases)."""
     try:
         from sklearn.feature_extraction.text import CountVectorizer
@@ -276,7 +276,7 @@ def _phrases_of_document(joining: Collection[str], document: Document) -> Iterat
     yield from phrases_of(document.body, joining)
 
 
-def _heaviest(counted: Mapping[str, int], weights: Floats, most: int) -> dict[str, float]:
+def _heaviest_phrases(counted: Mapping[str, int], weights: Floats, most: int) -> dict[str, float]:
     """Choose the heaviest phrases of a document with their weights; `counted` is phrase → count."""
     weighed = dict(zip(counted, np.round(weights, 9).tolist(), strict=True))
     inside = _always_inside(counted)
@@ -299,10 +299,10 @@ def _always_inside(counted: Mapping[str, int]) -> set[str]:
     return inside
 
 
-def _described(document: Document, weights: Mapping[str, float], joining: Collection[str]) -> Mentions:
+def _describe_phrases(document: Document, weights: Mapping[str, float], joining: Collection[str]) -> Mentions:
     """Make the phrases of a document entities with descriptions and weights."""
     best: dict[str, tuple[float, str]] = {}
-    for sentence in _sentences(document):
+    for sentence in _split_sentences(document):
         phrases = set(phrases_of(sentence, joining)) & weights.keys()
         worth = round(sum(sorted(weights[phrase] for phrase in phrases)) / sqrt(len(words(sentence)) or 1), 9)
         for phrase in phrases:
@@ -314,7 +314,7 @@ def _described(document: Document, weights: Mapping[str, float], joining: Collec
     }
 
 
-def _sentences(document: Document) -> Iterator[str]:
+def _split_sentences(document: Document) -> Iterator[str]:
     for text in (document.title, document.body):
         for sentence in _SENTENCES.split(text):
             if sentence.strip():

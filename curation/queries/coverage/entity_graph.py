@@ -67,7 +67,7 @@ def join_neighbours(
             seconds.append(near)
             weights.append(values[near])
         progress("coverage: graph", min(start + block, count), count)
-    return _undirected(count, np.concatenate(firsts), np.concatenate(seconds), np.concatenate(weights))
+    return _make_undirected(count, np.concatenate(firsts), np.concatenate(seconds), np.concatenate(weights))
 
 
 def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, without: int | None = None) -> Ints:
@@ -78,7 +78,7 @@ def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, withou
     return near[np.lexsort((near, -cosines[near]))][:most]
 
 
-def _undirected(nodes: int, ones: Ints, others: Ints, weights: NDArray[np.float64]) -> EntityGraph:
+def _make_undirected(nodes: int, ones: Ints, others: Ints, weights: NDArray[np.float64]) -> EntityGraph:
     """Make each edge once, whichever end found the other, with the greater of two weights."""
     first, second = np.minimum(ones, others), np.maximum(ones, others)
     order = np.lexsort((-weights, second, first))

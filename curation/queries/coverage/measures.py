@@ -71,10 +71,10 @@ def measure_coverage(
         clusters=len(kept),
         documents=len(documents),
         queries=sum(bool(clusters & kept) for clusters in of_queries),
-        msc=_share(len(touched), len(kept)),
-        msc_by_mass=_weighted(mass, touched),
-        msc_by_traffic=_weighted(searches, touched),
-        scc=_share(sum(bool(clusters & enough) for clusters in documents), len(documents)),
+        msc=_ratio_or_none(len(touched), len(kept)),
+        msc_by_mass=_touched_share(mass, touched),
+        msc_by_traffic=_touched_share(searches, touched),
+        scc=_ratio_or_none(sum(bool(clusters & enough) for clusters in documents), len(documents)),
         zqc=len(kept) - len(touched),
     )
 
@@ -98,11 +98,11 @@ def spread(items: Iterable[tuple[Clusters, int]]) -> dict[int, float]:
     return masses
 
 
-def _weighted(weights: dict[int, float], touched: Collection[int]) -> float | None:
-    return _share(
+def _touched_share(weights: dict[int, float], touched: Collection[int]) -> float | None:
+    return _ratio_or_none(
         fsum(weight for number, weight in weights.items() if number in touched), fsum(weights.values())
     )
 
 
-def _share(part: float, whole: float) -> float | None:
+def _ratio_or_none(part: float, whole: float) -> float | None:
     return part / whole if whole else None

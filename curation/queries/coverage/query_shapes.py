@@ -70,7 +70,9 @@ def query_shape(of_query: Clusters, of_relevant: Sequence[Clusters]) -> QuerySha
 def cuts_of(shapes: Iterable[QueryShape | None]) -> Cuts:
     """Compute the boundaries that cut the dispersion and the alignment of queries in three."""
     known = [shape for shape in shapes if shape is not None]
-    return _tertiles([shape.dispersion for shape in known]), _tertiles([shape.alignment for shape in known])
+    return _find_tertiles([shape.dispersion for shape in known]), _find_tertiles(
+        [shape.alignment for shape in known]
+    )
 
 
 def third_name(third: int | None) -> str:
@@ -93,7 +95,7 @@ def possible_cells(cells: Collection[Cell]) -> list[Cell]:
     return [cell for kind in kinds if not set(kind).isdisjoint(cells) for cell in kind]
 
 
-def _tertiles(values: Sequence[float | None]) -> Tertiles | None:
+def _find_tertiles(values: Sequence[float | None]) -> Tertiles | None:
     """Compute the boundaries of the known values; None if both boundaries are equal."""
     known = [value for value in values if value is not None]
     if not known:

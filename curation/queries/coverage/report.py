@@ -279,12 +279,12 @@ def figures_by_rule(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[Rul
     resolution = coverage_map.parameters["resolution"]
     [tried] = [tried for tried in coverage_map.partitions if tried.resolution == resolution]
     rules = dict.fromkeys([*ALTERNATIVES, coverage_map.rule])
-    by_rule = {rule.name: _over_seeds(coverage_map, asked, tried, rule) for rule in rules}
+    by_rule = {rule.name: _measure_seeds(coverage_map, asked, tried, rule) for rule in rules}
     every = [measures for seeds in by_rule.values() for measures in seeds]
-    return [RuleFigures(name, *_spans(seeds)) for name, seeds in {**by_rule, ANY_RULE: every}.items()]
+    return [RuleFigures(name, *_measure_spans(seeds)) for name, seeds in {**by_rule, ANY_RULE: every}.items()]
 
 
-def _spans(measured: Sequence[CoverageMeasures]) -> tuple[Span, Span, Span]:
+def _measure_spans(measured: Sequence[CoverageMeasures]) -> tuple[Span, Span, Span]:
     """Compute the spans of MSC, SCC and ZQC."""
     msc, scc, zqc = zip(*((measures.msc, measures.scc, measures.zqc) for measures in measured), strict=True)
     return span(msc), span(scc), span(zqc)
@@ -348,15 +348,17 @@ def of_clusters(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[Cluster
 
 def _curve_step(coverage_map: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> CurveStep:
     """Compute the measures over the regions of each partition of one resolution."""
-    seeds = _over_seeds(coverage_map, asked, tried, coverage_map.rule)
+    seeds = _measure_seeds(coverage_map, asked, tried, coverage_map.rule)
     counts = (
         span([len(np.unique(labels)) for labels in tried.labels]),
         span([measures.clusters for measures in seeds]),
     )
-    return CurveStep(tried.resolution, *counts, tried.rand_index, tried.recovered_share, *_spans(seeds))
+    return CurveStep(
+        tried.resolution, *counts, tried.rand_index, tried.recovered_share, *_measure_spans(seeds)
+    )
 
 
-def _over_seeds(
+def _measure_seeds(
     coverage_map: CoverageMap, asked: AskedOfCorpus, tried: Partitions, rule: MatchingRule
 ) -> list[CoverageMeasures]:
     """Compute the measures over the regions of each seed's partition, by one rule for C(q)."""

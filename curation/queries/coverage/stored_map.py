@@ -156,8 +156,8 @@ def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> Covera
         "SELECT snapshot_id, parameters, left_out FROM coverage_maps WHERE map_id = ?", [map_id]
     ).fetchall()
     settings = json.loads(parameters)
-    entities = _rows(cursor, "name, description, neighbours", "coverage_entities", "place", map_id)
-    documents = _rows(cursor, "document_id, entities", "coverage_documents", "document_id", map_id)
+    entities = _read_rows(cursor, "name, description, neighbours", "coverage_entities", "place", map_id)
+    documents = _read_rows(cursor, "document_id, entities", "coverage_documents", "document_id", map_id)
     of_documents = {document_id: tuple(places) for document_id, places in documents}
     return CoverageMap(
         map_id=map_id,
@@ -226,7 +226,7 @@ def cluster_names(cursor: Cursor, map_id: str) -> list[ClusterName]:
 
 
 def _current_names(cursor: Cursor, map_id: str) -> dict[int, str]:
-    made = dict(_rows(cursor, "number, name", "coverage_clusters", "number", map_id))
+    made = dict(_read_rows(cursor, "number, name", "coverage_clusters", "number", map_id))
     return made | {row.number: row.name for row in cluster_names(cursor, map_id)}
 
 
@@ -300,7 +300,7 @@ def _append_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
 def _read_clusters(
     cursor: Cursor, map_id: str, of_documents: Mapping[str, Sequence[int]], least_documents: int
 ) -> list[Cluster]:
-    rows = _rows(cursor, "number, name, entities", "coverage_clusters", "number", map_id)
+    rows = _read_rows(cursor, "number, name, entities", "coverage_clusters", "number", map_id)
     cluster_of = {entity: number for number, _, entities in rows for entity in entities}
     documents: dict[int, list[str]] = {number: [] for number, *_ in rows}
     for document_id, places in sorted(of_documents.items()):
@@ -332,7 +332,7 @@ def _read_partitions(
     return partitions
 
 
-def _rows(cursor: Cursor, columns: str, table: str, order: str, map_id: str) -> list[tuple[Any, ...]]:
+def _read_rows(cursor: Cursor, columns: str, table: str, order: str, map_id: str) -> list[tuple[Any, ...]]:
     sql = f"SELECT {columns} FROM {table} WHERE map_id = ? ORDER BY {order}"  # noqa: S608  names from above
     return cursor.execute(sql, [map_id]).fetchall()
 

@@ -209,11 +209,11 @@ def top_up(
         earlier = _sample_to_top_up(cursor)
         earlier_queries = queries_of(cursor, earlier.sample_id)
     frame = read_frame(store, request_of(earlier.parameters), released, earlier, progress)
-    numbers = _numbers(frame, earlier, request)
+    numbers = _allocate_top_up(frame, earlier, request)
     total = sum(numbers.values())
     drawing = draw_stratified(frame.traffic, frame.strata, total, quotas=numbers)
     _refuse_loss(frame, drawing, earlier_queries)
-    return store_drawing(store, frame, drawing, _parameters(earlier, numbers, total), author)
+    return store_drawing(store, frame, drawing, _top_up_parameters(earlier, numbers, total), author)
 
 
 def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
@@ -269,7 +269,7 @@ def _refuse_rest(least: int, size: int | None) -> None:
         )
 
 
-def _numbers(frame: Frame, earlier: SampleReport, request: TopUpRequest) -> dict[str, int]:
+def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest) -> dict[str, int]:
     """Compute the number of queries of each stratum, which never falls."""
     quotas, size = request.quotas, request.size
     names = frame.strata.names
@@ -310,7 +310,7 @@ def _refuse_loss(frame: Frame, drawing: Drawing, earlier: set[str]) -> None:
         )
 
 
-def _parameters(earlier: SampleReport, numbers: dict[str, int], total: int) -> dict[str, Any]:
+def _top_up_parameters(earlier: SampleReport, numbers: dict[str, int], total: int) -> dict[str, Any]:
     """Give the parameters of the new sample, which are the earlier ones if no query is added."""
     if numbers == {stratum.name: stratum.drawn for stratum in earlier.strata}:
         return earlier.parameters

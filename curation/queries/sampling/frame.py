@@ -137,9 +137,9 @@ def read_frame(
         outside = cursor.execute(_OUTSIDE, window).fetchall()[0]
         state = state_of(cursor, request)
     logged = len(table)
-    table = _grouped(table, progress) if request.group_spellings else table
+    table = _group_spellings(table, progress) if request.group_spellings else table
     traffic = table["traffic"].to_numpy()
-    kept, left_out = _within(table, traffic, request.min_count, outside)
+    kept, left_out = _find_drawable(table, traffic, request.min_count, outside)
     queries, grouped = table["normalised"], logged - len(table)
     of_log = [name for name in by if name != CLUSTER and not name.startswith(TAG)]
     labels = {name: _log_dimension(name, table, traffic) for name in of_log}
@@ -147,7 +147,7 @@ def read_frame(
         queries, traffic = queries.filter(pa.array(kept)), traffic[kept]
         labels = {name: Labels(label.codes[kept], label.names) for name, label in labels.items()}
     for tag in names_after(TAG, by):
-        labels[f"{TAG}{tag}"] = _tagged(store, tag, queries)
+        labels[f"{TAG}{tag}"] = _tag_labels(store, tag, queries)
     if CLUSTER in by:
         texts = queries.to_pylist()
         labels[CLUSTER], map_id = cluster_strata(store, texts, map_id, request.model, progress)
@@ -216,7 +216,7 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
     )
 
 
-def _within(
+def _find_drawable(
     table: Any, traffic: NDArray[np.int64], min_count: int, outside: Sequence[int]
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
     """Find the queries that can be drawn, shape (queries,), and count the other rows by their first reason.
@@ -243,7 +243,7 @@ def _within(
     return ~(rare | judged | released), {reason: count for reason, count in reasons.items() if count}
 
 
-def _grouped(table: Any, progress: Progress) -> Any:
+def _group_spellings(table: Any, progress: Progress) -> Any:
     """Join the spellings of a query, and add up their traffic and rows; marks of one spelling hold for
     all.
     """
@@ -278,6 +278,6 @@ def _most_asked(column: Any, field: str) -> Labels:
     return Labels(codes, tuple(names))
 
 
-def _tagged(store: Store, tag: str, queries: Any) -> Labels:
+def _tag_labels(store: Store, tag: str, queries: Any) -> Labels:
     present = tag_texts(store, tag, queries.to_pylist())
     return Labels(np.where(present, 0, 1).astype(np.intp), (value_name("tag", tag), f"not {tag}"))

@@ -80,9 +80,9 @@ def slip(first: str, second: str) -> str | None:
     """Tell how two queries with the same essentials differ: by 'form', by a 'letter', or None for too
     much.
     """
-    if _squeezed(first) == _squeezed(second):
+    if _squeeze_text(first) == _squeeze_text(second):
         return "form"
-    left, right = ([_squeezed(word) for word in text.split()] for text in (first, second))
+    left, right = ([_squeeze_text(word) for word in text.split()] for text in (first, second))
     different = [pair for pair in zip(left, right, strict=False) if pair[0] != pair[1]]
     if len(left) != len(right) or len(different) != 1:
         return None
@@ -104,7 +104,7 @@ class _Essentials(dict[str, str | None]):
     """A cache: word as written → its essential part, or None."""
 
     def __missing__(self, word: str) -> str | None:
-        trimmed = _trimmed(word)
+        trimmed = _trim_punctuation(word)
         self[word] = kept = trimmed if _is_essential(trimmed) else None
         return kept
 
@@ -119,11 +119,11 @@ def _is_essential(word: str) -> bool:
     return bool(_TELLING.search(word)) or (not word.isascii() and any(map(str.isdigit, word)))
 
 
-def _trimmed(word: str) -> str:
+def _trim_punctuation(word: str) -> str:
     return word.rstrip(_EDGES).lstrip(_EDGES.replace("!", ""))
 
 
-def _squeezed(text: str) -> str:
+def _squeeze_text(text: str) -> str:
     joined = text.replace(" ", "")
     return joined if joined.isalnum() else _SPACERS.sub("", joined)
 
@@ -147,7 +147,7 @@ def _candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
     shared = np.flatnonzero(
         np.bincount(essential.astype(np.int64))[essential] > 1
     )  # no other text has a pair
-    squeezed = {position: _squeezed(texts[position]) for position in shared.tolist()}
+    squeezed = {position: _squeeze_text(texts[position]) for position in shared.tolist()}
     by_length: dict[int, list[int]] = defaultdict(list)
     for position, text in squeezed.items():
         by_length[len(text)].append(position)
@@ -155,20 +155,20 @@ def _candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
     shorter: tuple[int, Keys, Ints] = (-1, np.empty(0, np.uint64), np.empty(0, np.int64))
     for done, length in enumerate(sorted(by_length), 1):
         owners = np.array(by_length[length], np.int64)
-        whole, parts = _hashes([squeezed[owner] for owner in by_length[length]], length)
+        whole, parts = _hash_texts([squeezed[owner] for owner in by_length[length]], length)
         mark = essential[owners] * np.uint64(_MARK)
         keys, belong = [(parts + mark[:, None]).ravel()], [np.repeat(owners, parts.shape[1])]
         if shorter[0] == length - 1:
             keys.append(shorter[1])
             belong.append(shorter[2])
-        pairs_by_length.append(_neighbours(np.concatenate(keys), np.concatenate(belong)))
+        pairs_by_length.append(_pairs_of_equal_keys(np.concatenate(keys), np.concatenate(belong)))
         shorter = (length, whole + mark, owners)
         progress("comparing spellings", done, len(by_length))
     pairs = np.concatenate(pairs_by_length)
     return np.unique(pairs[essential[pairs[:, 0]] == essential[pairs[:, 1]]], axis=0)
 
 
-def _hashes(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
+def _hash_texts(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
     """Hash texts of one length, shape (T,), and each text without one letter, shape (T, length)."""
     signs = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     powers = np.array([pow(_BASE, index, 2**64) for index in range(length)], np.uint64)
@@ -179,7 +179,7 @@ def _hashes(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
     return whole, upto - terms + after
 
 
-def _neighbours(keys: Keys, owners: Ints) -> Ints:
+def _pairs_of_equal_keys(keys: Keys, owners: Ints) -> Ints:
     """Find all pairs of owners that share a key, shape (pairs, 2)."""
     order = np.argsort(keys)
     keys, owners = keys[order], owners[order]

@@ -234,7 +234,7 @@ def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str],
 
 def sample_chart(strata: Sequence[Stratum]) -> Markup:
     """Draw two bars for each stratum: its share of the traffic and its share of the sample."""
-    rows = list(zip((stratum.name for stratum in strata), _shares(strata), strict=True))
+    rows = list(zip((stratum.name for stratum in strata), _stratum_shares(strata), strict=True))
     return bars(
         "Share of traffic and share of the sample by stratum",
         "Two bars for each stratum. The table has the same figures.",
@@ -243,7 +243,7 @@ def sample_chart(strata: Sequence[Stratum]) -> Markup:
     )
 
 
-def _shares(strata: Sequence[Stratum]) -> list[tuple[float, float]]:
+def _stratum_shares(strata: Sequence[Stratum]) -> list[tuple[float, float]]:
     traffic = sum(stratum.traffic for stratum in strata) or 1
     drawn = sum(stratum.drawn for stratum in strata) or 1
     return [(stratum.traffic / traffic, stratum.drawn / drawn) for stratum in strata]

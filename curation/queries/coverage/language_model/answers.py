@@ -131,12 +131,12 @@ class KnownAnswers:
 
     def answer(self, call: ModelCall) -> str | None:
         """Give the call's stored answer, or None."""
-        last = self._last(call)
+        last = self._last_reply(call)
         return last.text if last and last.kind == "answer" else None
 
     def why_not(self, call: ModelCall) -> str | None:
         """Give the reason why the call gets no answer; None if it has an answer or may still get one."""
-        last = self._last(call)
+        last = self._last_reply(call)
         if last is None or last.kind == "answer":
             return None
         if last.kind == "refusal":
@@ -152,7 +152,7 @@ class KnownAnswers:
     def attempts(self, call: ModelCall) -> int:
         return len(self._replies.get(call.call_id, ()))
 
-    def _last(self, call: ModelCall) -> ModelReply | None:
+    def _last_reply(self, call: ModelCall) -> ModelReply | None:
         replies = self._replies.get(call.call_id)
         return replies[-1] if replies else None
 

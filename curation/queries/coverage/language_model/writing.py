@@ -205,14 +205,14 @@ class _Session:
         """Write until there are enough queries, no gap is left, or the model gives no more answers."""
         for gap in self._inputs.gaps:
             # a gap may be filled already, because queries for other gaps can be about it
-            while self._missing[gap.number] and self._fill(gap):
+            while self._missing[gap.number] and self._fill_gap(gap):
                 progress("synthetic queries", len(self.report.written), self._request.queries)
                 if len(self.report.written) >= self._request.queries:
                     return
             if self.report.ended:
                 return
 
-    def _fill(self, gap: CoverageGap) -> bool:
+    def _fill_gap(self, gap: CoverageGap) -> bool:
         """Try to write a query for the gap, and tell whether it was written."""
         aims = aims_of(self._inputs, gap, self._request.seed)
         fresh = (aim for aim in aims if aim.document.document_id not in self._done)
@@ -226,12 +226,12 @@ class _Session:
 
     def _write_for(self, aims: Sequence[QueryAim]) -> bool:
         """Ask for a candidate for each document, and tell whether a candidate became a query."""
-        answers = self._ask([candidates_call(aim, self.report.model) for aim in aims], read_candidates)
+        answers = self._ask_model([candidates_call(aim, self.report.model) for aim in aims], read_candidates)
         if self.report.ended:
             return False
-        ranked = self._ranked(aims, answers)
+        ranked = self._rank_candidates(aims, answers)
         for tried, candidate in enumerate(ranked, 1):
-            quote = self._quote(candidate)
+            quote = self._find_quote(candidate)
             if self.report.ended:
                 return False
             if quote and self._store_query(candidate, quote):
@@ -239,7 +239,9 @@ class _Session:
                 return True
         return False
 
-    def _ranked(self, aims: Sequence[QueryAim], answers: Sequence[str | None]) -> list[RankedCandidate]:
+    def _rank_candidates(
+        self, aims: Sequence[QueryAim], answers: Sequence[str | None]
+    ) -> list[RankedCandidate]:
         """Order the candidates that pass the checks by what they add to coverage, the best first."""
         kept = []
         for aim, answer in zip(aims, answers, strict=True):
@@ -248,7 +250,7 @@ class _Session:
             if reason is None:
                 kept.append((texts[0], aim))
             else:
-                self._refuse(aim, reason)
+                self._refuse_candidate(aim, reason)
         coverage_map = self._inputs.map
         normalised = [normalise_query(text) for text, _ in kept]
         matches = match_texts(self._store, normalised, coverage_map, self._request.embedding)
@@ -264,30 +266,32 @@ class _Session:
             if gaps:
                 ranked.append(RankedCandidate(order, text, aim, match, gaps, aligned))
             else:
-                self._refuse(aim, ELSEWHERE)
+                self._refuse_candidate(aim, ELSEWHERE)
         return sorted(ranked)
 
-    def _quote(self, candidate: RankedCandidate) -> str | None:
+    def _find_quote(self, candidate: RankedCandidate) -> str | None:
         """Find the quote that answers the candidate, in the document and alone; None without such a quote."""
         shown, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
-            [answer] = self._ask([verification_call(candidate.text, shown, self.report.model)], read_check)
+            [answer] = self._ask_model(
+                [verification_call(candidate.text, shown, self.report.model)], read_check
+            )
             if self.report.ended:
                 return None
             check = answer and read_check(answer)
             if not check or not is_shown(check, shown):
-                self._refuse(candidate.aim, reason if check else UNCHECKED)
+                self._refuse_candidate(candidate.aim, reason if check else UNCHECKED)
                 return None
             quote = quote or check[1]
             shown = NO_DOCUMENT._replace(body=quote)
         return quote
 
-    def _refuse(self, aim: QueryAim, reason: str) -> None:
+    def _refuse_candidate(self, aim: QueryAim, reason: str) -> None:
         """Count a refused candidate; the run asks for no other candidate for its document."""
         self.report.refused[reason] += 1
         self._done.add(aim.document.document_id)
 
-    def _ask(self, calls: Sequence[ModelCall], check: Check) -> list[str | None]:
+    def _ask_model(self, calls: Sequence[ModelCall], check: Check) -> list[str | None]:
         """Get the stored or new answer of each call; None for a call without an answer."""
         most, requests = self._asking.most_calls, self.report.spent.requests
         left = None if most is None else max(0, most - requests)
@@ -336,7 +340,7 @@ class _Session:
                 write_texts(cursor, coverage_map.map_id, {query.normalised: candidate.match})
                 [row] = [row for row in coverage_queries(cursor) if row.query_id == query.query_id]
         except RefusedError:  # the text is in the traffic
-            self._refuse(aim, ALIKE)
+            self._refuse_candidate(aim, ALIKE)
             return False
         self.report.written.append(row)
         self._queries.append(query)

@@ -106,11 +106,11 @@ def copied_phrases(text: str, title: str, body: str) -> list[str]:
 
     A run of stop words alone does not count.
     """
-    located = _located(text)
-    of_title = [word.word for word in _located(title)]
+    located = _locate_words(text)
+    of_title = [word.word for word in _locate_words(title)]
     runs = {
-        *_runs(of_title, MIN_COPIED_WORDS),
-        *_runs([word.word for word in _located(body)], MIN_COPIED_WORDS),
+        *_word_runs(of_title, MIN_COPIED_WORDS),
+        *_word_runs([word.word for word in _locate_words(body)], MIN_COPIED_WORDS),
     }
     if len(of_title) == MIN_COPIED_WORDS - 1:
         runs.add(tuple(of_title))
@@ -137,12 +137,12 @@ def alike_queries(text: str, queries: Iterable[Query]) -> list[str]:
     return [text for *_, text in sorted(near)]
 
 
-def _located(text: str) -> list[LocatedWord]:
+def _locate_words(text: str) -> list[LocatedWord]:
     """Locate the words of a text; scripts without spaces have grams only."""
     return [word for word in located_words(text) if not is_unspaced(word.word) or len(word.word) > 1]
 
 
-def _runs(words_in_order: Sequence[str], size: int) -> set[tuple[str, ...]]:
+def _word_runs(words_in_order: Sequence[str], size: int) -> set[tuple[str, ...]]:
     return {tuple(words_in_order[start : start + size]) for start in range(len(words_in_order) - size + 1)}
 
 

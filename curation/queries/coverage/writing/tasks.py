@@ -151,7 +151,7 @@ def open_tasks(
         record_event(cursor, "writing tasks", {"batch": batch_id, "tasks": len(tasks), **asked}, author)
 
     batch_id, _, tasks = write_if_unchanged(
-        store, fingerprint=_fingerprint, read=read, plan=plan, write=write, busy=BUSY
+        store, fingerprint=_plan_fingerprint, read=read, plan=plan, write=write, busy=BUSY
     )
     count = len(tasks)
     return OpenedTasks(
@@ -202,7 +202,7 @@ def _check_numbers(queries: int, writers: Sequence[str], kind: str) -> None:
     refuse_problems(problems)
 
 
-def _fingerprint(cursor: Cursor) -> object:
+def _plan_fingerprint(cursor: Cursor) -> object:
     """Read all that a plan depends on: the map, the queries matched against the map, and all tasks."""
     tables = ("writing_batches", "writing_tasks", "writing_endings", "queries", "coverage_texts")
     counts = [cursor.execute(f"SELECT count(*) FROM {table}").fetchall() for table in tables]  # noqa: S608

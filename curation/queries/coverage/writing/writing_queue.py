@@ -179,7 +179,7 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
         )
         query = add_coverage_query(cursor, text, origin)
         propose_origins(cursor, [query.query_id])
-        _end(cursor, task_id, "written", query.query_id)
+        _end_task(cursor, task_id, "written", query.query_id)
     return query.query_id
 
 
@@ -201,7 +201,7 @@ def pass_task(store: Store, task_id: str, writer: str) -> bool:
             raise RefusedError("The query of this task is written already. Go on with the next one.")
         if task.outcome == "passed":
             return True
-        _end(cursor, task_id, "passed", None)
+        _end_task(cursor, task_id, "passed", None)
         following = _next_document(cursor, task)
         if following is not None:
             _append_after(cursor, task, *following)
@@ -228,7 +228,7 @@ def _append_after(cursor: Cursor, task: _StoredTask, document_id: str, content_h
     )
 
 
-def _end(cursor: Cursor, task_id: str, outcome: str, query_id: str | None) -> None:
+def _end_task(cursor: Cursor, task_id: str, outcome: str, query_id: str | None) -> None:
     cursor.execute("INSERT INTO writing_endings VALUES (?, ?, ?, ?)", [task_id, outcome, query_id, utc_now()])
 
 
