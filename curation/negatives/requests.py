@@ -55,20 +55,20 @@ class AuditRequest:
     seed: Seed = 0
     overlap: int = option(1, "Annotators of a pair", "How many different annotators judge each pair.")
     depth: int = option(
-        100, "Depth of lists", "Rank down to which the documents of lists are assumed negatives.", least=1
+        100, "Depth of lists", "Rank down to which listed documents are assumed negatives.", least=1
     )
     threshold: Annotated[float, SIMILARITY] = NEAR_DUPLICATE
     systems: Sequence[str] | None = option(
         None,
         "Systems",
-        "Systems whose lists are used, separated by commas: bm25, dense, hybrid, or run:NAME for an imported "
-        "run.",
+        "Systems whose lists are used, separated by commas. Choose from bm25, dense, hybrid, "
+        "and run:NAME for an imported run.",
         unset="all of the latest pool",
         commas=True,
     )
     model: str = option(
         DEFAULT_MODEL,
         "Embedding model",
-        "Embedding model of dense and hybrid; the pool must have used the same model.",
+        "Embedding model of dense and hybrid. The pool must have used the same model.",
         unset="the default model",
     )

@@ -29,22 +29,22 @@ class PoolRequest:
     systems: Sequence[str] = option(
         SYSTEMS,
         "Systems",
-        "Systems that propose documents: bm25, dense, hybrid, run:NAME for an imported run, and engine:NAME "
-        "for an engine.",
+        "Systems that propose documents. Choose from bm25, dense, hybrid, run:NAME for an "
+        "imported run, and engine:NAME for an engine.",
         commas=True,
     )
     depth: int = option(10, "Depth", "Number of documents from the top of each system's list.", least=1)
     random_negatives: int = option(
         5,
         "Random negatives for each query",
-        "Number of random documents for each query, from outside every system's first 1,000.",
+        "Number of random documents for each query. They come from outside every system's first 1,000.",
         least=0,
     )
     seed: Seed = 0
     budget: int | None = option(
         None,
         "Budget in pairs",
-        "Maximum number of pairs from the systems, spread evenly over the queries.",
+        "Maximum number of pairs from the systems. They are spread evenly over the queries.",
         unset="no limit",
         least=1,
     )
@@ -60,8 +60,8 @@ class PoolRequest:
     stemmer: str | None = option(
         None,
         "Stemmer of bm25 in this project from now on",
-        "Stemmer of bm25 in this project from now on: a language of Snowball, such as english or german, or "
-        "none.",
+        "Stemmer of bm25 in this project from now on. Name a language of Snowball, such as english "
+        "or german, or none.",
         unset="as before; at first none",
         metavar="LANGUAGE",
     )

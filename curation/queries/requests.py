@@ -44,7 +44,8 @@ class DrawRequest:
     strata: Sequence[str] = option(
         ("band",),
         "Kinds of queries",
-        "Strata, by dimensions that are crossed: band, segment, length, cluster, tag:NAME and field:NAME. "
+        "Dimensions whose values, crossed, make the strata. Choose from band, segment, length, "
+        "cluster, tag:NAME and field:NAME. "
         "A cluster is a region of the coverage map. field:NAME is a further field of the log.",
         commas=True,
         others=True,
@@ -64,7 +65,7 @@ class DrawRequest:
         Mapping[str, int],
         Option(
             "Quotas: an exact number from a stratum",
-            "STRATUM=N or STRATUM=N%: the number of queries from this stratum. N% is a share of the size. "
+            "Queries from a stratum, as STRATUM=N or STRATUM=N%. N% is a share of the size. "
             "The other strata share the rest. Repeatable.",
             flag="--quota",
         ),
@@ -88,7 +89,7 @@ class DrawRequest:
     group_spellings: bool = option(
         True,
         "Treat spellings that differ by one typo as one query",
-        "Treat spellings that differ by one typo as one query, and add up their traffic.",
+        "Treat spellings one typo apart as one query. Their traffic is added up.",
     )
     exclude_released: bool = option(
         False, "Leave out queries that any release holds", "Leave out queries that are in any release."

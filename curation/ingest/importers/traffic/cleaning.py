@@ -85,7 +85,7 @@ class CleaningRules:
     queries_a_day: int = option(
         200,
         "Queries a day that mark a robot",
-        "Leave out sessions with more different queries in a day (bots). 0: off.",
+        "Leave out sessions with more queries a day than this (bots). 0 keeps all.",
         flag="--bot-per-day",
         least=0,
     )
