@@ -27,6 +27,7 @@ ch. 2. J. Cohen (1960), Educational and Psychological Measurement 20; (1968), Ps
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -125,6 +126,14 @@ def distances_of(marginals: Floats, level: Level) -> Floats:
 def raw_of(matrices: Floats) -> Floats:
     """Compute the share of equal grades among pairs of grades, shape (R, values, values) → (R,)."""
     return ratio(np.einsum("rkk->r", matrices), matrices.sum(axis=(1, 2)))
+
+
+def confusion_counts(
+    pairs: Iterable[tuple[int | None, int | None]], scale: Sequence[int]
+) -> tuple[tuple[int, ...], ...]:
+    """Count pairs of grades by first grade (row) and second grade (column), in the order of the scale."""
+    counts = Counter(pairs)
+    return tuple(tuple(counts[first, second] for second in scale) for first in scale)
 
 
 def gwet_of(shares: Floats, weights: Floats, grades: Floats | None = None) -> Floats:

@@ -1,6 +1,7 @@
-"""Evaluation: what systems reach on a release, with the size, the interval and the holes of each figure.
+"""Evaluation: figures of systems on a release, with the sample size, the interval and the unjudged share of
+each.
 
-The room reads releases and run files of the project alone. `scoring` makes a run the values of queries;
-figures and comparisons are made of these alone, which `report` shows. No value of a single query of a sealed
-part leaves `evaluate_runs`.
+The room reads the project's releases and run files. `scoring` turns a run into values of queries; `figures`
+computes means and comparisons from these values, and `report` shows them. No value of a single query of a
+sealed part leaves `evaluate_runs`.
 """

@@ -1,7 +1,7 @@
-"""An evaluation query by query: two runs' values against each other, and their lists side by side.
+"""Evaluations query by query: the values of two runs, and their lists side by side.
 
-Runs may be of one evaluation, or of two on the same parts of a release. A sealed part has nothing by query.
-What another release has sealed since is left out, too, and counted: the seal decides for both.
+The runs belong to one evaluation, or to two evaluations on the same parts of a release. A sealed part has no
+values by query. A query that a different release has sealed since is left out and counted.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ from curation.store.release_parts import read_part, read_parts
 NO_GRADE = {"disputed": "disputed", "unjudgeable": "cannot tell"}
 JUDGED_SINCE = "no grade in the release"
 EvaluatedRun = tuple[str, str]
-"""The id of a stored evaluation, and one of its systems."""
+"""The id of a stored evaluation, and the name of one of its systems."""
 
 
 class ByQuery(NamedTuple):
-    """Queries with a value of each run, from the largest loss to the largest gain.
+    """The queries with a value of each run, from the largest loss to the largest gain.
 
     Attributes
     ----------
-    remark: what is left out because a release has sealed it; '' where nothing is.
+    remark: a sentence on queries that are left out because a release has sealed them; '' without such
+        queries.
     """
 
     measure: str
@@ -47,12 +48,14 @@ class ByQuery(NamedTuple):
 
 
 class ListedDocument(NamedTuple):
-    """A place of a list.
+    """A document at a place of a list.
 
     Attributes
     ----------
-    grade: None if the release has none; `lacking` says why, as far as the reader may know.
-    elsewhere: its rank in the other list, None if that has it not within `LISTED`; 0 without another list.
+    grade: the grade in the release; None without a grade.
+    lacking: the reason for a missing grade, as far as the reader may know it.
+    elsewhere: the rank in the other list; None if the document is not among the first `LISTED`, 0 without
+        another list.
     """
 
     rank: int
@@ -64,20 +67,20 @@ class ListedDocument(NamedTuple):
 
     @property
     def is_unjudged(self) -> bool:
-        """Whether people have still to judge it, as far as the reader may know."""
+        """Whether people still have to judge the document, as far as the reader may know."""
         return self.grade is None and self.lacking == NOT_JUDGED
 
 
 class Passage(NamedTuple):
-    """A chunk of a list, or evidence that no chunk of it has.
+    """A chunk of a list, or evidence that no chunk of the list holds.
 
     Attributes
     ----------
-    text: empty where the project has none.
-    evidence: the characters of the document that are in it and were marked.
-    rank: of the chunk; None of evidence that no chunk has.
-    recall: share of the query's evidence in the chunks down to it; None without one.
-    words: of these chunks; None if the text of one is not known.
+    text: the text of the passage; empty if the project has no text.
+    evidence: the marked characters of the document in the passage.
+    rank: the rank of the chunk; None for evidence that no chunk holds.
+    recall: the share of the query's evidence in the chunks down to this rank; None without evidence.
+    words: the number of words of these chunks; None if a chunk has an unknown text.
     """
 
     document_id: str
@@ -92,16 +95,18 @@ class Passage(NamedTuple):
 
 
 def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator) -> ByQuery:
-    """The values of one run or of two, by the first measure of the first one's evaluation.
+    """Read the values of one run or of two, by the first measure of the first run's evaluation.
 
     Raises
     ------
-    NotFoundError: there is no such evaluation of theirs, or none of that run.
+    NotFoundError: the annotator has no such evaluation, or the evaluation has no such run.
     RefusedError: a sealed part was evaluated.
     """
-    results = [_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
+    results = [_read_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     measure = results[0]["measures"][0]
-    values = [_values(result, system, measure) for result, (_, system) in zip(results, runs, strict=True)]
+    values = [
+        _values_of_system(result, system, measure) for result, (_, system) in zip(results, runs, strict=True)
+    ]
     texts = dict(zip(results[0]["query_ids"], results[0]["query_texts"], strict=True))
     *first, second = values
     seal = closed_access(cursor)
@@ -116,7 +121,7 @@ def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator)
     )
 
 
-def _result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
+def _read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(submitted_texts(cursor, evaluation_id, annotator)[1])
     if "runs" not in result:
         raise NotFoundError("This evaluation is of answers alone: it has no lists.")
@@ -126,8 +131,8 @@ def _result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[st
     return result
 
 
-def _values(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
-    """Query id → value of a system, of a measure."""
+def _values_of_system(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
+    """Map each query id to the system's value."""
     for run in result["runs"]:
         if run["name"] == system and measure in run["per_query"]:
             return dict(zip(result["query_ids"], run["per_query"][measure], strict=True))
@@ -135,7 +140,7 @@ def _values(result: dict[str, Any], system: str, measure: str) -> dict[str, floa
 
 
 def kinds_of_queries(cursor: Cursor, release_id: str) -> dict[str, frozenset[str]]:
-    """The kinds of a release's queries, as `tag: question` and `region: 3 name` → which these are."""
+    """Group a release's queries by kind: `tag: question` or `region: 3 name` → query ids."""
     parts = read_parts(cursor, release_id, ["queries", "sampling", "coverage", "query_coverage"])
     queries = list(parts["queries"])
     ids = [row["query_id"] for row in queries]
@@ -149,23 +154,26 @@ def kinds_of_queries(cursor: Cursor, release_id: str) -> dict[str, frozenset[str
 def side_by_side(
     cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
 ) -> list[list[ListedDocument]]:
-    """The kept list of each run for a query; empty where it returned nothing, or none was kept.
+    """Read each run's stored list for a query; a list is empty if the run returned nothing or no list was
+    stored.
 
     Raises
     ------
-    NotFoundError: there is no such evaluation of theirs.
+    NotFoundError: the annotator has no such evaluation.
     RefusedError: a sealed part was evaluated, or a release seals the query.
     """
     closed_access(cursor).need(query.query_id)
-    (release_id,) = {_result(cursor, evaluation_id, annotator)["release_id"] for evaluation_id, _ in runs}
+    (release_id,) = {
+        _read_result(cursor, evaluation_id, annotator)["release_id"] for evaluation_id, _ in runs
+    }
     grades = read_part(cursor, release_id, "qrels").rows_of(query.query_id)
     graded = {row["document_id"]: row["grade"] for row in grades}
-    lists = [_kept(cursor, run, query.query_id) for run in runs]
+    lists = [_stored_ranks(cursor, run, query.query_id) for run in runs]
     listed = {name for ranks in lists for name in ranks}
-    lacking = _lacking(cursor, query.query_id, listed - graded.keys(), annotator)
+    lacking = _why_not_graded(cursor, query.query_id, listed - graded.keys(), annotator)
     (header,) = read_part(cursor, release_id, "release")
     texts = snapshot_texts(cursor, header["snapshot_id"], sorted(listed)).to_pylist()
-    titles = {row["document_id"]: _title(row) for row in texts}
+    titles = {row["document_id"]: _title_or_beginning(row) for row in texts}
 
     def places(ranks: Mapping[str, int], other: Mapping[str, int] | None) -> list[ListedDocument]:
         return [
@@ -182,16 +190,16 @@ def side_by_side(
 def chunk_lists(
     cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
 ) -> list[list[Passage] | None]:
-    """The kept chunks of each run for a query, and the evidence of its relevant documents that they lack.
+    """Read each run's stored chunks for a query, and the evidence in relevant documents that the chunks lack.
 
-    None if no evidence was measured, or it was before chunks were kept.
+    A run has None if no evidence was measured, or if the evaluation is older than stored chunks.
 
     Raises
     ------
     NotFoundError, RefusedError: as `side_by_side`.
     """
     closed_access(cursor).need(query.query_id)
-    result, *_ = [_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
+    result, *_ = [_read_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     parts = read_parts(cursor, result["release_id"], ["qrels", "evidence", "release"])
     relevant = {
         row["document_id"]
@@ -210,7 +218,7 @@ def chunk_lists(
     (header,) = parts["release"]
     names = sorted({row[1] for rows in lists for row in rows} | marks.keys())
     texts = snapshot_texts(cursor, header["snapshot_id"], names).to_pylist() if any(lists) else []
-    bodies = {row["document_id"]: (_title(row), row["body"]) for row in texts}
+    bodies = {row["document_id"]: (_title_or_beginning(row), row["body"]) for row in texts}
     return [_passages(rows, marks, bodies) if rows else None for rows in lists]
 
 
@@ -238,10 +246,10 @@ def _passages(
     return passages + missing
 
 
-def _lacking(cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotator) -> dict[str, str]:
-    """Document → why it has no grade in the release, for documents that were judged.
+def _why_not_graded(cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotator) -> dict[str, str]:
+    """Map each judged document without a grade in the release to the reason.
 
-    What the reader has still to grade is not among them: it would not leave them blind.
+    Documents that the reader still has to grade are left out, so that the reader stays blind.
     """
     withheld = withheld_pairs(cursor, reader.name)
     votes = read_query_votes(cursor, query_id)
@@ -255,8 +263,8 @@ def _lacking(cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotato
     }
 
 
-def _kept(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:
-    """Document id → rank, from the first place on."""
+def _stored_ranks(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:
+    """Map each document id of a stored list to its rank, from the first place on."""
     sql = """
         SELECT document_id, rank FROM evaluation_lists
         WHERE evaluation_id = ? AND system = ? AND query_id = ? ORDER BY rank
@@ -264,6 +272,5 @@ def _kept(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:
     return dict(cursor.execute(sql, [*run, query_id]).fetchall())
 
 
-def _title(row: Mapping[str, str]) -> str:
-    """The title of a document, or how it begins."""
+def _title_or_beginning(row: Mapping[str, str]) -> str:
     return row["title"].strip() or row["body"][:BEGINNING]

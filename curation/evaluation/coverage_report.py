@@ -1,7 +1,7 @@
-"""The map of coverage with results: regions drawn and coloured by what systems reach in each.
+"""The coverage map with results: drawings of regions, coloured by a measure of evaluated systems.
 
 The page is one HTML file. Its drawings link to the section of each region below; the app shows the same
-sections. The map is coloured by one measure of evaluated systems.
+sections.
 """
 
 from __future__ import annotations
@@ -29,41 +29,36 @@ from curation.store.documents import snapshot_titles
 HEADLINE = "ndcg@10"
 SEALED = "There are no figures of single queries of a sealed part, so a map cannot be coloured by them."
 ValuesByQuery = Mapping[str, float | None]
-"""Query id → value of a system."""
+"""Query id → value of a system, or None."""
 NEAREST = 3
-"""Edges that each region keeps."""
+"""The number of edges that each region keeps."""
 ITERATIONS = 80
 
 NOT_EVALUATED = "no run"
 Link = Callable[[int], str]
 RegionGraph = tuple[list[tuple[int, int, float]], list[tuple[float, float]]]
-"""Two regions by their place in the map with a weight from 0 to 1, and x and y from 0 to 1 of each region."""
-
-
-def region_values(state: CoverageState, values: ValuesByQuery) -> dict[int, list[float]]:
-    """Number of a region → the values of its queries that have one, by query id."""
-    values_of = {}
-    for number in state.map.regions:
-        known = [values.get(query.query_id) for query in state.queries.get(number, [])]
-        values_of[number] = [value for value in known if value is not None]
-    return values_of
+"""Edges and places: positions of two regions with a weight from 0 to 1, and x and y from 0 to 1 of each
+region."""
 
 
 def region_means(state: CoverageState, values: ValuesByQuery) -> dict[int, float | None]:
-    """Number of a region → the mean of its queries' values; None if none has one."""
-    return {
-        number: fsum(region) / len(region) if region else None
-        for number, region in region_values(state, values).items()
-    }
+    """Average the values of each region's queries, by the region's number; None for a region without
+    values."""
+    means = {}
+    for number in state.map.regions:
+        found = [values.get(query.query_id) for query in state.queries.get(number, [])]
+        known = [value for value in found if value is not None]
+        means[number] = fsum(known) / len(known) if known else None
+    return means
 
 
 class EvaluatedValues(NamedTuple):
-    """One measure of systems, query by query.
+    """The values of systems by one measure, query by query.
 
     Attributes
     ----------
-    name: the release and its parts, as people read them.
-    systems: system → query id → value, None if the measure has none.
+    name: the name of the release with its parts.
+    systems: system → query id → value, or None where the query has no value.
     """
 
     name: str
@@ -72,31 +67,34 @@ class EvaluatedValues(NamedTuple):
 
 
 def values_of(evaluation: Evaluation) -> EvaluatedValues:
-    """The values of an evaluation by nDCG@10, or by its first measure.
+    """Choose the values of an evaluation by nDCG@10, or by its first measure.
 
     Raises
     ------
     RefusedError: a sealed part was evaluated.
     """
     per_query = {system.name: system.per_query for system in evaluation.runs}
-    return _values(evaluation.release, evaluation.parts, evaluation.measures, evaluation.query_ids, per_query)
+    return _evaluated_values(
+        evaluation.release, evaluation.parts, evaluation.measures, evaluation.query_ids, per_query
+    )
 
 
 def stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
-    """The values of an evaluation that was made on the page Evaluate.
+    """Read the values of an evaluation that was made on the page Evaluate.
 
     Raises
     ------
-    NotFoundError: nothing has that id, or it is somebody else's.
+    NotFoundError: there is no such evaluation, or it belongs to somebody else.
     RefusedError: a sealed part was evaluated.
     """
     _, text = submitted_texts(cursor, evaluation_id, annotator)
     result: dict[str, Any] = json.loads(text)
     per_query = {system["name"]: system["per_query"] for system in result["runs"]}
-    return _values(result["release"], result["parts"], result["measures"], result["query_ids"], per_query)
+    release, parts, measures = result["release"], result["parts"], result["measures"]
+    return _evaluated_values(release, parts, measures, result["query_ids"], per_query)
 
 
-def _values(
+def _evaluated_values(
     release: str,
     parts: Sequence[str],
     measures: Sequence[str],
@@ -115,18 +113,19 @@ def _values(
 
 
 def region_graph_of(state: CoverageState) -> RegionGraph:
-    """How the regions touch, and a layout that depends on the map alone.
+    """Find the regions that touch, and lay them out; the layout depends on the map alone.
 
     Raises
     ------
     RefusedError: networkx is not installed.
     """
     numbers = state.map.regions
-    edges = _edges(state, numbers)
-    return edges, _layout(len(numbers), edges)
+    edges = _edges_of_regions(state, numbers)
+    return edges, _places_of_regions(len(numbers), edges)
 
 
-def _edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
+def _edges_of_regions(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
+    """Weight each two regions by their common documents, and keep the heaviest edges of each region."""
     place_of = {number: index for index, number in enumerate(numbers)}
     shared: Counter[tuple[int, int]] = Counter()
     for places in state.map.of_documents.values():
@@ -145,7 +144,7 @@ def _edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, flo
     return [(*edge, weights[edge]) for edge in sorted(kept)]
 
 
-def _layout(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
+def _places_of_regions(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
     try:
         import networkx
     except ImportError as error:
@@ -167,13 +166,13 @@ def map_sections(
     system: str | None,
     link: Link,
 ) -> list[Section]:
-    """The drawings.
+    """Draw the regions.
 
     Parameters
     ----------
-    evaluated_values: None if no run was evaluated.
-    system: whose values colour the regions.
-    link: number of a region → the address of its section.
+    evaluated_values: the values of systems; None if no run was evaluated.
+    system: the system whose values colour the regions.
+    link: a function from the number of a region to the address of its section.
     """
     edges, places = graph
     values: ValuesByQuery = evaluated_values.systems[system] if evaluated_values and system else {}
@@ -203,11 +202,14 @@ def region_sections(
     evaluated_values: EvaluatedValues | None,
     anchors: Mapping[int, str],
 ) -> list[Section]:
-    """Every region: its entities, documents, queries with results, and how to have one written."""
-    return [_region(state, number, titles, evaluated_values, anchors[number]) for number in state.map.regions]
+    """Show every region: entities, documents, queries with results, and the command that writes a query."""
+    return [
+        _region_section(state, number, titles, evaluated_values, anchors[number])
+        for number in state.map.regions
+    ]
 
 
-def _region(
+def _region_section(
     state: CoverageState,
     number: int,
     titles: Mapping[str, str],
@@ -218,24 +220,14 @@ def _region(
     systems = evaluated_values.systems if evaluated_values else {}
     names = [state.map.entities[index].name for index in cluster.entities]
     documents = tuple((name, titles.get(name) or "–") for name in cluster.documents)
-    queries: Sequence[tuple[object, ...]] = [
-        (
-            QueryName(query.text, query.query_id),
-            query.source,
-            *(values.get(query.query_id) for values in systems.values()),
-        )
-        for query in state.queries.get(number, [])
-    ]
+    queries = []
+    for query in state.queries.get(number, []):
+        values = (values_of_system.get(query.query_id) for values_of_system in systems.values())
+        queries.append((QueryName(query.text, query.query_id), query.source, *values))
     tables = [Table(pluralize(len(documents), "document"), ("document", "title"), documents)]
     if queries:
-        tables.append(
-            Table(
-                pluralize(len(queries), "query", "queries"),
-                ("query", "source", *systems),
-                tuple(queries),
-                words=True,
-            )
-        )
+        caption = pluralize(len(queries), "query", "queries")
+        tables.append(Table(caption, ("query", "source", *systems), tuple(queries), words=True))
     none = "" if queries else "\nNo query is about it."
     return Section(
         f"Region {number}: {isolated(cluster.name)}",
@@ -248,11 +240,11 @@ def _region(
 
 
 def coverage_page(store: Store, evaluated_values: EvaluatedValues | None = None) -> str:
-    """The page of the map in force, with the values of systems where a run was evaluated.
+    """Write the page of the current map, with the values of systems where a run was evaluated.
 
     Raises
     ------
-    RefusedError: there is no map of the corpus in force, or networkx is not installed.
+    RefusedError: there is no current map of the corpus, or networkx is not installed.
     """
     with store.reading() as cursor:
         state = read_state(cursor)
@@ -263,7 +255,12 @@ def coverage_page(store: Store, evaluated_values: EvaluatedValues | None = None)
     sections = map_sections(state, graph, evaluated_values, system, lambda number: f"#{anchors[number]}")
     sections.append(state.reach)
     sections += region_sections(state, titles, evaluated_values, anchors)
-    return html_page("Coverage of the corpus", _findings(state, evaluated_values), sections, _about(state))
+    known = state.map.parameters
+    remark = (
+        f"Map {state.map.map_id[:12]}: resolution {known['resolution']:g}, {known['chosen']}; seed "
+        f"{known['seed']}; a region has {known['least_documents']:,} documents or more."
+    )
+    return html_page("Coverage of the corpus", _findings(state, evaluated_values), sections, remark)
 
 
 def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) -> list[str]:
@@ -290,23 +287,10 @@ def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) ->
     return sentences
 
 
-def _about(state: CoverageState) -> str:
-    known = state.map.parameters
-    return (
-        f"Map {state.map.map_id[:12]}: resolution {known['resolution']:g}, {known['chosen']}; seed "
-        f"{known['seed']}; a region has {known['least_documents']:,} documents or more."
-    )
-
-
 def region_marks(state: CoverageState, means: Mapping[int, float | None], link: Link) -> list[RegionMark]:
-    """The regions to draw, by number."""
-    return [
-        RegionMark(
-            state.map.clusters[number].name,
-            state.clusters[number].documents,
-            state.clusters[number].queries,
-            means.get(number),
-            link(number),
-        )
-        for number in state.map.regions
-    ]
+    """Make the marks of the regions in drawings, by number."""
+    marks = []
+    for number in state.map.regions:
+        name, counts = state.map.clusters[number].name, state.clusters[number]
+        marks.append(RegionMark(name, counts.documents, counts.queries, means.get(number), link(number)))
+    return marks

@@ -1,4 +1,4 @@
-"""What can be asked about a release on the page Evaluate: its parts, measures and kinds of queries."""
+"""Choices on the page Evaluate for a release: its parts, measures and kinds of queries."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from curation.store.release_parts import PartText, read_parts
 
 
 class EvaluableRelease(NamedTuple):
-    """What can be asked about a release.
+    """A release with the choices for an evaluation on it.
 
     Attributes
     ----------
-    parts: part → whether it is sealed; those that are not come first.
-    scale: its grades, ascending.
-    measures: the default ones that its scale allows; with evidence, measures of chunks. facets: names of all.
-    mark: that it was frozen against the gate, where it was.
+    parts: part → whether it is sealed; parts that are not sealed come first.
+    measures: the default measures that the scale allows; with evidence, measures of chunks.
+    facets: the names of all facets.
+    scale: the grades of the scale, ascending.
+    mark: the mark of a release that was frozen against the gate; None for other releases.
     """
 
     row: ReleaseRow
@@ -35,7 +36,7 @@ class EvaluableRelease(NamedTuple):
 
 
 def evaluable_release(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
-    """What can be asked about a release. Evaluating verifies it.
+    """Read the choices for an evaluation on a release. The release is verified when it is evaluated.
 
     Raises
     ------

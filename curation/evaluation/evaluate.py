@@ -1,4 +1,5 @@
-"""An evaluation as it was asked for: from a request to its figures and to candidates for the next round."""
+"""Evaluations by request: checks, figures of runs and of answers, storage, and candidates for the next
+round."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
 from curation.core.operation import Operation, Option, options_of
@@ -30,28 +32,25 @@ from curation.people.annotators import EVALUATING, require_author
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Cursor, Store
 
-if TYPE_CHECKING:
-    pass
-
 _OPTION = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
-"""What an uploader has not: the field with the queries, and names of options."""
+"""The parts of sentences that do not fit the page: the field with the queries, and names of options."""
 Outcome = tuple[
     Sequence[HeadlineEvaluation], AnswerEvaluation | None, JudgedEvaluation | None, Evaluation | None
 ]
-"""Rounded figures, and figures of answers, with a judge and of runs."""
+"""Rounded figures; the evaluation of answers, with a judge, and of runs."""
 ABOUT_FILES = ("part", "reason", "skip_repeated", "topics", "chunk_map")
-"""Options of a request that say which part, why, and how files are read; not which figures are wanted."""
+"""Options of a request on the part, the reason and the reading of files, which choose no figures."""
 
 
 class EvaluationWork(NamedTuple):
-    """What is scored on which release.
+    """A checked request with its release.
 
     Attributes
     ----------
-    rounded: whether an evaluator asks about a sealed part, who gets one rounded figure of each system.
-    reading: runs that are needed again are parsed once.
-    by_query: values of single queries are wanted.
-    near: whether people's grades are in projects next to this one alone.
+    rounded: whether an evaluator evaluates a sealed part, and gets one rounded figure of each system.
+    reading: options for reading runs; runs that several steps need are parsed once.
+    by_query: whether values of single queries are wanted.
+    near: whether people's grades may come only from projects in the project's folder.
     """
 
     store: Store
@@ -67,31 +66,30 @@ class EvaluationWork(NamedTuple):
 
     @property
     def runs(self) -> list[RunSource]:
-        """The run files."""
+        """The sources of runs."""
         return [RunSource(name, Path(path)) for name, path in self.request.runs]
 
     @property
     def answers(self) -> list[RunSource]:
-        """The files of answers."""
+        """The sources of answers."""
         return [RunSource(name, Path(path)) for name, path in self.request.answers]
 
 
 class Submitted(NamedTuple):
-    """What came of it; of rounded figures no evaluation is stored."""
+    """The outcome of a submitted evaluation; rounded figures are not stored and have no id."""
 
     sentences: tuple[str, ...]
     evaluation_id: str | None
 
 
-def label_of(option: Option) -> str:
-    """What a page calls an option."""
-    return option.label
+label_of: Callable[[Option], str] = attrgetter("label")
+"""The name of an option on a page."""
 
 
 def chosen_options(
     request: EvaluateRequest, named: Callable[[Option], str] = label_of, among: Sequence[str] | None = None
 ) -> list[str]:
-    """The options of a request that are not as usual; `among` are the fields that are looked at."""
+    """Name the options of a request that differ from their defaults; `among` limits the fields."""
     return [
         named(option)
         for option in options_of(EvaluateRequest)
@@ -111,18 +109,18 @@ def prepared(
     facets: Sequence[str] = (),
     **more: Any,
 ) -> EvaluationWork:
-    """The work of a request; stops before a sealed grade is read.
+    """Check a request before any sealed grade is read, and open its release.
 
     Parameters
     ----------
-    named: how the person who asks calls an option.
-    about_runs, about_answers, further: what is asked besides the request about runs, answers and either, as
-        the person who asks calls it.
-    facets: which conditions need besides the facets of the request. more: fields of the work.
+    named: a function that names an option for the person who asks.
+    about_runs, about_answers, further: names of choices outside the request: on runs, on answers and on both.
+    facets: facets that conditions need, besides the facets of the request.
+    more: further fields of the work.
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: what does not fit together; the release cannot be used; the
+    InputError, NotFoundError, RefusedError: options do not fit together; the release cannot be used; the
         author may not make candidates.
     """
     release = load_release(store, request.release)
@@ -153,7 +151,7 @@ def _refuse_all_figures(
     named: Callable[[Option], str],
     besides: Sequence[str],
 ) -> None:
-    """Stop where an evaluator asks for more than rounded figures of a sealed part."""
+    """Refuse an evaluator's request for more than rounded figures of a sealed part."""
     rest = replace(request, **{name: getattr(EvaluateRequest(), name) for name in ABOUT_FILES})
     asked = [*chosen_options(rest, named), *besides]
     if asked and sealed is not None:
@@ -172,7 +170,7 @@ def _check_fit(
     about_runs: Sequence[str],
     about_answers: Sequence[str],
 ) -> None:
-    """Stop where what is asked does not fit together, or needs what a packed release has not."""
+    """Refuse options that do not fit together, or that a packed release cannot fulfil."""
     if request.to_pool is not None:
         check_pooling(store, request.to_pool, author)
     if release.file is not None and (request.judge is not None or request.to_pool is not None):
@@ -197,13 +195,13 @@ def _check_fit(
 
 
 def check_request(request: EvaluateRequest) -> None:
-    """Raise an InputError with what is known to fail before a file is read."""
+    """Raise an InputError for a request that fails before any file is read."""
     times = Counter(name for name, _ in request.answers)
     refuse_problems([f"Two files of answers are of {name}." for name, count in times.items() if count > 1])
 
 
 def evaluated(work: EvaluationWork) -> Outcome:
-    """Score what was named: rounded figures for an evaluator, or all figures of what was named.
+    """Score the files of a request: rounded figures for an evaluator, or all figures.
 
     Raises
     ------
@@ -230,7 +228,7 @@ def evaluated(work: EvaluationWork) -> Outcome:
 
 
 def _headlines(work: EvaluationWork) -> list[HeadlineEvaluation]:
-    """One rounded figure of each run, and of each file of answers."""
+    """Compute one rounded figure of each run, and of each file of answers."""
     request, by = work.request, (work.author, work.progress)
     headlines = []
     if work.runs:
@@ -249,7 +247,7 @@ def _headlines(work: EvaluationWork) -> list[HeadlineEvaluation]:
 
 
 def _grades(work: EvaluationWork) -> dict[str, AnswerGrades]:
-    """What people graded the answers for → their grades."""
+    """Read people's grades of answers, by graded property."""
     near = work.store if work.near else None
     named = {name: getattr(work.request, name) for name in ABOUT_ANSWERS}
     return {name: read_grades_of_answers(name, text, near) for name, text in named.items() if text}
@@ -261,7 +259,7 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
     Raises
     ------
     InputError, NotFoundError, RefusedError: as `prepared` and `evaluated`; the author may not evaluate, or
-        asks for what leads alone may.
+        uses options of leads.
     """
     try:
         work = prepared(store, request, author, near=True, progress=progress)
@@ -269,12 +267,12 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
             require_author(
                 cursor, author, *(("lead",) if chosen_options(request, among=ABOUT_ANSWERS) else EVALUATING)
             )
-        return _submitted(work)
+        return _store_evaluation(work)
     except InputError as error:
-        raise _of_upload(error) from error
+        raise _error_for_upload(error) from error
 
 
-def _submitted(work: EvaluationWork) -> Submitted:
+def _store_evaluation(work: EvaluationWork) -> Submitted:
     request, (headlines, answers, _, runs) = work.request, evaluated(work)
     if headlines:
         return Submitted(tuple(line for headline in headlines for line in headline.sentences), None)
@@ -283,18 +281,18 @@ def _submitted(work: EvaluationWork) -> Submitted:
     if request.answers:
         counts.append(pluralize(len(request.answers), "file of answers", "files of answers"))
     sentence = f"Evaluated {' and '.join(counts)} on {request.release}, {request.part}."
-    return Submitted((sentence, *_pooled(work)), evaluation_id)
+    return Submitted((sentence, *_make_candidates(work)), evaluation_id)
 
 
-def _of_upload(error: InputError) -> InputError:
-    """The same as its uploader can read it: the file by its name, and no option of the command line."""
+def _error_for_upload(error: InputError) -> InputError:
+    """Rewrite an error for the page: the file by its name, and no option of the command line."""
     way_out = _OPTION.sub("", error.way_out)
     path = None if error.path is None else Path(error.path).name
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
 
-def _pooled(work: EvaluationWork) -> list[str]:
-    """What became of the candidates; the evaluation is stored whatever it is."""
+def _make_candidates(work: EvaluationWork) -> list[str]:
+    """Make candidates, and report on them in sentences; an error does not undo the stored evaluation."""
     depth = work.request.to_pool
     if depth is None:
         return []
@@ -319,7 +317,7 @@ def _check(_cursor: Cursor, request: EvaluateRequest | None) -> None:
 
 
 def _evaluate(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> Submitted:
-    """Evaluate uploaded files; their folder is removed whatever comes of it."""
+    """Evaluate uploaded files, and remove their folder even after an error."""
     try:
         return submit(store, request, author, progress)
     finally:

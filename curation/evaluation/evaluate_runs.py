@@ -1,15 +1,15 @@
-"""Evaluating runs on a release: from a release's name and run files to tables of figures.
+"""Evaluating runs on a release: from run files to the figures of an evaluation.
 
-On a sealed part the tables have no value of a single query, and no figures of fewer than ten queries
-(`protected_figures`). What computes with values of single queries does it here, before they are dropped.
+On a sealed part the evaluation has no value of a single query, and no figures of fewer than ten queries
+(`protected_figures`). All computations with values of single queries happen here, before the values are
+dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 
@@ -67,59 +67,50 @@ def assembled(
     systems: Sequence[ScoredSystem],
     request: EvaluateRequest,
 ) -> Evaluation:
-    """All figures of systems. What leads see of them on sealed parts, `protected_figures` says."""
+    """Compute all figures of systems; `protected_figures` chooses the figures that leads see on sealed
+    parts."""
+    qrels = release.qrels
     rows = {system.name: system.rows for system in systems}
     scores = {system.name: system.mean for system in systems}
     comparisons, boards = compare_scores(
-        *(scores, facets, release.drawn, release.sealed_queries, request.seed),
-        *(request.baseline, request.test),
+        scores, facets, release.drawn, release.sealed_queries, request.seed, request.baseline, request.test
     )
+    effect = None
+    if request.hard_negatives:
+        effect = hard_negative_effect(rows, qrels, release.pooled, measures, request.seed)
     return Evaluation(
-        **_about(release, measures, request),
-        runs=_evaluated(release, facets, systems, request.seed),
+        release=release.name,
+        release_id=release.release_id,
+        parts=release.parts,
+        sealed=release.sealed,
+        queries=len(qrels.query_ids),
+        scale=qrels.scale,
+        relevant_grade=qrels.relevant,
+        without_relevant=int((qrels.relevant_documents == 0).sum()),
+        measures=tuple(measure.name for measure in measures),
+        about={measure.name: measure.about for measure in measures},
+        runs=_evaluated_systems(release, facets, systems, request.seed),
         comparisons=comparisons,
         leaderboards=boards,
+        query_ids=qrels.query_ids,
+        query_texts=tuple(release.texts[name] for name in qrels.query_ids),
+        sealed_count=None,
+        seed=request.seed,
+        resamples=RESAMPLES,
+        versions={"goldgrade": __version__, "numpy": version("numpy")},
+        hard_negatives=effect,
+        pool_unjudged=share_unjudged(release.pooled, qrels.pair_ids),
+        coverage=release.coverage,
         summaries=_summaries(scores, facets, release.sealed_queries, request),
-        hard_negatives=hard_negative_effect(rows, release.qrels, release.pooled, measures, request.seed)
-        if request.hard_negatives
-        else None,
-        pool_unjudged=share_unjudged(release.pooled, _judged_pairs(release)),
-        lists={system.name: system.first_places for system in systems if system.first_places},
+        mark=release.mark,
         context={system.name: system.context for system in systems if system.context},
+        lists={system.name: system.first_places for system in systems if system.first_places},
     )
 
 
-def _about(
-    release: EvaluatedRelease, measures: Sequence[Measure], request: EvaluateRequest
-) -> dict[str, Any]:
-    """What was evaluated, by the fields of `Evaluation`."""
-    qrels = release.qrels
-    return {
-        "release": release.name,
-        "release_id": release.release_id,
-        "parts": release.parts,
-        "sealed": release.sealed,
-        "queries": len(qrels.query_ids),
-        "scale": qrels.scale,
-        "relevant_grade": qrels.relevant,
-        "without_relevant": int((qrels.relevant_documents == 0).sum()),
-        "measures": tuple(measure.name for measure in measures),
-        "about": {measure.name: measure.about for measure in measures},
-        "query_ids": qrels.query_ids,
-        "query_texts": tuple(release.texts[name] for name in qrels.query_ids),
-        "sealed_count": None,
-        "seed": request.seed,
-        "resamples": RESAMPLES,
-        "versions": {"goldgrade": __version__, "numpy": version("numpy")},
-        "coverage": release.coverage,
-        "mark": release.mark,
-    }
-
-
-def _evaluated(
+def _evaluated_systems(
     release: EvaluatedRelease, facets: Sequence[Facet], systems: Sequence[ScoredSystem], seed: int
 ) -> tuple[EvaluatedSystem, ...]:
-    """The figures of each system."""
     scores = [system.mean for system in systems]
     stratum = release.facets["stratum"]
     every = {facet.name: facet for facet in (stratum, *facets)}
@@ -130,14 +121,14 @@ def _evaluated(
         EvaluatedSystem(
             name=system.name,
             files=tuple(
-                _facts(run, scores, release, seed)
+                _run_facts(run, scores, release, seed)
                 for run, scores in zip(system.runs, system.scores, strict=True)
             ),
             overall=overall,
             traffic=traffic_figures(system.mean, release.drawn),
             others=other_means(system.mean, stratum, by_facet["stratum"][number], bool(release.sealed)),
             strata={facet: kinds[number] for facet, kinds in by_facet.items() if facet in shown},
-            seeds=_seeds(system.scores),
+            seeds=_figures_of_runs(system.scores),
             per_query=values_by_measure(dict(zip(by_measure, system.mean.values.T, strict=True))),
         )
         for number, (system, overall) in enumerate(zip(systems, mean_figures(scores), strict=True))
@@ -147,7 +138,7 @@ def _evaluated(
 def _summaries(
     systems: Mapping[str, RunScores], facets: Sequence[Facet], sealed: Mask, request: EvaluateRequest
 ) -> tuple[StrataSummary, ...]:
-    """A summary of each facet of the coverage map, by the first measure that compares systems."""
+    """Summarize each facet of the coverage map, by the first measure that compares systems."""
     compared = [measure for measure in next(iter(systems.values())).measures if measure.compares]
     if not compared:
         return ()
@@ -162,13 +153,7 @@ def _summaries(
     )
 
 
-def _judged_pairs(release: EvaluatedRelease) -> Collection[tuple[str, str]]:
-    documents, queries = release.qrels.documents.to_pylist(), release.qrels.query_ids
-    pairs = zip(release.qrels.query.tolist(), release.qrels.document.tolist(), strict=True)
-    return {(queries[query], documents[document]) for query, document in pairs}
-
-
-def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
+def _run_facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
     return RunFacts(
         source=run.source,
         places=run.places,
@@ -183,12 +168,12 @@ def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: i
     )
 
 
-def _seeds(runs: Sequence[RunScores]) -> dict[str, tuple[float | None, ...]]:
-    """Measure → the figure of each run of one system; nothing for one run."""
+def _figures_of_runs(runs: Sequence[RunScores]) -> dict[str, tuple[float | None, ...]]:
+    """Compute the figure of each run of one system by each measure; no figures for a single run."""
+    measures = enumerate(runs[0].measures if len(runs) > 1 else ())
     return {
         measure.name: tuple(summary_of(measure, run.values[:, column]) for run in runs)
-        for column, measure in enumerate(runs[0].measures)
-        if len(runs) > 1
+        for column, measure in measures
     }
 
 
@@ -207,15 +192,15 @@ def evaluate_runs(
 
     Parameters
     ----------
-    runs: files of one name are several runs of one system.
-    by_query: values of single queries are wanted, so sealed parts are refused.
+    runs: the run files; files of one name are several runs of one system.
+    by_query: whether values of single queries are wanted; sealed parts are then refused.
 
     Raises
     ------
-    InputError: options that mean nothing here, or run files that cannot be taken.
+    InputError: options that do not fit, or run files that cannot be read.
     NotFoundError: there is no such release.
-    RefusedError: a sealed part is evaluated without a reason, by somebody who may not, or for values of
-        single queries; the release cannot be used.
+    RefusedError: a sealed part is evaluated without a reason, by a person who may not evaluate, or for values
+        of single queries; the release cannot be used.
     """
     if not runs:
         raise InputError("No run was named: give at least one.", command="For example: --run bm25.trec.")
@@ -226,20 +211,20 @@ def evaluate_runs(
             check_access(store, sealed)
         release = read_release(store, release_name, request.part, request.relevant)
         _measures_and_facets(release, request, by_query)
-        systems, evaluation = _evaluation(release, runs, request, reading, progress)
+        systems, evaluation = _evaluate_sources(release, runs, request, reading, progress)
         if sealed is None:
             return evaluation
-        return _logged(store, protected_evaluation(evaluation), release, systems, sealed)
+        return _log_evaluation(store, protected_evaluation(evaluation), release, systems, sealed)
 
 
-def _evaluation(
+def _evaluate_sources(
     release: EvaluatedRelease,
     runs: Sequence[RunSource],
     request: EvaluateRequest,
     reading: ReadingOptions,
     progress: Progress,
 ) -> tuple[list[ScoredSystem], Evaluation]:
-    """The scores of the systems, and all figures of them."""
+    """Read and score the systems, and compute all figures."""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, reading, progress))
@@ -253,14 +238,14 @@ def _evaluation(
     return systems, assembled(release, measures, facets, systems, request)
 
 
-def _logged(
+def _log_evaluation(
     store: Store,
     evaluation: Evaluation,
     release: EvaluatedRelease,
     systems: Sequence[ScoredSystem],
     request: SealedRequest,
 ) -> Evaluation:
-    """The evaluation once the log has it; of several runs of one system each run has figures of its own."""
+    """Log the figures of each run of each system, and add the count of sealed evaluations."""
     every = [(system.name, scores) for system in systems for scores in system.scores]
     request = request._replace(systems=tuple(name for name, _ in every))
     figures = [protected_figures(mean_figures([scores])[0]) for _, scores in every]
@@ -271,11 +256,11 @@ def _logged(
 def _measures_and_facets(
     release: EvaluatedRelease, request: EvaluateRequest, by_query: bool, of_chunks: bool = False
 ) -> tuple[tuple[Measure, ...], list[Facet]]:
-    """What is computed, and for which kinds of queries; stops where the release does not allow it.
+    """Choose the measures and the kinds of queries, and refuse what the release does not allow.
 
     Parameters
     ----------
-    of_chunks: whether any run is one of chunks.
+    of_chunks: whether any run is a run of chunks.
     """
     default = CHUNK_MEASURES if of_chunks and release.qrels.evidence is not None else DEFAULT_MEASURES
     measures = measures_for(release.qrels.scale, request.measures, default)
@@ -287,5 +272,5 @@ def _measures_and_facets(
             command="Leave --per-query out.",
         )
     for measure in measures:
-        release.qrels.lacking(measure)  # stops where the release lacks the evidence that it needs
+        release.qrels.lacking(measure)  # raises an error if the release lacks evidence for the measure
     return measures, facets

@@ -1,4 +1,4 @@
-"""An evaluation of runs, and one of answers: the figures of their systems, and the first places of lists."""
+"""The records of an evaluation: figures of runs and of answers by system, and the first places of lists."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_log import SealedCount
 
 ContextCurve = tuple[tuple[int, float | None, Estimate], ...]
-"""For each number of chunks: the words of context that a system has with them, and its recall of evidence."""
+"""Points of a curve: the number of chunks, the mean number of words in them, and their recall of evidence."""
 FirstPlaces = Mapping[str, Mapping[str, Any]]
-"""The store's tables of lists and of chunks → columns of the first places of one system, by query."""
+"""Name of the store's table of lists or of chunks → columns of the first places of one system, by query."""
 
 
 class RunFacts(NamedTuple):
-    """What a run's file held for the evaluated queries; see `SystemRun` and `TieCounts`.
+    """Facts on a run's file for the evaluated queries; see `SystemRun` and `TieCounts`.
 
     Attributes
     ----------
-    missing: evaluated queries without a document; they have 0.
-    refusal: what this run does with unanswerable queries.
-    chunks: of a run of chunks, how many there are and what was found of their texts.
-    remarks: what has to be known of columns and chunks, in sentences.
+    missing: the number of evaluated queries without a document; they score 0.
+    refusal: figures on unanswerable queries.
+    chunks: the counts of a run of chunks; None for a run of documents.
+    remarks: sentences on columns and chunks.
     """
 
     source: str
@@ -58,8 +58,9 @@ class EvaluatedSystem:
 
     Attributes
     ----------
-    files: one for each run.
-    traffic: estimates for all searches; empty where no evaluated query was drawn from the traffic.
+    files: the facts on each run's file.
+    traffic: the estimates for all searches; empty where no evaluated query was drawn from the traffic.
+    others: averages besides the plain mean.
     strata: facet → value → figures.
     seeds: the figure of each run; empty for a system with one run.
     per_query: measure → value of each of `Evaluation.query_ids`; None if a sealed part was evaluated.
@@ -77,28 +78,30 @@ class EvaluatedSystem:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What systems reach on parts of a release.
+    """The evaluation of runs on parts of a release.
 
     Attributes
     ----------
-    sealed: the parts that are sealed; with any there is nothing by query.
-    relevant_grade: least grade of a relevant document, for binary measures.
-    without_relevant: queries without a relevant document, in no figure of a measure that needs one.
-    about: measure → what it computes.
-    query_ids, query_texts: None if a sealed part was evaluated.
-    comparisons: of the systems by every measure, overall and by stratum; see `figures.compare_scores`.
-    leaderboards: measure → systems by rank, with those that cannot be distinguished as groups.
-    sealed_count: how often its sealed parts were evaluated; None if none is sealed.
-    hard_negatives: None if it was not asked for.
-    pool_unjudged: share of the pairs that the release's pools proposed for the evaluated queries and nobody
-        judged; None without a pool.
-    coverage: of the release's coverage map; None if it has no such value.
-    summaries: what clusters and cells of the grid say together, of those facets that were asked for.
-    mark: that the release was frozen against the gate, where it was.
-    context: system → recall of evidence against words of context, from few chunks to many; of several runs
-        the first. Empty without evidence, and where a sealed part was evaluated.
-    lists: the first documents of each system, by query; of several runs the first. They are no figure, so no
-        JSON of an evaluation has them. Empty where a sealed part was evaluated.
+    sealed: the sealed parts among the evaluated parts; with a sealed part there are no values by query.
+    relevant_grade: the lowest grade of a relevant document, for binary measures.
+    without_relevant: the number of queries without a relevant document, which measures that need one leave
+        out.
+    about: measure → definition in a few words.
+    query_ids, query_texts: the evaluated queries; None if a sealed part was evaluated.
+    comparisons: comparisons of systems by every measure, overall and by stratum; see
+        `figures.compare_scores`.
+    leaderboards: measure → systems by rank, with groups of systems that cannot be distinguished.
+    sealed_count: the count of sealed evaluations of these parts; None if no part is sealed.
+    hard_negatives: the effect of hard negatives; None if it was not asked for.
+    pool_unjudged: the share of unjudged pairs among the pairs that pools proposed for the evaluated queries;
+        None without a pool.
+    coverage: the release's coverage; None without a coverage map.
+    summaries: figures over the strata of each facet of the coverage map that was asked for.
+    mark: the mark of a release that was frozen against the gate; None for other releases.
+    context: system → recall of evidence against words of context, for the system's first run. Empty without
+        evidence, and if a sealed part was evaluated.
+    lists: system → first places of its first run, by query. Places are no figures, so the JSON of an
+        evaluation lacks them. Empty if a sealed part was evaluated.
     """
 
     release: str
@@ -130,28 +133,28 @@ class Evaluation:
 
     @property
     def synthetic(self) -> int:
-        """The evaluated queries that a language model wrote; by source their figures are apart."""
+        """The number of evaluated queries that a language model wrote."""
         of_source = self.runs[0].strata.get(SOURCE, {}).get(SYNTHETIC)
         return of_source.queries if of_source else 0
 
 
 @dataclass(frozen=True)
 class AnsweringSystem:
-    """A system's answers.
+    """The figures of one system's answers.
 
     Attributes
     ----------
-    overall: exact_match, f1, of citations, and what people graded → figure.
+    overall: measure → figure: exact_match, f1, scores of citations, and properties that people graded.
     strata: facet → value → figures.
-    answered, missing: queries with something to compare with that the system answered, and did not: these
-        count 0.
-    empty: of those answered, with nothing.
-    refused: unanswerable queries (tagged so, without references): the share of all of them with an empty
-        answer. One without a row is not known to be silence, so it counts 0.
-    unsent: how many of these have no row in the file; None if fewer than ten are sealed.
-    ungraded: what people grade → answers that nobody graded.
-    left_out: reason → rows of the file.
-    per_query: measure → value of each of `AnswerEvaluation.query_ids`; None of a sealed part.
+    answered: the number of queries with references that the system answered.
+    missing: the number of queries with references that the system did not answer; they count 0.
+    empty: the number of empty answers among these.
+    refused: the share of unanswerable queries with an empty answer. A query without a row in the file may not
+        have been sent to the system, so it counts 0.
+    unsent: the number of unanswerable queries without a row in the file; None if fewer than ten are sealed.
+    ungraded: graded property → number of answers that nobody graded.
+    left_out: reason → number of rows of the file.
+    per_query: measure → value of each of `AnswerEvaluation.query_ids`; None if a sealed part was evaluated.
     """
 
     name: str
@@ -170,16 +173,18 @@ class AnsweringSystem:
 
 @dataclass(frozen=True)
 class AnswerEvaluation:
-    """What systems answer on parts of a release.
+    """The evaluation of answers on parts of a release.
 
     Attributes
     ----------
-    queries: evaluated; `with_references` have reference answers, or nuggets where support was graded, or
-        evidence where answers cite; `unanswerable` are tagged so and have nothing to compare with.
-    query_ids: None if a sealed part was evaluated.
-    sealed_count: how often its sealed parts were evaluated; None if none is sealed.
-    mark: that the release was frozen against the gate, where it was.
-    judged: scores of nuggets by a judge that people's grades correct.
+    queries: the number of evaluated queries.
+    with_references: the number of queries with reference answers, or with nuggets where support was graded,
+        or with evidence where answers cite.
+    unanswerable: the number of other queries with the tag `unanswerable`.
+    query_ids: the evaluated queries; None if a sealed part was evaluated.
+    sealed_count: the count of sealed evaluations of these parts; None if no part is sealed.
+    mark: the mark of a release that was frozen against the gate; None for other releases.
+    judged: scores of nuggets by a judge, corrected by people's grades.
     """
 
     release: str
@@ -198,7 +203,7 @@ class AnswerEvaluation:
 
 
 def values_by_measure(values: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
-    """Measure → the value of each query, None without one; of columns of shape (Q,)."""
+    """Convert the values of each measure, shape (Q,), to tuples; None replaces NaN."""
     return {
         name: tuple(None if isnan(value) else value for value in column.tolist())
         for name, column in values.items()

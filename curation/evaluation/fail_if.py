@@ -1,15 +1,15 @@
 """Conditions under which an evaluation fails, for a gate in continuous integration.
 
-    MEASURE drops [WHERE] [with n>=N]                  it is lower than the baseline's
-    MEASURE drops significantly [WHERE] [with n>=N]    and the test that decides finds that
-    MEASURE drops [by] X [WHERE] [with n>=N]           it is lower by X or more
-    MEASURE below X [WHERE] [with n>=N]                it is lower than X
+    MEASURE drops [WHERE] [with n>=N]                  the figure is lower than the baseline's
+    MEASURE drops significantly [WHERE] [with n>=N]    and the test that decides finds the difference
+    MEASURE drops [by] X [WHERE] [with n>=N]           the figure is lower by X or more
+    MEASURE below X [WHERE] [with n>=N]                the figure is lower than X
 
 WHERE is `overall` (the default), `in any FACET`, such as `in any stratum`, or `in FACET VALUE`, such as
 `in band tail`; a region of the corpus may be named by its number alone, as in `in cluster 12`. The baseline
-is the first system, unless another is named; that one's own figures are then in no condition. Figures of
-fewer than N queries are passed over. A condition that no figure is left for is not checked, and what was not
-checked has not passed.
+is the first system by default. The figures of a baseline that was named are in no condition. Figures of fewer
+than N queries are skipped. A condition without any remaining figure is not checked, and an unchecked
+condition has not passed.
 
 A drop is the difference of the evaluation's own paired comparison, with its interval and its corrected p.
 Without a comparison, such as with fewer than ten queries, it is the difference of the two figures, and
@@ -35,9 +35,9 @@ from curation.evaluation.scoring.release import MIN_QUERIES
 
 OVERALL = "overall"
 NAMED = 20
-"""Values of a facet that a problem names."""
+"""The most values of a facet that a problem names."""
 SAID = 3
-"""Figures that a sentence names when it says why they could not be checked."""
+"""The most unchecked figures that a sentence names."""
 ROUNDING = 1e-12
 EXAMPLES = (
     'The forms are MEASURE drops, "drops significantly", "drops by X" and "below X". '
@@ -58,14 +58,16 @@ _LEAST = re.compile(r"\s+with\s+n\s*>=\s*(?P<n>\d+)", re.IGNORECASE)
 
 
 class FailCondition(NamedTuple):
-    """One condition.
+    """A condition to fail by.
 
     Attributes
     ----------
-    limit: of the figure, or of the drop; `more` is whether any drop counts, so that 0 does not.
+    limit: the limit of the figure, or of the drop.
+    facet: the facet of the condition; None for all queries.
+    value: the value of the facet; None for any value.
+    least: the number of queries that a figure needs for the check.
+    more: whether any drop above 0 counts.
     significant: whether the test that decides must find the drop.
-    facet, value: None for all queries; the value None is any.
-    least: queries that a figure needs to be checked.
     """
 
     text: str
@@ -80,15 +82,17 @@ class FailCondition(NamedTuple):
 
 
 class CheckedFigure(NamedTuple):
-    """A figure that was checked, or a condition that nothing could be checked for (None throughout).
+    """A figure that was checked; a condition without any checked figure has None in all fields.
 
     Attributes
     ----------
-    where: 'overall', or facet and value.
-    reference: the baseline's figure, or the limit; `baseline` is its name, or None.
-    change: the system's figure less the reference; `low` and `high` are its interval, and `p` is corrected.
-    met: whether it meets the condition.
-    why: the figure, or none, could not be checked; '' where it was.
+    where: 'overall', or the facet and its value.
+    reference: the baseline's figure, or the limit.
+    change: the system's figure minus the reference, with the interval `low` to `high`.
+    baseline: the name of the baseline; None for a limit.
+    p: the corrected p of the change.
+    met: whether the figure meets the condition.
+    why: the reason why the figure could not be checked; '' for a checked figure.
     """
 
     condition: str
@@ -107,7 +111,7 @@ class CheckedFigure(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The figure, and how far it is from the reference, for people."""
+        """A sentence with the figure and its distance from the reference."""
         if self.value is None or self.reference is None or self.change is None:
             return f"No figure could be checked, so nothing has passed: {self.why or 'no figure is known'}."
         to = self.baseline or "the limit"
@@ -120,7 +124,7 @@ class CheckedFigure(NamedTuple):
 
 
 class CheckedCondition(NamedTuple):
-    """A condition with the figures that it was checked on; none where nothing could be checked, and `why`."""
+    """A condition with its checked figures; `why` explains that no figure could be checked."""
 
     condition: str
     figures: tuple[CheckedFigure, ...]
@@ -128,26 +132,26 @@ class CheckedCondition(NamedTuple):
 
     @property
     def failed(self) -> tuple[CheckedFigure, ...]:
-        """The figures that meet it; without any figure, a row that says why."""
+        """The figures that meet the condition; without any checked figure, a row with the reason."""
         met = tuple(figure for figure in self.figures if figure.met)
         return met if self.figures else (CheckedFigure(self.condition, why=self.why),)
 
     @property
     def outcome(self) -> Literal["failed", "passed", "not checked"]:
-        """What came of it."""
+        """The outcome of the check."""
         return ("failed" if self.failed else "passed") if self.figures else "not checked"
 
 
 def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
-    """The conditions that these texts say.
+    """Read conditions from texts.
 
     Raises
     ------
-    InputError: texts that say none, with what of each was understood; all together.
+    InputError: texts that are no conditions, all in one error, with the part of each that was understood.
     """
     conditions, problems = [], []
     for text in texts:
-        condition = _read(text.strip())
+        condition = _parse_condition(text.strip())
         if isinstance(condition, str):
             problems.append(f"--fail-if {text!r}: {condition}")
         else:
@@ -157,18 +161,18 @@ def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
 
 
 def facets_needed(conditions: Iterable[FailCondition]) -> list[str]:
-    """The facets that conditions are about."""
+    """List the facets of conditions."""
     return list(dict.fromkeys(condition.facet for condition in conditions if condition.facet is not None))
 
 
 def checked_conditions(
     evaluation: Evaluation, conditions: Iterable[FailCondition], baseline: str | None = None
 ) -> tuple[CheckedCondition, ...]:
-    """What came of each condition.
+    """Check each condition.
 
     Parameters
     ----------
-    evaluation: with all that the conditions name (`facets_needed`).
+    evaluation: an evaluation with the facets of the conditions (`facets_needed`).
 
     Raises
     ------
@@ -181,20 +185,21 @@ def checked_conditions(
     checked: list[CheckedCondition] = []
     problems = []
     for condition in conditions:
-        problem = _impossible(condition, evaluation, systems[base])
+        problem = _why_impossible(condition, evaluation, systems[base])
         if problem:
             problems.append(f"--fail-if {condition.text!r}: {problem}")
         else:
             skipped = base if baseline is not None or condition.how == "drops" else None
-            rows = list(_checked(condition, systems[base], evaluation, skipped))
+            rows = list(_check_figures(condition, systems[base], evaluation, skipped))
             figures = tuple(row for row in rows if not row.why)
-            checked.append(CheckedCondition(condition.text, figures, "" if figures else _whys(rows)))
+            why = "" if figures else _why_unchecked(rows)
+            checked.append(CheckedCondition(condition.text, figures, why))
     refuse_problems(problems)
     return tuple(checked)
 
 
-def _read(text: str) -> FailCondition | str:
-    """The condition, or what of its text was understood."""
+def _parse_condition(text: str) -> FailCondition | str:
+    """Read one condition: the condition, or the fault of its text in a sentence."""
     name = text.split(maxsplit=1)[0] if text else ""
     try:
         [measure] = measures_named([name])
@@ -225,8 +230,8 @@ def _read(text: str) -> FailCondition | str:
     )
 
 
-def _impossible(condition: FailCondition, evaluation: Evaluation, base: EvaluatedSystem) -> str | None:
-    """Why a condition means nothing for this evaluation, if so."""
+def _why_impossible(condition: FailCondition, evaluation: Evaluation, base: EvaluatedSystem) -> str | None:
+    """Explain that a condition does not fit this evaluation; None if it fits."""
     if condition.how == "drops" and len(evaluation.runs) < 2:
         return f"there is nothing to compare {base.name!r} with; give a second --run"
     if condition.measure not in evaluation.measures:
@@ -234,27 +239,28 @@ def _impossible(condition: FailCondition, evaluation: Evaluation, base: Evaluate
     if condition.facet is None:
         return None
     values = base.strata[condition.facet]
-    if not any(_meant(condition, value) for value in values):
+    if not any(_is_about(condition, value) for value in values):
         more = f" and {len(values) - NAMED:,} more" if len(values) > NAMED else ""
         known = ", ".join(list(values)[:NAMED])
         return f"{condition.facet} has no value {condition.value!r}; it has {known}{more}"
     return None
 
 
-def _meant(condition: FailCondition, value: str) -> bool:
-    """Whether a condition is about this value of its facet."""
+def _is_about(condition: FailCondition, value: str) -> bool:
+    """Tell whether a condition is about this value of its facet."""
     number = value.partition(" ")[0] if condition.facet == CLUSTER else value
     return condition.value in (None, value, number)
 
 
-def _checked(
+def _check_figures(
     condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation, skipped: str | None
 ) -> Iterator[CheckedFigure]:
-    """The figures, with why one cannot be checked; no figures of the system that is skipped."""
+    """Check the figures of all systems but the skipped system."""
     drops = condition.how == "drops"
-    references, pairs = dict(_figures(base, condition)), _pairs(condition, base.name, evaluation)
+    references = dict(_figures_of_condition(base, condition))
+    pairs = _comparisons_with(base.name, condition, evaluation)
     for system in evaluation.runs:
-        for where, figure in _figures(system, condition) if system.name != skipped else ():
+        for where, figure in _figures_of_condition(system, condition) if system.name != skipped else ():
             reference = references[where].value if drops else condition.limit
             pair = pairs.get((system.name, where)) if drops else None
             why = _why_not(condition, figure.n, pair)
@@ -274,7 +280,7 @@ def _checked(
 
 
 def _why_not(condition: FailCondition, n: int, pair: Comparison | None) -> str:
-    """Why a figure of n queries is not checked; '' where it is."""
+    """Explain that a figure of n queries is not checked; '' for a figure that is checked."""
     if n < condition.least:
         return f"{pluralize(n, 'query', 'queries')}, where n>={condition.least} is asked for"
     if not condition.significant or (pair is not None and pair.p_corrected is not None):
@@ -289,8 +295,8 @@ def _why_not(condition: FailCondition, n: int, pair: Comparison | None) -> str:
     return f"fewer than {MIN_QUERIES} queries have a value of both systems, too few for a test"
 
 
-def _whys(rows: Sequence[CheckedFigure]) -> str:
-    """Why nothing could be checked, by the first figures."""
+def _why_unchecked(rows: Sequence[CheckedFigure]) -> str:
+    """Explain that no figure could be checked, by the reasons of the first figures."""
     reasons = [f"{row.system}, {row.where}: {row.why}" for row in rows]
     more = [f"and {len(reasons) - SAID:,} more"] if len(reasons) > SAID else []
     return "; ".join([*reasons[:SAID], *more])
@@ -305,31 +311,30 @@ def _is_met(condition: FailCondition, change: float, significant: bool) -> bool:
     return -change > least
 
 
-def _pairs(condition: FailCondition, base: str, evaluation: Evaluation) -> dict[tuple[str, str], Comparison]:
-    """System and where → the comparison of the system with the baseline."""
+def _comparisons_with(
+    base: str, condition: FailCondition, evaluation: Evaluation
+) -> dict[tuple[str, str], Comparison]:
+    """Map each system and each place of figures to the comparison of the system with the baseline."""
     pairs = {}
     for pair in evaluation.comparisons:
-        if (
-            pair.measure != condition.measure
-            or pair.difference is None
-            or base not in (pair.system, pair.other)
-        ):
+        is_wanted = pair.measure == condition.measure and base in (pair.system, pair.other)
+        if not is_wanted or pair.difference is None:
             continue
         if pair.system == base:
-            low, high = pair.high and -pair.high, pair.low and -pair.low
-            pair = replace(
-                pair, system=pair.other, other=base, difference=-pair.difference, low=low, high=high
-            )
+            pair = replace(pair, low=pair.high and -pair.high, high=pair.low and -pair.low)
+            pair = replace(pair, system=pair.other, other=base, difference=-pair.difference)
         pairs[pair.system, " ".join(pair.stratum or (OVERALL,))] = pair
     return pairs
 
 
-def _figures(system: EvaluatedSystem, condition: FailCondition) -> Iterator[tuple[str, MeasureFigure]]:
-    """The figures that a condition is about, by where they are from."""
+def _figures_of_condition(
+    system: EvaluatedSystem, condition: FailCondition
+) -> Iterator[tuple[str, MeasureFigure]]:
+    """Yield the figures of a condition, each after 'overall' or its facet and value."""
     if condition.facet is None:
         yield OVERALL, system.overall[condition.measure]
         return
     for value, stratum in system.strata[condition.facet].items():
         figure = stratum.figures.get(condition.measure)
-        if figure is not None and _meant(condition, value):
+        if figure is not None and _is_about(condition, value):
             yield f"{condition.facet} {value}", figure

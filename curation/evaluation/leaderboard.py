@@ -1,8 +1,8 @@
-"""The leaderboard of a release's part: every run that was scored on it, and the history of each system.
+"""The leaderboard of a release's part: all runs that were scored on the part, and the history of each system.
 
-Everybody who may evaluate sees its rows: system, figure, interval and who. On a sealed part leads see what
-leads evaluated, on the page or elsewhere, and evaluators see the rounded figures of evaluators. The rows of
-other parts are what was submitted on the page.
+Everybody who may evaluate sees the rows: system, figure, interval and author. On a sealed part, leads see the
+evaluations of leads, from the page or from the command line, and evaluators see the rounded figures of
+evaluators. The rows of other parts are the evaluations that were submitted on the page.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from curation.releases.sealed_log import SealedEvaluation, query_values, sealed_
 from curation.store import Annotator, Cursor
 
 MAX_ROWS = 20
-"""Rows of a leaderboard; each is compared with each."""
+"""The most rows of a leaderboard; each row is compared with each other row."""
 
 
 class SubmittedRun(NamedTuple):
-    """A run that was scored on a part: the figure of a measure, and values of queries to compare it by.
+    """A run that was scored on a part: the figure of a measure, and values of queries for comparisons.
 
     Attributes
     ----------
-    by_text: whether it has chunks by texts that their documents have several times.
+    by_text: whether the run gives chunks by texts that their documents have several times.
     """
 
     system: str
@@ -47,36 +47,34 @@ class SubmittedRun(NamedTuple):
 
 
 def board(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
-    """All runs that were scored on exactly these parts, by writing."""
-    return _sealed(cursor, release_id, parts) if sealed else _evaluated(cursor, release_id, parts)
+    """List all runs that were scored on exactly these parts, in the order of writing."""
+    return _sealed_runs(cursor, release_id, parts) if sealed else _open_runs(cursor, release_id, parts)
 
 
-def _sealed(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+def _sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
     rows = [
         row
         for row in sealed_evaluations(cursor, release_id)
         if row.evaluated == list(parts) and row.shown and not (row.of_answers or row.rounded)
     ]
     values = query_values(cursor, [row.evaluation_id for row in rows])
-    return [
-        SubmittedRun(
-            *(row.system, row.evaluated_by, row.evaluated_at, first_figure(row.shown)),
-            values.get(row.evaluation_id, {}),
-        )
-        for row in rows
-    ]
+    runs = []
+    for row in rows:
+        figure, of_queries = first_figure(row.shown), values.get(row.evaluation_id, {})
+        runs.append(SubmittedRun(row.system, row.evaluated_by, row.evaluated_at, figure, of_queries))
+    return runs
 
 
 def rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[SealedEvaluation]:
-    """The rounded figures of a sealed part that evaluators had, newest first: what evaluators see of it."""
+    """List the rounded figures of a sealed part, newest first, for evaluators."""
     rows = [row for row in sealed_evaluations(cursor, release_id) if part in row.parts]
     return [row for row in reversed(rows) if row.rounded and row.shown]
 
 
 def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
-    """System → its figures on a part of all releases, in the order of freezing and then of writing.
+    """Collect each system's figures on a part of all releases, in the order of freezing and then of writing.
 
-    Marks of one day are numbered. Leads alone see them on a sealed part.
+    Marks of one day are numbered. On a sealed part, leads alone see them.
     """
     require_role(annotator, *EVALUATING)
     marks_of: dict[str, list[Mark]] = {}
@@ -89,22 +87,19 @@ def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> 
             if figure["measure"] == measure and figure["value"] is not None:
                 marks, day = marks_of.setdefault(run.system, []), f"{run.at:%Y-%m-%d}"
                 again = sum(mark.name.startswith(day) for mark in marks)
-                when, about = (
-                    f"{day} ({again + 1})" if again else day,
-                    f"{row.name}, {figure['n']:,} queries, {run.by}",
-                )
-                mark = Mark(when, Estimate(figure["value"], figure["low"], figure["high"]), about)
-                marks.append(mark)
+                when = f"{day} ({again + 1})" if again else day
+                about = f"{row.name}, {figure['n']:,} queries, {run.by}"
+                marks.append(Mark(when, Estimate(figure["value"], figure["low"], figure["high"]), about))
     return marks_of
 
 
 def first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The figure of the first measure, with its name as `measure`."""
+    """Return the figure of the first measure, with the name of the measure as `measure`."""
     measure, figure = next(iter(figures.items()))
     return {"measure": measure, **figure}
 
 
-def _evaluated(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+def _open_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
     sql = """
         SELECT result, author, made_at FROM evaluations
         WHERE release_id = ? AND parts = ?::TEXT[] AND len(sealed) = 0 ORDER BY rowid
@@ -125,44 +120,39 @@ def _evaluated(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
 def ranked(
     runs: Sequence[SubmittedRun], measure: str
 ) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
-    """The best rows by a measure, each told apart from others only where tests of all pairs do.
+    """Rank the best rows by a measure; only tests of all pairs distinguish rows.
 
-    The same system with the same values is one row, the first. Others of its name get a number. Also what has
-    to be known before rows are compared, and reason → number of runs that are left out.
+    A system with the same values as before is left out. Other runs of the same name are numbered. Also
+    returns a remark on comparing the rows ('' without one), and reason → number of runs that are left out.
     """
-    reasons = ("another first measure", "no figure was shown", "the same figures again")
-    left_out = dict.fromkeys((*reasons, f"below the first {MAX_ROWS}"), 0)
+    other, hidden, again = "another first measure", "no figure was shown", "the same figures again"
+    left_out = dict.fromkeys((other, hidden, again), 0)
     named: dict[str, SubmittedRun] = {}
     seen: set[tuple[str, str]] = set()
     for run in runs:
         key = (run.system, canonical_json(dict(run.values)))
         if run.figure["measure"] != measure:
-            left_out["another first measure"] += 1
+            left_out[other] += 1
         elif run.figure["value"] is None:
-            left_out["no figure was shown"] += 1
+            left_out[hidden] += 1
         elif key in seen:
-            left_out["the same figures again"] += 1
+            left_out[again] += 1
         else:
-            again = sum(other.system == run.system for other in named.values())
-            named[run.system if not again else f"{run.system} #{again + 1}"] = run
+            before = sum(row.system == run.system for row in named.values())
+            named[f"{run.system} #{before + 1}" if before else run.system] = run
         seen.add(key)
     best = sorted(named, key=lambda name: (-named[name].figure["value"], name))[:MAX_ROWS]
     left_out[f"below the first {MAX_ROWS}"] = len(named) - len(best)
     chosen = {name: named[name] for name in best}
     means = {name: run.figure["value"] for name, run in chosen.items()}
-    rows = [(row, chosen[row.system]) for row in leaderboard(means, _compared(chosen))]
+    rows = [(row, chosen[row.system]) for row in leaderboard(means, _compare_runs(chosen))]
     remark = said_of_texts({name: run.by_text for name, run in chosen.items()})
     return rows, remark, {why: count for why, count in left_out.items() if count}
 
 
-def _compared(runs: Mapping[str, SubmittedRun]) -> tuple[Comparison, ...]:
+def _compare_runs(runs: Mapping[str, SubmittedRun]) -> tuple[Comparison, ...]:
     if len(runs) < 2:
         return ()
     queries = sorted({query for run in runs.values() for query in run.values})
-    values = np.array(
-        [
-            [np.nan if (value := run.values.get(query)) is None else value for query in queries]
-            for run in runs.values()
-        ]
-    )
+    values = np.array([[run.values.get(query) for query in queries] for run in runs.values()], np.float64)
     return compare_systems(tuple(runs), ("",), values[:, :, np.newaxis], {}, seed=0)

@@ -1,7 +1,7 @@
-"""Evaluated runs become runs of the project, and their first documents candidates for the next round.
+"""Pooling evaluated runs: they become runs of the project, and their first documents become candidates.
 
 `goldgrade import run` and `goldgrade pool --systems run:NAME` do the same. The pool covers all queries of the
-run that the project judges; only the queries of sealed parts that were not evaluated are left out.
+run that the project judges, without the queries of sealed parts that were not evaluated.
 """
 
 from __future__ import annotations
@@ -36,18 +36,20 @@ def pool_runs(
     progress: Progress = silent,
     reading: ReadingOptions = ReadingOptions(),
 ) -> tuple[PoolReport, int, int]:
-    """Make the first documents of the runs candidates, for each query that is not sealed apart.
+    """Make the first documents of the runs candidates, without queries of sealed parts that were not
+    evaluated.
 
-    Returns the pool, how many pairs have no grade, and the queries of sealed parts that got no candidate.
+    Returns the pool, the number of pairs without a grade, and the number of queries that were left out.
 
     Parameters
     ----------
-    request: how many documents of a run (`to_pool`), and the part whose unjudged documents are counted.
+    request: the request, with the number of documents of each run (`to_pool`) and the part whose unjudged
+        documents are counted.
 
     Raises
     ------
-    InputError: the depth is below 1, a run's name cannot be used, or its file cannot be taken.
-    RefusedError: the project has another run of that name, or the author is no lead.
+    InputError: the depth is below 1, a run's name cannot be used, or its file cannot be read.
+    RefusedError: the project has a different run of that name, or the author is no lead.
     """
     from curation.ingest.importers.run_import import import_run
     from curation.pooling.pool import build_pool
@@ -55,9 +57,9 @@ def pool_runs(
     depth = request.to_pool or 0
     check_pooling(store, depth, author)
     release = read_release(store, release_name, request.part)
-    named = _apart(sources)
+    named = _numbered_names(sources)
     runs = {name: read_run(source, release, reading, progress) for name, source in named}
-    unjudged = set().union(*(_unjudged(run, release, depth) for run in runs.values()))
+    unjudged = set().union(*(_unjudged_pairs(run, release, depth) for run in runs.values()))
     for name, source in named:
         import_run(
             store,
@@ -79,7 +81,7 @@ def pool_runs(
 
 
 def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
-    """Stop where `pool_runs` would, before a sealed grade is read.
+    """Refuse in advance what `pool_runs` would refuse, before any sealed grade is read.
 
     Raises
     ------
@@ -91,8 +93,8 @@ def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
         require_author(cursor, author, "lead")
 
 
-def _apart(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
-    """The runs under a name each: several of one system are numbered."""
+def _numbered_names(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
+    """Give each run its own name: several runs of one system are numbered."""
     times = Counter(source.name for source in sources)
     number: Counter[str] = Counter()
     named = []
@@ -103,8 +105,8 @@ def _apart(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
     return named
 
 
-def _unjudged(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
-    """The (query id, document id) pairs within a depth of a run that have no grade."""
+def _unjudged_pairs(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
+    """Find the (query id, document id) pairs down to a depth of a run that have no grade."""
     ranking = rank(run.rows, release.qrels)
     places = ((ranking.grade == UNJUDGED) & (ranking.rank <= depth)).nonzero()[0]
     documents = run.rows.documents.take(ranking.order[places])

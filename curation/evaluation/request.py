@@ -1,4 +1,4 @@
-"""What an evaluation is asked for, and what is refused of that before anything is read."""
+"""The request of an evaluation, with the options of the command and of the page Evaluate."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from curation.core.operation import Seed, option
 from curation.evaluation.figures.comparison import RANDOMISATION, TESTS
 
 RunFiles = tuple[tuple[str, str], ...]
-"""Name of the system, and path of its file."""
+"""Pairs of the name of a system and the path of its file."""
 ABOUT_RUNS = ("baseline", "test", "judge", "hard_negatives", "to_pool")
+"""Fields of a request that need runs."""
 ABOUT_ANSWERS = ("correctness", "faithfulness", "support")
-"""Fields of a request that mean nothing without runs, and without answers."""
+"""Fields of a request that need answers."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,15 @@ class EvaluateRequest:
     Attributes
     ----------
     part: a part or 'all'; None is all parts that are not sealed.
-    measures: None are the default ones; the first is the headline. by: facets with figures of their own.
-    reason: why a sealed part is evaluated; the evaluation is logged before its figures are returned.
-    relevant: least grade of a relevant document; None is every grade above the lowest.
-    test: that decides, of `comparison.TESTS`.
-    judge: whose grades estimate the figures on more queries. to_pool: for leads.
+    measures: the names of measures, the headline first; None is the default measures.
+    by: the facets by which figures are broken down.
+    reason: the reason for evaluating a sealed part; the evaluation is logged before its figures are returned.
+    relevant: the lowest grade of a relevant document; None is every grade above the lowest.
+    test: the test that decides, of `comparison.TESTS`.
+    judge: the judge whose grades estimate figures on more queries.
+    to_pool: the number of first documents that become candidates; leads alone may set it.
     correctness, faithfulness, support: the file of a project in which people graded answers, and its release.
-    folder: of the files, where a job has to remove it.
+    folder: the folder of uploaded files, which a job removes.
     """
 
     release: str = ""

@@ -1,8 +1,8 @@
-"""Rounded figures: what evaluators see of systems on a sealed part.
+"""Rounded figures: the figures that evaluators see of systems on a sealed part.
 
-They see the headline measure of each system, rounded to a step: its standard error, rounded up to one digit,
-and never less than what two queries can change. So no figure shows the value of one query alone.
-docs/evaluation-method.md says what several figures together can tell.
+Evaluators see the headline measure of each system, rounded to a step. The step is the standard error, rounded
+up to one digit, and at least the change that two queries can make. So no figure shows the value of one query
+alone. docs/evaluation-method.md describes how much several figures together can reveal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from curation.releases.verify import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 
 ScoreSystems = Callable[[EvaluatedRelease], tuple[str, Sequence[str], Sequence[Floats]]]
-"""A measure, and of each system the name of its file and the values of Q queries by the measure."""
+"""A function that scores the systems: the measure, the names of files, and the values of queries by file."""
 TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries have a value"
 
 
@@ -39,8 +39,8 @@ class RoundedFigure(NamedTuple):
 
     Attributes
     ----------
-    value, step: None if fewer than ten queries have a value.
-    n: queries with a value.
+    value, step: the figure and the step of rounding; None if fewer than ten queries have a value.
+    n: the number of queries with a value.
     source: the name of the system's file.
     """
 
@@ -52,7 +52,7 @@ class RoundedFigure(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The figure for people."""
+        """The figure in words, with its step and its number of queries."""
         if self.value is None or self.step is None:
             return f"no figure: {TOO_FEW_QUERIES}"
         places = decimals(self.step)
@@ -62,7 +62,13 @@ class RoundedFigure(NamedTuple):
 
 @dataclass(frozen=True)
 class HeadlineEvaluation:
-    """What an evaluator sees of systems on a sealed part; `mark`: it was frozen against the gate."""
+    """The rounded figures of systems on a sealed part.
+
+    Attributes
+    ----------
+    rows: the figure of each system.
+    mark: the mark of a release that was frozen against the gate; None for other releases.
+    """
 
     release: str
     release_id: str
@@ -74,34 +80,33 @@ class HeadlineEvaluation:
 
     @property
     def sentences(self) -> list[str]:
-        """All of it for people."""
+        """All figures in sentences, with the count of sealed evaluations."""
         figures = [f"{row.system}: {self.measure} {row.text}." for row in self.rows]
         return [*gate_override_sentences(self.release, self.mark), *figures, self.sealed_count.sentence]
 
 
 def rounded_figure(values: Floats) -> RoundedFigure:
-    """The mean of the queries that have a value, rounded.
+    """Average the queries that have a value, and round the mean.
 
     Parameters
     ----------
-    values: shape (Q,), between 0 and 1; NaN where a query has none.
+    values: shape (Q,), between 0 and 1; NaN where a query has no value.
     """
     known = values[~np.isnan(values)]
     n = len(known)
     if n < MIN_QUERIES:
         return RoundedFigure(None, None, n)
-    step = _one_digit(max(float(known.std(ddof=1)) / sqrt(n), 2 / n))
+    step = _round_up_to_one_digit(max(float(known.std(ddof=1)) / sqrt(n), 2 / n))
     value = min(1.0, round(float(known.mean()) / step) * step)
     return RoundedFigure(round(value, decimals(step)), step, n)
 
 
 def decimals(step: float) -> int:
-    """How many decimals a step of one digit has."""
+    """Count the decimals of a step of one digit."""
     return max(0, -floor(log10(step)))
 
 
-def _one_digit(error: float) -> float:
-    """The error rounded up to one digit."""
+def _round_up_to_one_digit(error: float) -> float:
     places = -floor(log10(error))
     scale = 10.0**places
     return round(ceil(error * scale - 1e-9) / scale, places)
@@ -144,7 +149,7 @@ def headline_of(
     score: ScoreSystems,
     of_answers: bool = False,
 ) -> HeadlineEvaluation:
-    """The rounded figure of each system on a sealed part, once the log has it.
+    """Compute and log the rounded figure of each system on a sealed part.
 
     Raises
     ------

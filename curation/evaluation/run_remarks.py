@@ -1,4 +1,4 @@
-"""Remarks on a run, in sentences: columns that were not read, texts not found, lists that end too early."""
+"""Remarks on a run: sentences on columns that were not read, texts that were not found, and short lists."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from curation.evaluation.scoring.system_runs import SystemRun
 
 
 def run_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
-    """What a reader has to know of a run besides its figures."""
-    yield from [run.unread] if run.unread else []
-    yield from run.chunks.sentences() if run.chunks else []
-    yield from _short_lists(run, measures)
+    """Yield remarks that a reader needs besides the figures of a run."""
+    if run.unread:
+        yield run.unread
+    if run.chunks:
+        yield from run.chunks.sentences()
+    yield from _remarks_on_short_lists(run, measures)
     chunks = run.rows.chunks if any(measure.of_chunks for measure in measures) else None
     if chunks is not None and len(unknown := np.unique(chunks.query[chunks.words == UNKNOWN])):
         yield (
@@ -26,8 +28,8 @@ def run_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
         )
 
 
-def _short_lists(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
-    """How many words are read where lists end before the budget of a measure."""
+def _remarks_on_short_lists(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
+    """Yield the mean number of words where lists are shorter than the budget of a measure."""
     chunks = run.rows.chunks
     for measure in measures if chunks is not None else ():
         if measure.kind != WITHIN or chunks is None:

@@ -1,4 +1,4 @@
-"""A system with its runs, and what these score on a release, query by query."""
+"""Scored systems: a system with its runs, and their scores on a release, query by query."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from curation.evaluation.scoring.run_scores import RunScores, mean_scores, score
 from curation.evaluation.scoring.system_runs import SystemRun
 
 CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
-"""Numbers of chunks for which recall is shown against words."""
+"""The numbers of chunks for which the report shows recall against words."""
 LISTED = 20
-"""Places of each list that are kept, so that lists can be read side by side; none on sealed parts."""
+"""The number of places of each list that are stored, so that lists can be read side by side."""
 
 
 @dataclass(frozen=True)
 class ScoredSystem:
-    """A system with its runs, and the scores of each.
+    """A system with its runs, and the scores of each run.
 
     Attributes
     ----------
-    first_places, context: of its first run; a whole ranking is not kept.
+    first_places, context: the first places and the context curve of the first run.
     """
 
     name: str
@@ -40,12 +40,12 @@ class ScoredSystem:
 
     @property
     def rows(self) -> list[RunRows]:
-        """The places of each run."""
+        """The rows of each run."""
         return [run.rows for run in self.runs]
 
     @cached_property
     def mean(self) -> RunScores:
-        """The mean of its runs, query by query."""
+        """The mean of the runs' scores, query by query."""
         return mean_scores(self.scores)
 
 
@@ -59,13 +59,14 @@ def score_system(
     for run in runs:
         ranking = rank(run.rows, release.qrels)
         if not scores:
-            places, context = _first_places(run.rows, ranking, release), _context(ranking, release)
+            places = _first_places(run.rows, ranking, release)
+            context = _context_curve(ranking, release)
         scores.append(score_ranking(ranking, release.qrels, measures))
     return ScoredSystem(name, tuple(runs), tuple(scores), places, context)
 
 
 def _first_places(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> FirstPlaces:
-    """The first places of a run in order; none where a part is sealed."""
+    """Collect the first places of a run in order; no places where a part is sealed."""
     if release.sealed:
         return {}
     ids, first = texts(release.qrels.query_ids), ranking.rank <= LISTED
@@ -88,8 +89,9 @@ def _first_places(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -
     return {"evaluation_lists": documents, "evaluation_chunks": places}
 
 
-def _context(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve:
-    """Recall of evidence against words of context; none where there is no evidence, or a part is sealed."""
+def _context_curve(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve:
+    """Compute recall of evidence against words of context; empty without evidence, or where a part is
+    sealed."""
     if ranking.chunks is None or release.qrels.evidence is None or release.sealed:
         return ()
     last = int(ranking.chunks.chunks.rank.max(initial=1))

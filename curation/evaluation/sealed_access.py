@@ -1,8 +1,8 @@
-"""Sealed parts: who may evaluate on them, and the log of each evaluation and each refusal.
+"""Access to sealed parts: permission to evaluate on them, and the log of each evaluation and each refusal.
 
-A refusal must not tell a sealed grade. So the checks use the request, the person, the log of earlier
-evaluations and what everybody knows of the release; they come before any grade is read. Refusals that come
-later are about the files of the request. Each refusal is logged and counted like a sealed evaluation.
+A refusal must not reveal a sealed grade. So the checks use the request, the person, the log of earlier
+evaluations and public facts on the release, before any grade is read. Later refusals are about the files of
+the request. Each refusal is logged and counted like a sealed evaluation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
 FIELDS = ("value", "low", "high", "n", "judged")
-"""What the log has of a figure."""
+"""The fields of a figure in the log."""
 
 
 class ShownFigure(Protocol):
@@ -44,9 +44,10 @@ class SealedRequest(NamedTuple):
 
     Attributes
     ----------
-    sealed: the sealed parts; `evaluated` are all parts of the request.
+    sealed: the sealed parts of the request.
+    evaluated: all parts of the request.
     systems: the name of each run or file of answers.
-    rounded: an evaluator asks, who gets one rounded figure of each system.
+    rounded: whether an evaluator asks, who gets one rounded figure of each system.
     """
 
     release: FrozenRelease
@@ -60,15 +61,15 @@ class SealedRequest(NamedTuple):
 
     @property
     def parts(self) -> str:
-        """The sealed parts, for people."""
+        """The names of the sealed parts in one text."""
         return ", ".join(self.sealed)
 
     def rows(
         self, figures: Sequence[Mapping[str, ShownFigure]] | None, refused: str | None = None
     ) -> list[SealedEvaluation]:
-        """What is logged: the figures of each system, or why they were refused."""
+        """Write the rows of the log: the figures of each system, or the reason for the refusal."""
         now, row = utc_now(), self.release.row
-        texts = [None] * len(self.systems) if figures is None else list(map(_stored, figures))
+        texts = [None for _ in self.systems] if figures is None else list(map(_figures_as_json, figures))
         return [
             SealedEvaluation(
                 evaluation_id="",
@@ -89,7 +90,7 @@ class SealedRequest(NamedTuple):
         ]
 
 
-def _stored(figures: Mapping[str, ShownFigure]) -> str:
+def _figures_as_json(figures: Mapping[str, ShownFigure]) -> str:
     return json.dumps(
         {name: {field: getattr(figure, field, None) for field in FIELDS} for name, figure in figures.items()}
     )
@@ -104,13 +105,13 @@ def sealed_request(
     actor: str,
     of_answers: bool = False,
 ) -> SealedRequest | None:
-    """The request, where it is about a sealed part of a project's release; None if it is not.
+    """Make the request for sealed parts of a project's release; None if no part is sealed.
 
     Raises
     ------
     InputError: the release has no such part.
     NotFoundError: there is no such release.
-    RefusedError: it is not as it was frozen, or all its parts are sealed and none was named.
+    RefusedError: the release is not as it was frozen, or all parts are sealed and no part was named.
     """
     release = load_release(store, release)
     evaluated = parts_of(release, split)
@@ -124,7 +125,7 @@ def sealed_request(
 
 
 def is_evaluator(cursor: Cursor, actor: str) -> bool:
-    """Whether somebody is an evaluator, who sees rounded figures of sealed parts alone."""
+    """Tell whether a person is an evaluator, who sees only rounded figures of sealed parts."""
     rows = cursor.execute("SELECT role FROM annotators WHERE name = ?", [actor]).fetchall()
     return actor != COMMAND_LINE and rows == [("evaluator",)]
 
@@ -143,11 +144,11 @@ def refusals_logged(store: Store, request: SealedRequest | None) -> Iterator[Non
 
 
 def check_access(store: Store, request: SealedRequest, all_figures: bool = True) -> None:
-    """Stop where the person may not evaluate, before any grade is read.
+    """Refuse a person who may not evaluate, before any grade is read.
 
     Parameters
     ----------
-    all_figures: all figures are asked for, which leads alone see.
+    all_figures: whether the request asks for all figures, which leads alone see.
 
     Raises
     ------
@@ -156,7 +157,7 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
         the part has fewer than ten queries.
     """
     with store.reading() as cursor:
-        _require(cursor, request)
+        _require_permission(cursor, request)
     name = request.release.row.name
     if request.rounded and all_figures:
         raise RefusedError(
@@ -184,8 +185,8 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
         )
 
 
-def _require(cursor: Cursor, request: SealedRequest) -> None:
-    """Stop where the person's role or month does not allow the request."""
+def _require_permission(cursor: Cursor, request: SealedRequest) -> None:
+    """Refuse a request that the person's role or monthly limit does not allow."""
     require_author(cursor, request.actor, *EVALUATING)
     if request.rounded:
         refuse_over_limit(cursor, request.actor, request.sealed, len(request.systems), utc_now())
@@ -197,19 +198,19 @@ def log_figures(
     figures: Sequence[Mapping[str, ShownFigure]],
     values: Sequence[Mapping[str, float | None]] = (),
 ) -> SealedCount:
-    """Log the figures of each system; call it before they are handed out.
+    """Log the figures of each system; call this before anybody sees the figures.
 
     Raises
     ------
-    RefusedError: the person may not evaluate any more, or other requests used up the month meanwhile.
+    RefusedError: the person may no longer evaluate, or other requests used up the monthly limit meanwhile.
     """
     with store.transaction(appends=True) as cursor:
-        _require(cursor, request)
+        _require_permission(cursor, request)
         return log_sealed_evaluation(cursor, request.rows(figures), values)
 
 
 def sealed_values(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:
-    """The values of sealed queries by one measure; `values` has shape (Q,), NaN without one."""
+    """Keep the values of sealed queries; `values` has the shape (Q,), and NaN becomes None."""
     ids = release.qrels.query_ids
     return {
         ids[query]: None if np.isnan(values[query]) else float(values[query])

@@ -1,4 +1,4 @@
-"""Evaluations that were made on the page Evaluate: their author and the lead read them again."""
+"""Stored evaluations of the page Evaluate, which their author and the lead can read again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from curation.store import Annotator, Cursor, Store, append, fetch, record_event
 
 
 class SubmittedEvaluation(NamedTuple):
-    """One evaluation in a list."""
+    """An evaluation in a list of stored evaluations."""
 
     evaluation_id: str
     name: str
@@ -29,11 +29,11 @@ class SubmittedEvaluation(NamedTuple):
 def store_submitted(
     store: Store, evaluation: Evaluation | None, answered: AnswerEvaluation | None, author: str
 ) -> str:
-    """Store the evaluation of runs, of answers, or of both for its author; returns its id.
+    """Store the evaluation of runs, of answers, or of both for its author, and return the id.
 
     Parameters
     ----------
-    evaluation, answered: one of them is there.
+    evaluation, answered: the evaluation of runs, and of answers; at least one is not None.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def store_submitted(
 
 
 def submitted_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:
-    """The evaluations that somebody may see whole, newest first: their own, or all for the lead."""
+    """List the evaluations that a person may read, newest first: all for the lead, else the person's own."""
     require_role(annotator, *EVALUATING)
     sql = f"""
         SELECT {", ".join(SubmittedEvaluation._fields)} FROM evaluations
@@ -84,22 +84,22 @@ def submitted_evaluations(cursor: Cursor, annotator: Annotator) -> list[Submitte
 def submitted_report(
     cursor: Cursor, evaluation_id: str, annotator: Annotator
 ) -> tuple[EvaluationReport, str]:
-    """The report of an evaluation that somebody may see, and the whole of it as JSON.
+    """Read the report of an evaluation that a person may read, and the evaluation as JSON.
 
     Raises
     ------
-    NotFoundError: nothing has that id, or it is somebody else's.
+    NotFoundError: there is no such evaluation, or it belongs to somebody else.
     """
     page, result = submitted_texts(cursor, evaluation_id, annotator)
     return stored_report(page), result
 
 
 def submitted_texts(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[str, str]:
-    """The report of an evaluation that somebody may see and the whole of it, both as JSON.
+    """Read the report of an evaluation that a person may read, and the evaluation, both as JSON.
 
     Raises
     ------
-    NotFoundError: nothing has that id, or it is somebody else's.
+    NotFoundError: there is no such evaluation, or it belongs to somebody else.
     """
     require_role(annotator, *EVALUATING)
     sql = "SELECT page, result FROM evaluations WHERE evaluation_id = ? AND (author = ? OR ? = 'lead')"

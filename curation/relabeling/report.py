@@ -6,14 +6,14 @@ resamples.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.inter_annotator import cohen_of, weights_of
+from curation.agreement.inter_annotator import cohen_of, confusion_counts, weights_of
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resampled_figures
@@ -102,12 +102,6 @@ def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) ->
     (drawn,) = resampled_figures([Sums(np.arange(number), tables, figures)], number, SEED)
     estimates = (_make_estimate(value, drawn[:, k], number, len(pairs)) for k, value in enumerate(point))
     return DriftRow(name, len(pairs), number, *estimates)
-
-
-def confusion_of(pairs: Sequence[RegradedPair], scale: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Count the pairs by old grade (row) and new grade (column), in the order of the scale."""
-    counts = Counter((pair.before, pair.after) for pair in pairs)
-    return tuple(tuple(counts[old, new] for new in scale) for old in scale)
 
 
 def change_rows(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
@@ -240,7 +234,7 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
         pairs=len(pairs),
         changed=sum(pair.changed for pair in pairs),
         overall=drift_row("all", pairs, grades),
-        confusion=confusion_of(pairs, grades),
+        confusion=confusion_counts(((pair.before, pair.after) for pair in pairs), grades),
         by_type=group_rows(lambda pair: [pair.type]),
         by_tag=group_rows(lambda pair: pair.tags),
         by_part=group_rows(lambda pair: [pair.part], PARTS),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from curation.agreement.inter_annotator import confusion_counts
 from curation.core.digests import canonical_json, to_json_value
 from curation.core.errors import NotFoundError
 from curation.core.statistics.intervals import wilson
@@ -31,14 +32,7 @@ from curation.relabeling.regraded_pairs import (
     QuarterResult,
     RegradedPair,
 )
-from curation.relabeling.report import (
-    NEITHER,
-    campaign_report,
-    change_rows,
-    confusion_of,
-    drift_report,
-    drift_row,
-)
+from curation.relabeling.report import NEITHER, campaign_report, change_rows, drift_report, drift_row
 from curation.relabeling.report_sections import drift_findings, drift_page, what_to_do
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.retired_queries import retire_query
@@ -121,7 +115,12 @@ def test_kappas_are_those_of_the_textbook() -> None:
     assert row.shift.value == 0
     near = drift_row("all", [p._replace(after=p.after or 1) for p in pairs], SCALE)
     assert near.quadratic.value > near.kappa.value
-    assert confusion_of(pairs, SCALE) == ((35, 0, 0, 15), (0,) * 4, (0,) * 4, (15, 0, 0, 35))
+    assert confusion_counts(((pair.before, pair.after) for pair in pairs), SCALE) == (
+        (35, 0, 0, 15),
+        (0,) * 4,
+        (0,) * 4,
+        (15, 0, 0, 35),
+    )
 
 
 def test_few_pairs_have_no_figure_and_say_why() -> None:

@@ -21,7 +21,7 @@ from app.uploads import LARGEST, UploadedBytes, file_name, read_now, write_unrea
 from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
 from curation.core.operation import Option, flat, option_of
 from curation.core.text import pluralize
-from curation.evaluation.answers.graded_answers import GUIDES, neighbour_projects, releases_of
+from curation.evaluation.answers.graded_answers import GUIDES, neighbor_projects, releases_of
 from curation.evaluation.evaluable_release import EvaluableRelease
 from curation.evaluation.evaluate import Submitted, chosen_options, submit
 from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest, RunFiles
@@ -317,7 +317,7 @@ def _graded(store: Store, what: str, key: str) -> str | None:
     label = what.capitalize()
     project = st.selectbox(
         f"{label}: the project in which people graded the answers",
-        [NONE, *neighbour_projects(store)],
+        [NONE, *neighbor_projects(store)],
         key=f"{what} {key}",
         help="Projects in the folder of this one are offered.",
     )

@@ -1,1 +1,2 @@
-"""Systems that answer: exact match and token F1 against reference answers, and people's grades of answers."""
+"""Evaluation of answers: exact match and token F1 against reference answers, and people's grades of
+answers."""

@@ -1,20 +1,22 @@
-"""The answers of a system as a file has them: query, answer, and the contexts that it was given.
+"""Files of a system's answers: query, answer, contexts and citations; and scores of the citations.
 
-A query is named by id or text and has one answer. Two answers of one query are a problem, whatever they say.
-An empty answer is an answer: the system kept silent. Contexts are texts or document ids, one or a list.
+A query is named by id or text and has one answer. Two answers to one query are a problem, even if they are
+equal. An empty answer is an answer: the system kept silent. Contexts are texts or document ids, one or a
+list.
 
 Citations are scored by the evidence that people marked:
 
-    citation_precision    cited chunks that hold evidence of the query, over all that its answer cites
-    citation_recall       documents of whose evidence a cited chunk holds some, over all with evidence
+    citation_precision    cited chunks that hold evidence for the query, over all chunks that the answer cites
+    citation_recall       documents with evidence in a cited chunk, over all documents with evidence
 
-A chunk holds evidence where any of its characters is marked in a relevant document. A document that is cited
-as a whole is the chunk of its whole body. They are the precision and recall of citations of N. F. Liu, T.
-Zhang and P. Liang (2023), Evaluating verifiability in generative search engines, Findings of EMNLP, of an
-answer instead of each of its statements: people mark where the evidence for a query is. The unit of recall
-is the document, as in recall@k, so that it does not change with how many ranges of one somebody marked.
+A chunk holds evidence if any of its characters is marked in a relevant document. A document that is cited as
+a whole is the chunk of its whole body. These are the precision and recall of citations of N. F. Liu, T. Zhang
+and P. Liang (2023), Evaluating verifiability in generative search engines, Findings of EMNLP. They are
+computed for the whole answer instead of each statement, because people mark the evidence for a query. The
+unit of recall is the document, as in recall@k, so that recall does not depend on the number of ranges that
+somebody marked.
 
-A chunk that is cited twice counts once. An answer without citations has 0, and so has a query without an
+A chunk that is cited twice counts once. An answer without citations scores 0, and so does a query without an
 answer. A query without evidence has no value.
 """
 
@@ -61,13 +63,13 @@ _WAY_OUT = (
 )
 
 Citation = tuple[int, str, str]
-"""Line, query id, and the id of a document or chunk."""
+"""The line, the query id, and the id of the cited document or chunk."""
 CitedCorpus = tuple[PinnedBodies, Mapping[str, ChunkPlace]]
-"""The documents of a release, and an index's own names of their chunks."""
+"""The bodies of a release's documents, and a map of an index's chunks."""
 Cited = Mapping[str, frozenset[ChunkPlace]]
-"""Query id → the chunks that its answer cites."""
+"""Query id → the chunks that the answer cites."""
 Marked = Mapping[str, Mapping[str, Sequence[Span]]]
-"""Query id → document id → its evidence, of relevant documents."""
+"""Query id → id of a relevant document → the marked evidence."""
 
 QUERY_FIELDS = file_fields(ReferenceFields)[0].usual
 ANSWER_FIELDS = ("answer", "prediction", "response", "output", "prediction_text", "generated_answer")
@@ -75,7 +77,7 @@ CONTEXT_FIELDS = ("contexts", "context", "retrieved_contexts", "passages", "docu
 
 
 def cited_names(value: Any) -> list[str]:
-    """The ids of the documents and chunks in a field: one or a list; objects are written as such ids."""
+    """Read the ids of documents and chunks from a field with one citation or a list; objects become ids."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
@@ -87,20 +89,21 @@ def cited_names(value: Any) -> list[str]:
     if columns["document"] is None:
         return [text_of(value)]
     document, start, end = (text_of(value.get(column or "")).strip() for column in columns.values())
-    return [f"{document}#{_whole(start)}-{_whole(end)}" if start or end else document]
+    return [f"{document}#{_plain_number(start)}-{_plain_number(end)}" if start or end else document]
 
 
-def _whole(text: str) -> str:
+def _plain_number(text: str) -> str:
     number = whole_number(text)
     return text if number is None else str(number)
 
 
 def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, problems: Problems) -> Cited:
-    """The places of citations, each once for a query.
+    """Locate citations in documents, each once for a query.
 
     Raises
     ------
-    InputError: of documents that the release does not have, outside their texts, or of other versions.
+    InputError: a citation names a document that the release lacks, a place outside the text, or a different
+        version.
     """
     bodies, mapped = corpus
     for line, _, name in citations:
@@ -127,40 +130,41 @@ def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, proble
 
 
 def marked_evidence(qrels: Qrels) -> Marked:
-    """The evidence that people marked in relevant documents."""
+    """Collect the evidence that people marked in relevant documents."""
     marked: dict[str, dict[str, Sequence[Span]]] = {}
     if (marks := qrels.evidence) is None:
         return marked
     documents = marks.documents.to_pylist()
     spans = list(zip(marks.start.tolist(), marks.end.tolist(), strict=True))
-    of_pairs = (marks.query.tolist(), (marks.pair % len(documents)).tolist(), marks.grade.tolist())
-    pairs = zip(*of_pairs, strict=True)
-    for (query, document, grade), first, last in zip(pairs, marks.first[:-1], marks.first[1:], strict=True):
-        if grade >= qrels.relevant:
-            marked.setdefault(qrels.query_ids[query], {})[documents[document]] = spans[first:last]
+    for pair in np.flatnonzero(marks.grade >= qrels.relevant).tolist():
+        query_id, document_id = (
+            qrels.query_ids[marks.query[pair]],
+            documents[marks.pair[pair] % len(documents)],
+        )
+        marked.setdefault(query_id, {})[document_id] = spans[marks.first[pair] : marks.first[pair + 1]]
     return marked
 
 
 def citation_scores(query_ids: Sequence[str], cited: Cited | None, marked: Marked) -> dict[str, Floats]:
-    """The scores of each query's citations, shape (Q,); NaN without evidence, or where nothing says them."""
+    """Score each query's citations, shape (Q,); NaN for a query without evidence, or a file without
+    citations."""
     values = np.full((len(CITATION_SCORES), len(query_ids)), np.nan)
     for index, query_id in enumerate(query_ids):
         documents = marked.get(query_id)
         if cited is None or not documents:
             continue
         chunks = cited.get(query_id, frozenset())
-        holding = [
-            chunk
+        hits = [
+            chunk.document_id
             for chunk in chunks
             if intersection([(chunk.start, chunk.end)], documents.get(chunk.document_id, ()))
         ]
-        hit = {chunk.document_id for chunk in holding}
-        values[:, index] = len(holding) / max(1, len(chunks)), len(hit) / len(documents)
+        values[:, index] = len(hits) / max(1, len(chunks)), len(set(hits)) / len(documents)
     return dict(zip(CITATION_SCORES, values, strict=True))
 
 
 class AnswerFields(NamedTuple):
-    """The fields of a file of answers; None is the first of the usual names."""
+    """The names of fields in a file of answers; None is the first of the usual names."""
 
     query: str | None = None
     answer: str | None = None
@@ -169,7 +173,7 @@ class AnswerFields(NamedTuple):
 
 
 class SystemAnswer(NamedTuple):
-    """One answer; `contexts` is what the system was given to answer from."""
+    """An answer, and the contexts that the system was given."""
 
     query_id: str
     answer: str
@@ -177,18 +181,19 @@ class SystemAnswer(NamedTuple):
 
     @property
     def answer_id(self) -> str:
-        """What the answer is known by when people grade it: equal answers of two systems are one."""
+        """The id of the answer for people's grades; equal answers of two systems have one id."""
         return f"a{digest('answer', self.query_id, self.answer, list(self.contexts))[:16]}"
 
 
 @dataclass(frozen=True)
 class SystemAnswers:
-    """What a file holds, by query id.
+    """The answers of one file.
 
     Attributes
     ----------
+    answers: query id → answer.
     left_out: reason → number of rows.
-    cited: what the answers cite; None if the file does not say, or nobody wanted to know.
+    cited: the citations of the answers; None if the file has none, or they were not asked for.
     """
 
     name: str
@@ -198,7 +203,7 @@ class SystemAnswers:
     cited: Cited | None = None
 
     def ids_of(self, query_ids: Iterable[str]) -> dict[str, str | None]:
-        """Query id → the id of its answer; None without one, or of an empty one, which says nothing."""
+        """Map each query id to the id of its answer; None without an answer, or with an empty answer."""
         answers = {query_id: self.answers.get(query_id) for query_id in query_ids}
         return {
             name: answer.answer_id if answer and answer.answer else None for name, answer in answers.items()
@@ -206,7 +211,7 @@ class SystemAnswers:
 
 
 def named_answers(texts: Sequence[str]) -> list[RunSource]:
-    """The files that `NAME=FILE` or `FILE` name; without a name it is the file's own, without its ending.
+    """Read `NAME=FILE` or `FILE` as the sources of answers; by default the system is named after the file.
 
     Raises
     ------
@@ -238,12 +243,12 @@ def read_answer_file(
 
     Parameters
     ----------
-    corpus: what they cite; None if citations are not to be read.
+    corpus: the documents that answers cite; None if citations are not read.
 
     Raises
     ------
-    InputError: the file cannot be read, a query has two answers, or one cites what there is not; all of its
-        problems.
+    InputError: the file cannot be read, a query has two answers, or an answer cites an unknown document; the
+        error has all problems of the file.
     """
     records = Records(source.path, layout, progress)
     used = AnswerFields(
@@ -266,7 +271,7 @@ def read_answer_file(
 
 
 class _AnswerRows:
-    """What is read of a file."""
+    """The answers, citations and problems that were read from a file so far."""
 
     def __init__(self, records: Records, fields: AnswerFields, known: KnownQueries) -> None:
         self.records, self.fields, self.column = records, fields, QueryColumn(known, fields.query)
@@ -277,7 +282,7 @@ class _AnswerRows:
         self.left_out: Counter[str] = Counter()
 
     def take(self, record: Record) -> None:
-        """Take a row, or say why not."""
+        """Take a row, or note the reason for leaving it out."""
         name = text_of(record.fields.get(self.fields.query or "")).strip()
         try:
             query = self.column.find(name, record.line) if name else None

@@ -1,19 +1,17 @@
-"""Evaluating answers on a release: how right they are by its references, and by people's grades.
+"""Evaluating answers on a release: scores by the release's reference answers, and by people's grades.
 
 The unit is the query, and the figures are means over queries with intervals. A query with references that a
-system did not answer counts 0, and is counted. People grade answers in a project of their own
-(`evaluation.answers.graded_answers`); its release gives each answer its share of the highest grade. Answers
-that nobody graded are left out of those means and counted: unknown is not zero.
+system did not answer counts 0, and is counted. People grade answers in a separate project
+(`evaluation.answers.graded_answers`); the release of that project gives each answer its share of the highest
+grade. Answers that nobody graded are left out of those means and counted: unknown is not zero.
 
-Reference answers of a sealed part are as secret as its grades: who scores answers on it makes a sealed
-evaluation (`evaluation.sealed_access`). Leads see no value of a single query and no figure of fewer than
-ten.
-Evaluators see one rounded F1 of each system.
-
-What people graded such answers is known to who names these grades, and no secret of the release.
+Reference answers of a sealed part are as secret as its grades: scoring answers on the part is a sealed
+evaluation (`evaluation.sealed_access`). Leads see no value of a single query and no figure of fewer than ten
+queries. Evaluators see one rounded F1 of each system. People's grades of such answers are no secret of the
+release: the person who names these grades knows them.
 
 Citations are scored on parts that are not sealed (`answers.answer_files`): two files that differ in one
-citation would tell where the evidence of a query is.
+citation would reveal the evidence of a query.
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
@@ -64,23 +61,27 @@ EXACT, F1 = "exact_match", "f1"
 
 
 class _AnswerKey(NamedTuple):
-    """The release, and what the answers to its Q queries are compared with.
+    """The release, and everything with which answers to its Q queries are compared.
 
     Attributes
     ----------
-    nuggets: where support was graded. evidence: where a file cites.
-    known, unanswerable: which queries have any of these, and which are unanswerable, shape (Q,).
+    references: query id → reference answers.
+    nuggets: query id → nuggets; empty unless people graded support.
+    evidence: the evidence for citations; empty unless a file cites.
+    known: whether each query has references, nuggets or evidence, shape (Q,).
+    unanswerable: whether each query is unanswerable, shape (Q,).
     """
 
     release: EvaluatedRelease
     references: Mapping[str, Sequence[str]]
     nuggets: Mapping[str, Sequence[Nugget]]
     evidence: Marked
-    known: NDArray[np.bool_]
-    unanswerable: NDArray[np.bool_]
+    known: Mask
+    unanswerable: Mask
 
     def gradable(self, system: SystemAnswers, what: str) -> Mask:
-        """Which answers of a system people can grade: none that is empty; for support those with nuggets."""
+        """Find the answers that people can grade: answers that are not empty; for support, those with
+        nuggets."""
         ids = system.ids_of(self.release.qrels.query_ids)
         asked = self.nuggets if what == SUPPORT else ids
         return np.array([given is not None and name in asked for name, given in ids.items()])
@@ -102,15 +103,15 @@ def evaluate_answers(
 
     Parameters
     ----------
-    grades: what people graded answers for, such as 'correctness' → their grades. Where these have support,
-        people's grades correct those by the judge of the request, on parts that are not sealed.
+    grades: the graded property, such as 'correctness' → people's grades. Grades of support correct the grades
+        of the request's judge, on parts that are not sealed.
 
     Raises
     ------
-    InputError: options that mean nothing here, or files that cannot be taken.
+    InputError: options that do not fit, or files that cannot be read.
     NotFoundError: there is no such release.
     RefusedError: no query of the parts has reference answers; a sealed part is evaluated without a reason, or
-        by somebody who may not.
+        by a person who may not evaluate.
     """
     names = [source.name for source in sources]
     sealed = sealed_request(store, release_name, request.part, names, request.reason, actor, of_answers=True)
@@ -123,7 +124,7 @@ def evaluate_answers(
         read = _read_files(release, sources, reading, fields, marked, progress)
         cites = any(system.cited is not None for system in read)
         key = _answer_key(store, release, SUPPORT in grades, marked if cites else {})
-        evaluation = _evaluation(key, read, facets, grades, request, progress)
+        evaluation = _evaluate_systems(key, read, facets, grades, request, progress)
         if sealed is None:
             return evaluation
         figures = [system.overall for system in evaluation.systems]
@@ -138,7 +139,7 @@ def _read_files(
     marked: Marked,
     progress: Progress,
 ) -> list[SystemAnswers]:
-    """The files of answers, with what they cite where there is evidence to compare it with."""
+    """Read the files of answers, with citations where the release has evidence."""
     corpus = (release.bodies, read_chunk_map(reading.chunks)) if release.bodies and marked else None
     if fields.citations and corpus is None:
         parts, why_not = ", ".join(release.parts), "is sealed" if release.sealed else "has no evidence"
@@ -152,7 +153,7 @@ def _read_files(
     ]
 
 
-def _evaluation(
+def _evaluate_systems(
     key: _AnswerKey,
     read: Sequence[SystemAnswers],
     facets: Sequence[Facet],
@@ -160,13 +161,15 @@ def _evaluation(
     request: EvaluateRequest,
     progress: Progress,
 ) -> AnswerEvaluation:
-    """The figures of all systems; on sealed parts those that leads see."""
-    release, systems, judged = key.release, [], None
-    values = [_values(system, key, grades) for system in read]
+    """Compute the figures of all systems; on sealed parts, the figures that leads see."""
+    release = key.release
+    values = [_values_by_measure(system, key, grades) for system in read]
+    judged = None
     if SUPPORT in grades and request.judge is not None:
         judged = support_estimates(release, key.nuggets, read, grades[SUPPORT], request.judge)
+    systems = []
     for number, (system, columns) in enumerate(zip(read, values, strict=True), 1):
-        systems.append(_system(system, columns, key, facets, grades))
+        systems.append(_evaluate_system(system, columns, key, facets, grades))
         progress("scoring answers", number, len(read))
     return AnswerEvaluation(
         release=release.name,
@@ -206,7 +209,7 @@ def headline_of_answers(
     def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
         read = _read_files(release, sources, reading, fields, {}, progress)
         key = _answer_key(store, release)
-        values = [_values(system, key, {})[F1] for system in read]
+        values = [_values_by_measure(system, key, {})[F1] for system in read]
         return F1, [system.source for system in read], values
 
     return headline_of(store, release_name, sources, request, actor, score, of_answers=True)
@@ -225,7 +228,7 @@ def _answer_key(
     known = np.array(
         [any(query_id in known_of for known_of in (references, nuggets, evidence)) for query_id in ids]
     )
-    if not known.any() and not release.sealed:  # of a sealed part the figures say so
+    if not known.any() and not release.sealed:  # figures of a sealed part show it
         raise RefusedError(
             f"No query of {parts} in the release {release.name!r} has reference answers. They are frozen "
             "with a release: import them, and freeze again.",
@@ -236,7 +239,7 @@ def _answer_key(
     return _AnswerKey(release, references, nuggets, evidence, known, tagged & ~known)
 
 
-def _system(
+def _evaluate_system(
     system_answers: SystemAnswers,
     values: Mapping[str, Floats],
     key: _AnswerKey,
@@ -253,17 +256,17 @@ def _system(
     return AnsweringSystem(
         name=system_answers.name,
         source=system_answers.source,
-        overall=_protected(_figures(values), key),
-        strata={facet.name: _strata(values, facet, key) for facet in facets},
+        overall=_protected_means(values, key),
+        strata={facet.name: _strata_means(values, facet, key) for facet in facets},
         answered=int((key.known & answered).sum()),
         missing=int((key.known & ~answered).sum()),
         empty=int((key.known & empty).sum()),
         refused=Estimate(why=TOO_FEW_QUERIES)
         if few
-        else _figures({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
+        else _means({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
         unsent=None if few else int((unanswerable & ~answered).sum()),
         ungraded={
-            name: int(np.isnan(_column(values, name)[key.gradable(system_answers, name)]).sum())
+            name: int(np.isnan(_graded_values(values, name)[key.gradable(system_answers, name)]).sum())
             for name in grades
         },
         left_out=system_answers.left_out,
@@ -271,10 +274,10 @@ def _system(
     )
 
 
-def _values(
+def _values_by_measure(
     system_answers: SystemAnswers, key: _AnswerKey, grades: Mapping[str, AnswerGrades]
 ) -> dict[str, Floats]:
-    """Measure → the value of each query, shape (Q,); NaN without one."""
+    """Score each query by each measure, shape (Q,); NaN for a query without a value."""
     ids = key.release.qrels.query_ids
     graded = {name: people for name, people in grades.items() if name != SUPPORT}
     values = {name: np.full(len(ids), np.nan) for name in (EXACT, F1, *graded)}
@@ -294,7 +297,7 @@ def _values(
         scores = scores_of_answers(answers, key.nuggets, grades[SUPPORT].shares)
         values |= dict(zip(NUGGET_SCORES, scores.T, strict=True))
     for name, people in grades.items():
-        column, asked = _column(values, name), key.gradable(system_answers, name)
+        column, asked = _graded_values(values, name), key.gradable(system_answers, name)
         if np.isnan(column[asked] if asked.any() else column).all():
             raise InputError(
                 f"--{name}: none of the answers of {system_answers.name!r} was graded in the release "
@@ -304,7 +307,7 @@ def _values(
     return values
 
 
-def _figures(values: Mapping[str, Floats]) -> dict[str, Estimate]:
+def _means(values: Mapping[str, Floats]) -> dict[str, Estimate]:
     estimates = mean_estimates(np.stack(list(values.values()), axis=1))
     return {
         name: estimate if estimate.n else Estimate(why=NO_VALUE)
@@ -312,34 +315,31 @@ def _figures(values: Mapping[str, Floats]) -> dict[str, Estimate]:
     }
 
 
-def _protected(figures: dict[str, Estimate], key: _AnswerKey) -> dict[str, Estimate]:
-    """The figures; with sealed queries none of fewer than ten."""
-    if not key.release.sealed:
-        return figures
-    few = {
-        name: Estimate(n=figure.n, why=TOO_FEW_QUERIES)
-        for name, figure in figures.items()
-        if figure.n < MIN_QUERIES
+def _protected_means(values: Mapping[str, Floats], key: _AnswerKey) -> dict[str, Estimate]:
+    """Average each measure; a mean of fewer than ten queries is left out where a part is sealed."""
+    least = MIN_QUERIES if key.release.sealed else 0
+    return {
+        name: mean if mean.n >= least else Estimate(n=mean.n, why=TOO_FEW_QUERIES)
+        for name, mean in _means(values).items()
     }
-    return figures | few
 
 
-def _strata(
+def _strata_means(
     values: Mapping[str, Floats], facet: Facet, key: _AnswerKey
 ) -> dict[str, StratumFigures[Estimate]]:
-    """Figures of each kind of query that has references, but of no kind with few or with few sealed ones."""
+    """Average each measure by kind of query with references; kinds with few sealed queries have no
+    figures."""
     masks = {value: mask & key.known for value, mask in facet.values.items()}
     answerable = replace(facet, values={value: mask for value, mask in masks.items() if mask.any()})
     suppressed = suppressed_strata(answerable, key.release.sealed_queries)
-    figures_of = {}
+    strata = {}
     for value, mask in answerable.values.items():
-        figures: dict[str, Estimate] = {}
-        if value not in suppressed:
-            figures = _protected(_figures({name: column[mask] for name, column in values.items()}), key)
-        figures_of[value] = StratumFigures(int(mask.sum()), figures, suppressed.get(value))
-    return figures_of
+        inside = {name: column[mask] for name, column in values.items()}
+        means = {} if value in suppressed else _protected_means(inside, key)
+        strata[value] = StratumFigures(int(mask.sum()), means, suppressed.get(value))
+    return strata
 
 
-def _column(values: Mapping[str, Floats], what: str) -> Floats:
-    """The values of the measure that says which answers people graded for something."""
+def _graded_values(values: Mapping[str, Floats], what: str) -> Floats:
+    """Choose the measure whose values show which answers people graded for correctness, support and so on."""
     return values[NUGGET_SCORES[0] if what == SUPPORT else what]

@@ -1,10 +1,12 @@
-"""Answers that people grade: each becomes a document of a project of its own, whose release has the grades.
+"""Answers that people grade: each answer becomes a document of a separate project, whose release has the
+grades.
 
 So answers go through the same rounds as documents: several annotators, blind duplicates, agreement, disputes,
-a release. An answer is known by the hash of query, text and contexts: equal answers of two systems are graded
-once, and nobody sees whose an answer is. For correctness the references are shown below the answer, for
-faithfulness the contexts that the system was given. For support each nugget of a query is a query of that
-project, and people grade how far an answer says it. Empty answers are no documents; they are counted.
+a release. The id of an answer is the hash of query, text and contexts: equal answers of two systems are
+graded once, and nobody sees which system gave an answer. For correctness the references are shown below the
+answer, for faithfulness the contexts that the system was given. For support each nugget of a query is a query
+of that project, and people grade how far an answer states the nugget. Empty answers are no documents; they
+are counted.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.similarity.identical import Identical
 from curation.evaluation.answers.answer_files import SystemAnswer, read_answer_file
+from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import parts_of, read_release, scale_of
 from curation.evaluation.scoring.system_runs import RunSource
 from curation.ingest.importers.known_queries import KnownQueries
@@ -39,20 +42,22 @@ _NOT_GRADED = {
     SUPPORT: "answer whose query has no nuggets",
 }
 SECRET = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "nuggets")}
-"""What a sealed part keeps to itself that people would read: the release's part, and what it is called."""
-Pair = tuple[str, str]
+"""Graded property → the secret table of a sealed part that annotators would read, and its name for people."""
 Asked = tuple[str, str, list[str], dict[str, str]]
-"""Id and text of a query or one of its nuggets, ids of answers, and the query that nuggets are drawn with."""
+"""Id and text of a query or of one of its nuggets, ids of answers, and the query whose nuggets are drawn
+together."""
 
 
 @dataclass(frozen=True)
 class AnswersToGrade:
-    """What was written.
+    """Files of answers for people to grade.
 
     Attributes
     ----------
-    answers: distinct ones, of `queries` queries. guide: the guide that ships for them.
-    files: in the folder, to be imported in this order.
+    answers: the number of distinct answers.
+    queries: the number of queries of these answers.
+    guide: the shipped guide for grading the answers.
+    files: the names of the files in the folder, in the order in which they are imported.
     left_out: reason → number of answers.
     """
 
@@ -76,14 +81,15 @@ def write_answers_to_grade(
 
     Parameters
     ----------
-    what: of `GUIDES`.
-    split: a part; None is all that are not sealed. References and nuggets of sealed parts stay where they
-        are, so answers to them can be graded for faithfulness alone, which needs only their contexts.
+    what: the graded property, one of `GUIDES`.
+    split: a part; None is all parts that are not sealed. References and nuggets of sealed parts are not
+        written, so answers to their queries can be graded for faithfulness alone, which needs only the
+        contexts.
 
     Raises
     ------
-    InputError: the files cannot be taken, or the folder cannot be written.
-    RefusedError: more than faithfulness is asked of a sealed part; nothing is left to grade.
+    InputError: the files cannot be read, or the folder cannot be written.
+    RefusedError: a sealed part is graded for more than faithfulness; no answer is left to grade.
     """
     if what not in GUIDES:
         raise InputError(f"--for {what}: expected {' or '.join(GUIDES)}")
@@ -98,15 +104,15 @@ def write_answers_to_grade(
     shown = (
         {row["query_id"]: row["answers"] for row in rows} if what == CORRECTNESS else nuggets_of_rows(rows)
     )
-    answers, left_out = _distinct(sources, release.known, release.texts, shown, what, layout)
+    answers, left_out = _distinct_answers(sources, release.known, release.texts, shown, what, layout)
     if not answers:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items())
         raise RefusedError(f"No answer is left to be graded for {what}: {reasons}.")
-    corpus = [
-        {"id": answer.answer_id, "title": "", "text": _shown(answer, shown.get(answer.query_id, ()), what)}
-        for answer in answers
-    ]
-    _write(out, corpus, _asked(answers, release.texts, shown, what))
+    corpus = []
+    for answer in answers:
+        text = _text_to_grade(answer, shown.get(answer.query_id, ()), what)
+        corpus.append({"id": answer.answer_id, "title": "", "text": text})
+    _write_files(out, corpus, _questions_to_ask(answers, release.texts, shown, what))
     return AnswersToGrade(
         answers=len(answers),
         queries=len({answer.query_id for answer in answers}),
@@ -116,7 +122,7 @@ def write_answers_to_grade(
     )
 
 
-def _asked(
+def _questions_to_ask(
     graded: Sequence[SystemAnswer], texts: Mapping[str, str], shown: Mapping[str, Sequence[Any]], what: str
 ) -> list[Asked]:
     answers: dict[str, list[str]] = {}
@@ -125,18 +131,18 @@ def _asked(
     if what != SUPPORT:
         return [(query_id, texts[query_id], ids, {}) for query_id, ids in sorted(answers.items())]
     return [
-        (nugget.id_for(query_id), f"{nugget.text} ({texts[query_id]})", ids, {UNIT: _unit(query_id)})
+        (nugget.id_for(query_id), f"{nugget.text} ({texts[query_id]})", ids, {UNIT: _hashed_id(query_id)})
         for query_id, ids in sorted(answers.items())
         for nugget in shown[query_id]
     ]
 
 
-def _unit(query_id: str) -> str:
-    """Hashed, as an id might look like a card's number, which no import keeps."""
+def _hashed_id(query_id: str) -> str:
+    """Hash a query id, which might look like a card's number, and imports redact such numbers."""
     return f"q{digest('query', query_id)[:16]}"
 
 
-def _distinct(
+def _distinct_answers(
     sources: Sequence[RunSource],
     known: KnownQueries,
     texts: Mapping[str, str],
@@ -144,7 +150,7 @@ def _distinct(
     what: str,
     layout: FileLayout | None,
 ) -> tuple[list[SystemAnswer], dict[str, int]]:
-    """The answers to be graded, each once, ordered by query and id; and what is not."""
+    """Collect the answers to grade, each once, ordered by query and id; and count the others by reason."""
     answers: dict[str, SystemAnswer] = {}
     left_out: Counter[str] = Counter()
     for source in sources:
@@ -165,7 +171,7 @@ def _distinct(
     return sorted(answers.values(), key=lambda answer: (answer.query_id, answer.answer_id)), dict(left_out)
 
 
-def _write(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[Asked]) -> None:
+def _write_files(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[Asked]) -> None:
     queries = [{"id": name, "text": text, **unit} for name, text, _, unit in asked]
     lines = [
         f"{name} Q0 {answer_id} {rank} {-rank} answers\n"
@@ -182,8 +188,8 @@ def _write(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[Asked
         raise InputError(f"--out {out}: it was not written: {error}.") from error
 
 
-def _shown(answer: SystemAnswer, references: Sequence[Any], what: str) -> str:
-    """The document that an annotator reads."""
+def _text_to_grade(answer: SystemAnswer, references: Sequence[Any], what: str) -> str:
+    """Write the document that an annotator reads."""
     if what == SUPPORT:
         return answer.answer
     if what == CORRECTNESS:
@@ -195,13 +201,13 @@ def _shown(answer: SystemAnswer, references: Sequence[Any], what: str) -> str:
 
 @dataclass(frozen=True)
 class AnswerGrades:
-    """Grades of answers.
+    """People's grades of answers.
 
     Attributes
     ----------
-    path: of the project.
-    shares: query id, or nugget id for support, and answer id → grade as a share of the scale, 0 the lowest
-        grade and 1 the highest.
+    path: the file of the project in which the answers were graded.
+    shares: (query id or nugget id, answer id) → grade as a share of the scale, from 0 for the lowest grade to
+        1.
     identical: answers with the same text, which a pool has under one id.
     """
 
@@ -217,29 +223,27 @@ class AnswerGrades:
 
 
 def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> AnswerGrades:
-    """The grades of `PROJECT=RELEASE`, of the release's parts that are not sealed.
+    """Read the grades of `PROJECT=RELEASE`, from the release's parts that are not sealed.
 
     Parameters
     ----------
-    near: the project is one in the folder of this one, by its file's name.
+    near: a project whose folder holds the graded project; None if the text has a path.
 
     Raises
     ------
-    InputError: the text is not of that form, or there is no such file.
+    InputError: the text has a different form, or there is no such file.
     NotFoundError: the project has no such release.
-    RefusedError: the release is not as it was frozen, or all of it is sealed.
+    RefusedError: the release is not as it was frozen, or all its parts are sealed.
     """
     project, _, name = text.rpartition("=")
-    path = Path(project) if near is None else _neighbour(near, project)
+    path = Path(project) if near is None else _neighbor_path(near, project)
     if not project or not name or not path.is_file():
         raise InputError(
-            (
-                f"{what} {text}: expected PROJECT=RELEASE, a goldgrade project's file and the name of its "
-                "release"
-            ),
+            f"{what} {text}: expected PROJECT=RELEASE, a goldgrade project's file and the name of its "
+            "release",
             command=f"--{what} names them.",
         )
-    with of_project(path):
+    with errors_naming(path):
         store = open_store(path)
         release = load_release(store, name)
         parts = parts_of(release)
@@ -255,8 +259,8 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
 
 
 @contextmanager
-def of_project(path: Path) -> Iterator[None]:
-    """Errors name the project: it is not the project of the command."""
+def errors_naming(path: Path) -> Iterator[None]:
+    """Name a project in errors that are raised inside, because it is not the project of the command."""
     try:
         yield
     except (NotFoundError, RefusedError) as error:
@@ -264,26 +268,26 @@ def of_project(path: Path) -> Iterator[None]:
 
 
 def shares_of(release: FrozenRelease, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
-    """Grades of pairs as shares of the release's scale; cannot-tell supports nothing."""
+    """Convert grades of pairs to shares of the release's scale; cannot-tell counts as the lowest grade."""
     low, *_, high = scale_of(release.rows("guides"))
     return {pair: ((low if grade is None else grade) - low) / (high - low) for pair, grade in grades.items()}
 
 
-def neighbour_projects(store: Store) -> list[str]:
-    """The names of the project files in the project's folder, in which answers may have been graded."""
+def neighbor_projects(store: Store) -> list[str]:
+    """List the other project files in the project's folder, in which answers may have been graded."""
     project = store.path.resolve()
     return sorted(path.name for path in project.parent.glob("*.duckdb") if path.is_file() and path != project)
 
 
 def releases_of(store: Store, project: str) -> list[str]:
-    """The names of the releases of a project next to this one, newest first.
+    """List the names of the releases of another project in the folder, newest first.
 
     Raises
     ------
     InputError: there is no such project.
-    StoreError: it cannot be opened.
+    StoreError: the project cannot be opened.
     """
-    other = open_store(_neighbour(store, project))
+    other = open_store(_neighbor_path(store, project))
     try:
         with other.reading() as cursor:
             return [row.name for row in reversed(list_releases(cursor))]
@@ -291,7 +295,7 @@ def releases_of(store: Store, project: str) -> list[str]:
         other.close()
 
 
-def _neighbour(store: Store, project: str) -> Path:
-    if project not in neighbour_projects(store):
+def _neighbor_path(store: Store, project: str) -> Path:
+    if project not in neighbor_projects(store):
         raise InputError(f"There is no project {project} in the folder of {store.path.name}.")
     return store.path.resolve().parent / project

@@ -1,29 +1,29 @@
-"""Nuggets: scores of answers by people's grades of support, and by a judge's that people's correct.
+"""Nuggets: scores of answers by people's grades of support, or by a judge's grades that people's grades
+correct.
 
-    all        mean over the nuggets of a query: 1 where the answer supports one, 0.5 where in part, else 0
-    vital      the same over its vital nuggets
-    weighted   vital nuggets count 1, okay ones 0.5
-    strict     of each: partial support counts 0
+    all        mean over the nuggets of a query: 1 for a supported nugget, 0.5 for partial support, else 0
+    vital      mean over the vital nuggets of the query
+    weighted   vital nuggets count 1, okay nuggets 0.5
+    strict     a variant of each score: partial support counts 0
 
 R. Pradeep et al. (2024), Initial nugget evaluation results for the TREC 2024 RAG track with the
-AutoNuggetizer framework, section 3. With another scale than the one in the guide `answer-support`, support is
-the highest grade, and any grade between it and the lowest is partial support.
+AutoNuggetizer framework, section 3. With a scale different from the guide `answer-support`, support is the
+highest grade, and any grade between the highest and the lowest is partial support.
 
-A judge that graded all answers is corrected by people's grades of some queries. The unit is the query of the
-gold set: a score of its answer needs the grade of each nugget. In the project where support is graded each
-nugget is a query, and `labeling.rounds.query_draw` draws the nuggets of one query together. A query has a
-score by the judge's grades; those whose nuggets were drawn have one by people's as well, which corrects the
-mean over all (`evaluation.llm_judges.estimates`, `core.statistics.difference_estimator`).
+People's grades of some queries correct a judge that graded all answers. The unit is the query of the gold
+set: the score of an answer needs the grade of each nugget. In the project where support is graded each nugget
+is a query, and `labeling.rounds.query_draw` draws the nuggets of one query together. Each query has a score
+by the judge's grades. A query whose nuggets were drawn also has a score by people's grades, which corrects
+the mean over all queries (`evaluation.llm_judges.estimates`, `core.statistics.difference_estimator`).
 
-A query that a system did not answer has 0 for certain: its probability is 1, and it tells nothing of the
-judge. Where people graded some of a query's nuggets and not others, something else than chance chose them,
-and nothing is estimated. What people graded of other queries is left out and counted.
+A query that a system did not answer certainly scores 0: its probability is 1, and it says nothing about the
+judge. Where people graded some of a query's nuggets and not others, the choice was not left to chance, and
+nothing is estimated. People's grades of other queries are left out and counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import compress
 
 import numpy as np
@@ -33,7 +33,7 @@ from curation.core.statistics.arrays import Floats
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import pluralize
 from curation.evaluation.answers.answer_files import SystemAnswers
-from curation.evaluation.answers.graded_answers import AnswerGrades, Pair, of_project, shares_of
+from curation.evaluation.answers.graded_answers import AnswerGrades, errors_naming, shares_of
 from curation.evaluation.llm_judges.estimates import (
     JudgedEvaluation,
     JudgedSystem,
@@ -43,6 +43,7 @@ from curation.evaluation.llm_judges.estimates import (
     refuse_sealed,
 )
 from curation.evaluation.llm_judges.human_grades import NOT_IN_DRAW, HumanSample, sample_of, some_of
+from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease
 from curation.ingest.importers.nuggets import Nugget
 from curation.releases.verify import load_release
@@ -64,11 +65,11 @@ Nuggets = Mapping[str, Sequence[Nugget]]
 def nugget_scores(
     query_id: str, nuggets: Sequence[Nugget], answer_id: str | None, shares: Mapping[tuple[str, str], float]
 ) -> Floats:
-    """The scores of one answer, in the order of `NUGGET_SCORES`; NaN without the nuggets that one needs.
+    """Score one answer, in the order of `NUGGET_SCORES`; NaN for a score whose nuggets are missing.
 
     Parameters
     ----------
-    answer_id: None is no answer, or an empty one, which says nothing.
+    answer_id: the id of the answer; None for a missing or an empty answer.
     shares: (nugget id, answer id) → grade as a share of the scale. An answer without the grade of each nugget
         has no score: unknown is not zero.
     """
@@ -91,7 +92,8 @@ def scores_of_answers(
     nuggets: Mapping[str, Sequence[Nugget]],
     shares: Mapping[tuple[str, str], float],
 ) -> Floats:
-    """The scores of a system's answers, shape (Q, scores); `answer_ids` are by query, in their order."""
+    """Score a system's answers, shape (Q, scores), in the order of `answer_ids`, which map query id → answer
+    id."""
     rows = [
         nugget_scores(query_id, nuggets.get(query_id, ()), given, shares)
         for query_id, given in answer_ids.items()
@@ -106,20 +108,20 @@ def support_estimates(
     people: AnswerGrades,
     judge: str,
 ) -> JudgedEvaluation:
-    """Estimate the scores of nuggets on all evaluated queries that have some.
+    """Estimate the scores of nuggets on all evaluated queries with nuggets.
 
     Parameters
     ----------
-    nuggets: of queries, by id.
+    nuggets: query id → nuggets.
 
     Raises
     ------
     NotFoundError: the project with people's grades has no such judge.
-    RefusedError: a part is sealed; people's queries are no probability sample of whole queries; the judge or
-        people lack grades.
+    RefusedError: a part is sealed; people's queries are no probability sample of whole queries; grades of the
+        judge or of people are missing.
     """
     refuse_sealed(release)
-    with of_project(people.path):
+    with errors_naming(people.path):
         store = open_store(people.path)
         graded = load_release(store, people.release)
         with store.reading() as cursor:
@@ -139,15 +141,15 @@ def support_estimates(
         systems = [
             system_estimates(file, with_nuggets, nuggets, sample, by_judge, people.shares) for file in read
         ]
-    return replace(judged_evaluation(judge, sample, judged), runs=tuple(systems))
+    return judged_evaluation(judge, sample, judged, systems)
 
 
 def whole_queries(drawn: HumanSample, names: Mapping[str, Sequence[str]], graded: set[str]) -> HumanSample:
-    """The sample of nuggets as one of their queries.
+    """Turn a sample of nuggets into a sample of their queries.
 
     Parameters
     ----------
-    names: query id → ids of its nuggets, of the queries that a system answered.
+    names: id of a query that a system answered → ids of its nuggets.
     """
     asked_of = dict(zip(drawn.query_ids, drawn.asked.tolist(), strict=True))
     flags = {query_id: {asked_of.get(nugget) for nugget in ids} for query_id, ids in names.items()}
@@ -175,12 +177,12 @@ def system_estimates(
     by_judge: Mapping[Pair, float],
     by_people: Mapping[Pair, float],
 ) -> JudgedSystem:
-    """The estimates of a system.
+    """Estimate the scores of one system.
 
     Parameters
     ----------
     query_ids: the queries that have nuggets.
-    by_judge, by_people: grades of nugget and answer, as shares of the scale.
+    by_judge, by_people: (nugget id, answer id) → grade as a share of the scale.
 
     Raises
     ------
@@ -199,7 +201,7 @@ def system_estimates(
     _refuse_ungraded(file.name, "People", compress(query_ids, asked & np.isnan(graded[:, 0])))
     overall, too_few = {}, {}
     for name, of_judge, of_people in zip(NUGGET_SCORES, judge.T, graded.T, strict=True):
-        there = ~np.isnan(of_judge)  # without vital nuggets there is no score of these
+        there = ~np.isnan(of_judge)  # a query without vital nuggets has no score of vital nuggets
         people = np.where(asked, of_people, np.nan)
         few = int((there & asked & answered).sum())
         if few < MIN_QUERIES:
@@ -211,7 +213,7 @@ def system_estimates(
 
 
 def _refuse_ungraded(system: str, who: str, queries: Iterable[str]) -> None:
-    """Stop where answers lack a grade of theirs: which do was not left to chance."""
+    """Refuse answers without all grades, because chance alone did not choose the graded answers."""
     if missing := list(queries):
         raise RefusedError(
             f"{who} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "

@@ -1,14 +1,15 @@
-"""How a judge that is not a person agrees with people, and how people agree among each other.
+"""Agreement of a judge with people, next to the agreement of people among each other.
 
-The judge's grade and the consensus grade of one text are two judgments of one pair. So all figures are those
-between annotators, with their intervals by bootstrap over queries. With each is the same figure of people
-among each other, on the pairs that both graded: a judge can hardly agree with people more than they do.
+A judge is a model or a program, not a person. The judge's grade and the consensus grade of one text are two
+judgments of one pair. So all figures are the figures between annotators, with intervals by bootstrap over
+queries. Next to each figure is the same figure of people among each other, on the pairs that both graded: a
+judge can hardly agree with people more than people agree with each other.
 
-People's grades come from the live project, or from a release's open parts. Grades of sealed parts stay where
-they are. In the live project, pairs of queries that a release seals are left out, no matter who asks: a judge
-whose grades are guesses could otherwise read the sealed ones off its own confusion table, and a prompt that
-is tuned on them would be tuned on the test set. In a release, the open parts count. A sealed part counts when
-it is named; its seal is then opened with a reason, which is logged.
+People's grades come from the live project, or from the open parts of a release. In the live project, pairs of
+queries that a release seals are left out, no matter who asks. Otherwise a judge whose grades are guesses
+could reveal sealed grades by its confusion table, and a prompt could be tuned on the test set. In a release,
+the open parts count. A sealed part counts when it is named; its seal is then opened with a reason, which is
+logged.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from curation.agreement.inter_annotator import (
     COEFFICIENTS,
     Judgeable,
     basis_of,
+    confusion_counts,
     figure_of,
     figures_of,
     inter_agreement,
@@ -52,7 +54,7 @@ FEW_PAIRS = "the judge and people share too few pairs"
 
 
 class JudgedGrade(NamedTuple):
-    """What the judge said where people's grade is this one: shares of the pairs, with their intervals."""
+    """The judge's grades of the pairs with one grade by people: shares of pairs, with intervals."""
 
     grade: int
     pairs: int
@@ -63,24 +65,27 @@ class JudgedGrade(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """How a judge agrees with people.
+    """The agreement of a judge with people.
 
     Attributes
     ----------
-    release, parts: what people's grades were taken from; None and () for the live project.
-    figures: name → figure of the judge against the consensus, and of people among each other on the same
-        pairs, for each of `COEFFICIENTS` and Cohen's kappa.
-    difference: the judge's grade less people's, mean in steps of the scale.
-    confusion: pairs by people's grade (row) and the judge's (column), in the order of the scale.
-    grades: by people's grade. types, boundaries: by query type and grade boundary.
-    judgeable: whether they agree on what can be judged at all.
-    coverage: pairs that the judge `judged` in whatever version, without `sealed` and `elsewhere`; `compared`
-        have a grade of both and are of `queries` queries. No person judged `ungraded`; no grade came of
-        people's judgments of `without_grade`. The judge could not decide `cannot_tell`, judged `older` in
-        another version of the document, and did not judge `not_judged`. `other_guide` of those compared were
-        judged under another guide than the one in force. `sealed` are of queries with sealed grades,
-        `elsewhere` of queries in none of the parts.
-    left_out: reason → number.
+    release, parts: the source of people's grades; None and () for the live project.
+    figures: name → figure of the judge against the consensus, and figure of people among each other on the
+        same pairs, for each of `COEFFICIENTS` and Cohen's kappa.
+    difference: the judge's grade minus people's grade, the mean in steps of the scale.
+    confusion: numbers of pairs by people's grade (row) and the judge's grade (column), in the order of the
+        scale.
+    grades: shares of the judge's grades for each grade by people.
+    types, boundaries: figures by query type, and by grade boundary.
+    judgeable: the agreement on whether a pair can be judged at all.
+    coverage: numbers of pairs by case. The judge judged `judged` pairs in any version, without `sealed` and
+        `elsewhere`. `compared` pairs, of `queries` queries, have grades by the judge and by people. Nobody
+        judged `ungraded` pairs, and people's judgments of `without_grade` pairs led to no grade. The judge
+        could not grade `cannot_tell` pairs, judged `older` pairs in a different version of the document, and
+        did not judge `not_judged` pairs. `other_guide` of the compared pairs were judged under a guide that
+        is not current. `sealed` pairs have queries with sealed grades, `elsewhere` pairs have queries outside
+        the parts.
+    left_out: reason → number of pairs.
     """
 
     judge: str
@@ -100,9 +105,10 @@ class JudgeAgreement:
 
     @property
     def sentences(self) -> list[str]:
-        """How far the judge's grades differ, which pairs were compared, and what was left out."""
+        """Sentences on the difference of grades, on the compared pairs, and on the pairs that were left
+        out."""
         counts, lines = self.coverage, []
-        mean, low, high = _shown(self.difference)
+        mean, low, high = _shown_figure(self.difference)
         if mean is not None and low is not None:
             lines.append(
                 f"The judge's grade less people's: {mean:+.3f} steps "
@@ -116,7 +122,7 @@ class JudgeAgreement:
         )
         reasons = {
             "the judge could not tell": counts["cannot_tell"],
-            "no grade came of people's judgments": counts["without_grade"],
+            "people's judgments led to no grade": counts["without_grade"],
             "judged by the judge in another version of the document": counts["older"],
             "a release seals the grades of their query (--release, --part and --reason)": counts["sealed"],
             "their query is in none of these parts": counts["elsewhere"],
@@ -132,48 +138,42 @@ class JudgeAgreement:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The figures next to people's, the confusion, and the breakdowns."""
+        """Tables of the judge's figures next to people's, of the confusion, and of the breakdowns."""
         where = f"the release {self.release}, {', '.join(self.parts)}" if self.release else "the project"
-        figures = tuple(
-            (*(_LABELS[name], *_shown(judge), *_shown(people)), why_not_shown(judge) or judge.why or "")
-            for name, (judge, people) in self.figures.items()
-        )
-        confusion = tuple(
-            (grade.grade, *counts, *_shown(grade.same), _shown(grade.lower)[0], _shown(grade.higher)[0])
-            for grade, counts in zip(self.grades, self.confusion, strict=True)
-        )
-        breakdowns = tuple(
-            (
-                f"{part.kind}: {part.name}",
-                *_shown(part.alpha),
-                _shown(part.raw)[0],
-                part.alpha.n,
-                part.queries,
-            )
-            for part in (*self.types, *self.boundaries)
-        )
+        figures = []
+        for name, (judge, people) in self.figures.items():
+            note = why_not_shown(judge) or judge.why or ""
+            figures.append((_LABELS[name], *_shown_figure(judge), *_shown_figure(people), note))
+        confusion = []
+        for grade, counts in zip(self.grades, self.confusion, strict=True):
+            lower, higher = (_shown_figure(share)[0] for share in (grade.lower, grade.higher))
+            confusion.append((grade.grade, *counts, *_shown_figure(grade.same), lower, higher))
+        breakdowns = []
+        for part in (*self.types, *self.boundaries):
+            shown = (*_shown_figure(part.alpha), _shown_figure(part.raw)[0])
+            breakdowns.append((f"{part.kind}: {part.name}", *shown, part.alpha.n, part.queries))
         judged = (f"judge {value}" for value in self.scale)
         return (
             Table(
                 f"{self.judge} against the consensus of {where}; people among each other",
                 ("statistic", "judge", "low", "high", "people", "low", "high", "note"),
-                figures,
+                tuple(figures),
             ),
             Table(
                 "Pairs by people's grade and the judge's, and shares of each row",
                 ("people", *judged, "same", "low", "high", "lower", "higher"),
-                confusion,
+                tuple(confusion),
             ),
             Table(
                 "By query type and grade boundary",
                 ("part", "alpha", "low", "high", "same", "pairs", "queries"),
-                breakdowns,
+                tuple(breakdowns),
             ),
         )
 
 
-def _shown(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
-    """The figure and its interval, where they are shown."""
+def _shown_figure(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
+    """Return the figure and its interval, or None for each where they are not shown."""
     return (None, None, None) if why_not_shown(estimate) else estimate[:3]
 
 
@@ -191,14 +191,14 @@ def judge_agreement(
     Parameters
     ----------
     split: a part of the release or 'all'; None is all parts that are not sealed.
-    reason: why grades of sealed parts are used; it is logged.
+    reason: the reason for using grades of sealed parts, which is logged.
 
     Raises
     ------
     InputError: the release has no such part.
     NotFoundError: there is no such judge or release.
-    RefusedError: no pair has a grade of both; grades outside the guide's scale; sealed grades without a
-        reason.
+    RefusedError: no pair has grades by the judge and by people; grades are outside the guide's scale; sealed
+        grades are used without a reason.
     """
     with store.reading() as cursor:
         require_judge(cursor, judge)
@@ -211,16 +211,14 @@ def judge_agreement(
         current = {name for name, line_of in lines.items() if line_of == line}
         if release is None:
             people = live_grades(cursor)
-    return _agreement(judge, people, judgments, current, seed)
-
-
-def _agreement(
-    judge: str, people: HumanGrades, judgments: Sequence[JudgeJudgment], current: Collection[str], seed: int
-) -> JudgeAgreement:
-    by_judge, coverage = _compare(people, judgments, current)
-    both = _both(people, by_judge)
+    by_judge, coverage = _compared_pairs(people, judgments, current)
+    both = {
+        pair: (given, grade)
+        for pair, grade in by_judge.items()
+        if (given := people.consensus[pair]) is not None and grade is not None
+    }
     if not both:
-        raise RefusedError(_nothing(judge, coverage))
+        raise RefusedError(_nothing_to_compare(judge, coverage))
     rows: list[tuple[str, str, str, int | None]] = []
     for pair, grade in by_judge.items():
         rows += [(*pair, CONSENSUS, people.consensus[pair]), (*pair, JUDGE, grade)]
@@ -234,10 +232,10 @@ def _agreement(
         parts=people.parts,
         scale=people.scale,
         seed=seed,
-        figures=_figures(whole.figures, met, people, both, seed),
-        difference=met.difference if met else _few(len(both)),
-        confusion=_confusion(both, people.scale),
-        grades=_by_grade(both, people.scale, seed),
+        figures=_figures_beside_people(whole.figures, met, people, both, seed),
+        difference=met.difference if met else Estimate(n=len(both), why=FEW_PAIRS),
+        confusion=confusion_counts(both.values(), people.scale),
+        grades=_shares_by_grade(both, people.scale, seed),
         types=types,
         boundaries=boundaries,
         judgeable=whole.judgeable,
@@ -246,22 +244,11 @@ def _agreement(
     )
 
 
-def _both(people: HumanGrades, by_judge: Mapping[PairKey, int | None]) -> dict[PairKey, tuple[int, int]]:
-    """People's and the judge's grade of each pair that has both."""
-    pairs = ((pair, people.consensus[pair], grade) for pair, grade in by_judge.items())
-    return {
-        pair: (judged, grade) for pair, judged, grade in pairs if judged is not None and grade is not None
-    }
-
-
-def _compare(
+def _compared_pairs(
     people: HumanGrades, judgments: Sequence[JudgeJudgment], current: Collection[str]
 ) -> tuple[dict[PairKey, int | None], dict[str, int]]:
-    """The judge's grade of each version that people's pairs are read by, None if it could not tell.
-
-    The coverage counts what else the judge said.
-    """
-    differing: dict[PairKey, JudgeJudgment] = {}
+    """Find the judge's grade of people's version of each pair (None for cannot-tell), and count all cases."""
+    same_version: dict[PairKey, JudgeJudgment] = {}
     judged: set[PairKey] = set()
     sealed: set[PairKey] = set()
     elsewhere: set[PairKey] = set()
@@ -270,27 +257,27 @@ def _compare(
         outside = people.inside is not None and row.query_id not in people.inside
         (sealed if row.query_id in people.sealed else elsewhere if outside else judged).add(pair)
         if people.versions.get(pair) == row.content_hash:
-            differing[pair] = row
+            same_version[pair] = row
     known = judged & people.consensus.keys()
     graded = {pair for pair, grade in people.consensus.items() if grade is not None}
-    both = {pair for pair in graded & differing.keys() if differing[pair].grade is not None}
+    both = {pair for pair in graded & same_version.keys() if same_version[pair].grade is not None}
     coverage = {
         "judged": len(judged),
         "compared": len(both),
         "queries": len({query for query, _ in both}),
         "ungraded": len(judged - known),
         "without_grade": len(known - graded),
-        "cannot_tell": sum(differing[pair].grade is None for pair in graded & differing.keys()),
-        "older": len((known & graded) - differing.keys()),
+        "cannot_tell": len((graded & same_version.keys()) - both),
+        "older": len((known & graded) - same_version.keys()),
         "not_judged": len(graded - judged),
-        "other_guide": sum(differing[pair].guide_hash not in current for pair in both),
+        "other_guide": sum(same_version[pair].guide_hash not in current for pair in both),
         "sealed": len(sealed),
         "elsewhere": len(elsewhere),
     }
-    return {pair: differing[pair].grade for pair in sorted(differing)}, coverage
+    return {pair: same_version[pair].grade for pair in sorted(same_version)}, coverage
 
 
-def _figures(
+def _figures_beside_people(
     judge: Mapping[str, Estimate],
     met: AnnotatorPair | None,
     people: HumanGrades,
@@ -301,20 +288,15 @@ def _figures(
     basis = basis_of(value_counts(among, people.scale), among.unit_queries)
     others = figures_of(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
     figures = {name: (judge[name], others[name]) for name in _LABELS if name != KAPPA}
-    return figures | {KAPPA: (met.kappa if met else _few(len(both)), Estimate(why=OF_TWO))}
+    kappa = met.kappa if met else Estimate(n=len(both), why=FEW_PAIRS)
+    return figures | {KAPPA: (kappa, Estimate(why=OF_TWO))}
 
 
-def _confusion(both: Mapping[PairKey, tuple[int, int]], scale: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    table = np.zeros((len(scale), len(scale)), dtype=np.int64)
-    steps = np.searchsorted(scale, np.asarray(list(both.values())))
-    np.add.at(table, (steps[:, 0], steps[:, 1]), 1)
-    return tuple(tuple(row) for row in table.tolist())
-
-
-def _by_grade(
+def _shares_by_grade(
     both: Mapping[PairKey, tuple[int, int]], scale: Sequence[int], seed: int
 ) -> tuple[JudgedGrade, ...]:
-    """Shares of the judge's same, lower and higher grades; resamples draw all queries that were compared."""
+    """Compute the shares of the judge's same, lower and higher grades; resamples draw all compared
+    queries."""
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     return tuple(
@@ -323,12 +305,14 @@ def _by_grade(
 
 
 def _judged_grade(value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int) -> JudgedGrade:
-    mine = steps[:, 0] == step
+    given = steps[:, 0] == step
     apart = steps[:, 1] - step
-    ways = (mine, mine & (apart == 0), mine & (apart < 0), mine & (apart > 0))
-    per_query = np.stack([np.bincount(index[way], minlength=queries) for way in ways], axis=1).astype(float)
+    cases = (given, given & (apart == 0), given & (apart < 0), given & (apart > 0))
+    per_query = np.stack([np.bincount(index[case], minlength=queries) for case in cases], axis=1).astype(
+        float
+    )
     there = np.flatnonzero(per_query[:, 0])
-    pairs = int(mine.sum())
+    pairs = int(given.sum())
     values: Floats = np.full((0, 3), np.nan)
     if len(there) >= MINIMUM_QUERIES:
         (values,) = resampled_figures([Sums(there, per_query[there], _shares)], queries, seed, RESAMPLES)
@@ -344,11 +328,7 @@ def _shares(sums: Floats) -> Floats:
     return ratio(sums[:, 1:], sums[:, :1])
 
 
-def _few(units: int) -> Estimate:
-    return Estimate(n=units, why=FEW_PAIRS)
-
-
-def _nothing(judge: str, coverage: Mapping[str, int]) -> str:
+def _nothing_to_compare(judge: str, coverage: Mapping[str, int]) -> str:
     sealed = (
         f" {coverage['sealed']:,} more are of queries whose grades are sealed." if coverage["sealed"] else ""
     )
@@ -357,6 +337,6 @@ def _nothing(judge: str, coverage: Mapping[str, int]) -> str:
     )
     return (
         f"Nothing to compare: of the {pluralize(coverage['judged'], 'pair')} that the judge {judge} judged "
-        f"here, none has a grade of people's.{older}{sealed} People grade pairs in a round (`goldgrade round "
+        f"here, none has a grade by people.{older}{sealed} People grade pairs in a round (`goldgrade round "
         "open`), or their judgments are imported without --judge."
     )

@@ -1,21 +1,21 @@
-"""Evaluation with a judge: what systems reach on all queries, by the judge's grades that people's correct.
+"""Evaluation with a judge: figures on all queries by the judge's grades, corrected by people's grades.
 
-The unit is the query. Measures such as nDCG are made of all grades of a query at once, so neither they nor
-what the judge gets wrong about them is a mean over pairs; and queries, not pairs, are what was drawn. Each
-query has a value under the judge's grades. Those that people graded (`evaluation.llm_judges.human_grades`)
-have one under people's grades as well, and the differences correct the mean over all
+The unit is the query. A measure such as nDCG uses all grades of a query at once, so neither the measure nor
+the judge's error in it is a mean over pairs; and the sample drew queries, not pairs. Each query has a value
+under the judge's grades. A query that people graded (`evaluation.llm_judges.human_grades`) also has a value
+under people's grades, and the differences correct the mean over all queries
 (`core.statistics.difference_estimator`).
 
-The judge must have graded the whole pool of every query, in the version of the release's corpus. Were its
-grades missing more often where people graded nothing, the differences would not stand for all queries. Its
-grades of documents outside the pool are not used, for the same reason. Sealed parts have no estimates: with
-a judge made for it, the interval would tell the value of a single query.
+The judge must have graded the whole pool of every query, in the version of the release's corpus. If the
+judge's grades were missing more often where people graded nothing, the differences would not represent all
+queries. The judge's grades of documents outside the pool are not used, for the same reason. Sealed parts have
+no estimates: with a judge made for the purpose, the interval would reveal the value of a single query.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 
@@ -31,7 +31,7 @@ from curation.core.statistics.difference_estimator import (
     difference_estimate,
 )
 from curation.core.text import pluralize
-from curation.evaluation.llm_judges.human_grades import HumanSample, peoples_sample
+from curation.evaluation.llm_judges.human_grades import HumanSample, PairKey, peoples_sample
 from curation.evaluation.llm_judges.imported import judgments_of, require_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.measure_names import Measure, measures_for
@@ -43,17 +43,16 @@ from curation.ingest.importers.known_queries import KnownQueries
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Cursor, Store
 
-PairKey = tuple[str, str]
-
 
 @dataclass(frozen=True)
 class JudgedSystem:
-    """The estimates of one system, by measure; none of measures that no query has under people's grades.
+    """The estimates of one system, by measure; measures without a value under people's grades are left out.
 
     Attributes
     ----------
-    overall: each query of everything alike. traffic: for all searches; empty where no query was drawn.
-    too_few: of answers, measure → people's queries, where these are too few for an estimate.
+    overall: the estimates with equal weight of all queries.
+    traffic: the estimates for all searches; empty where no query was drawn.
+    too_few: measure of answers → number of people's queries, where that number is too low for an estimate.
     """
 
     name: str
@@ -64,17 +63,19 @@ class JudgedSystem:
 
 @dataclass(frozen=True)
 class JudgedEvaluation:
-    """What systems reach on everything that a judge graded, corrected by people's grades.
+    """Figures of systems on all queries that a judge graded, corrected by people's grades.
 
     Attributes
     ----------
-    everything, people: queries that the judge graded, and evaluated ones of these, which people graded.
+    everything: the number of queries that the judge graded.
+    people: the number of evaluated queries among these, which people graded.
     strata: stratum → (people, everything).
-    chosen_by: what chose people's queries: 'split', 'top-up' or both.
-    grades: pairs that the judge graded; cannot_tell: it judged and could not.
+    chosen_by: the steps that chose people's queries: 'draw', 'split', 'top-up', or two of these.
+    grades: the number of pairs that the judge graded.
+    cannot_tell: the number of pairs that the judge could not grade.
     left_out: reason → number of evaluated queries.
-    not_drawn: pooled pairs of the evaluated queries that a sample of the pool left out; they count as not
-        relevant, by the judge's grades and by people's.
+    not_drawn: the number of pooled pairs of the evaluated queries that a sample of the pool left out; they
+        count as not relevant under the judge's and under people's grades.
     """
 
     judge: str
@@ -101,7 +102,7 @@ def judged_estimates(
 
     Raises
     ------
-    InputError: options that mean nothing here, or run files that cannot be taken.
+    InputError: options that do not fit, or run files that cannot be read.
     NotFoundError: there is no such release or judge.
     RefusedError: a part is sealed; people's queries are no probability sample; the judge did not grade all
         pools.
@@ -119,22 +120,23 @@ def judged_estimates(
         for measure in measures_for(release.qrels.scale, request.measures)
         if measure.compares and not measure.of_chunks
     ]
-    by_judge = _values(runs, replace(release, qrels=qrels, known=known), chosen, reading, progress)
-    by_people = _values(runs, release, chosen, reading, progress)
-    estimates = judged_evaluation(judge, sample, judged)
-    return replace(
-        estimates,
-        runs=tuple(
-            _system(name, by_judge[name], by_people[name], chosen, sample, release.qrels) for name in by_judge
-        ),
-        not_drawn=len(release.pooled.left_out),
-    )
+    by_judge = _score_runs(runs, replace(release, qrels=qrels, known=known), chosen, reading, progress)
+    by_people = _score_runs(runs, release, chosen, reading, progress)
+    systems = [
+        _estimate_system(name, values, by_people[name], chosen, sample, release.qrels)
+        for name, values in by_judge.items()
+    ]
+    return judged_evaluation(judge, sample, judged, systems, len(release.pooled.left_out))
 
 
 def judged_evaluation(
-    judge: str, sample: HumanSample, judged: Mapping[PairKey, int | None]
+    judge: str,
+    sample: HumanSample,
+    judged: Mapping[PairKey, int | None],
+    systems: Iterable[JudgedSystem],
+    not_drawn: int = 0,
 ) -> JudgedEvaluation:
-    """What the judge and people graded; the estimates of systems are put to it."""
+    """Count the grades of the judge and of people, and add the estimates of systems."""
     everything = Counter(sample.strata)
     people = Counter(compress(sample.strata, sample.asked.tolist()))
     return JudgedEvaluation(
@@ -146,12 +148,13 @@ def judged_evaluation(
         grades=sum(grade is not None for grade in judged.values()),
         cannot_tell=sum(grade is None for grade in judged.values()),
         left_out=sample.left_out,
-        runs=(),
+        runs=tuple(systems),
+        not_drawn=not_drawn,
     )
 
 
 def refuse_sealed(release: EvaluatedRelease) -> None:
-    """Stop where a judge would be used on a sealed part."""
+    """Refuse to use a judge on a sealed part."""
     if release.sealed:
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release.name!r} is sealed, and a judge made for it "
@@ -163,7 +166,8 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
 def judged_sample(
     cursor: Cursor, frozen: FrozenRelease, judge: str, evaluated: Collection[str], identical: Identical
 ) -> tuple[HumanSample, dict[PairKey, int | None]]:
-    """What people graded of what, and the judge's grade of every pair of its pools.
+    """Read the sample of queries that people graded, and the judge's grade of every pair of the queries'
+    pools.
 
     Parameters
     ----------
@@ -183,11 +187,11 @@ def judged_sample(
 def _judge_grades(
     cursor: Cursor, judge: str, query_ids: Sequence[str], pins: Mapping[str, str], identical: Identical
 ) -> dict[PairKey, int | None]:
-    """The judge's grade of every pair of these queries' pools; None if it could not tell.
+    """Read the judge's grade of every pair of these queries' pools; None for cannot-tell.
 
     Raises
     ------
-    RefusedError: it lacks some of them, or a query has no pool.
+    RefusedError: the judge lacks some pairs, or a query has no pool.
     """
     rows = cursor.execute(
         """SELECT query_id, document_id FROM candidates WHERE query_id IN (SELECT unnest(?::TEXT[]))
@@ -223,14 +227,14 @@ def _refuse_ungraded(
         )
 
 
-def _values(
+def _score_runs(
     runs: Sequence[RunSource],
     release: EvaluatedRelease,
     measures: Sequence[Measure],
     reading: ReadingOptions,
     progress: Progress,
 ) -> dict[str, Floats]:
-    """System → value of each query and measure, shape (Q, M); the mean of several runs of one system."""
+    """Score each system by query and measure, shape (Q, M); several runs of one system are averaged."""
     scored: dict[str, list[Floats]] = {}
     for source in runs:
         run = read_run(source, release, reading, progress)
@@ -238,7 +242,7 @@ def _values(
     return {name: np.mean(values, axis=0) for name, values in scored.items()}
 
 
-def _system(
+def _estimate_system(
     name: str,
     by_judge: Floats,
     by_people: Floats,
@@ -262,11 +266,13 @@ def _system(
 
 
 def bounded(estimate: DifferenceEstimate) -> DifferenceEstimate:
-    """With intervals cut at 0 and 1: no measure goes beyond."""
-    return replace(estimate, estimate=_within(estimate.estimate), people_alone=_within(estimate.people_alone))
+    """Cut intervals at 0 and 1, the limits of every measure."""
+    return replace(
+        estimate, estimate=_cut_interval(estimate.estimate), people_alone=_cut_interval(estimate.people_alone)
+    )
 
 
-def _within(mean_interval: MeanInterval) -> MeanInterval:
+def _cut_interval(mean_interval: MeanInterval) -> MeanInterval:
     if mean_interval.low is None or mean_interval.high is None:
         return mean_interval
     return mean_interval._replace(low=max(0.0, mean_interval.low), high=min(1.0, mean_interval.high))

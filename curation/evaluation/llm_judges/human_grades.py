@@ -1,20 +1,20 @@
-"""People's grades that a judge is compared with, and which queries of the judge's chance gave to people.
+"""Human grades, with which a judge is compared, and the random sample of queries that people graded.
 
 The grades come from the live project, or from parts of a release. Queries that a release seals are left
-out, unless the parts are asked for with a reason.
+out, unless the parts are named with a reason.
 
-People's grades can correct a judge only where chance said which queries they grade. Chance that goldgrade has
-on record is the draw, whose first queries an earlier sample holds before a top-up, and the split, which puts
-queries into parts at random within strata. Everything is the project's current sample, or the release's
-queries where none was drawn. A query of it without people's grades is then one of a later top-up, or of a
-part that is not evaluated. Any other was left out by somebody's choice, or by what annotators managed or
-disputed, and then no probability is known: such a sample is refused.
+People's grades can correct a judge only if chance chose the queries that people graded. goldgrade knows two
+such choices: the draw of the sample, before a top-up adds queries, and the split, which puts queries into
+parts at random within strata. The population is the project's current sample, or the release's queries where
+no sample was drawn. A query of the population without people's grades belongs to a later top-up, or to a part
+that is not evaluated. Any other query without grades was left out by somebody's choice, by the pace of
+annotators or by disputes. Its probability is then unknown, and the sample is refused.
 
-A query's probability is the share of its stratum that people graded.
+The probability of a query is the share of its stratum that people graded.
 
-Where a round was opened over a random draw of the queries (`labeling.rounds.query_draw`), everything is what
-it was drawn from, and people's queries are those that it drew and that are evaluated. Queries that people
-graded besides are left out.
+Where a round was opened over a random draw of the queries (`labeling.rounds.query_draw`), the population is
+the queries from which the round was drawn, and people's queries are the evaluated queries that it drew. Other
+queries that people graded are left out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 PairKey = tuple[str, str]
 FrameRow = tuple[str, float | None]
-"""A query's stratum, and how many searches it represents; None if nobody knows."""
+"""The stratum of a query, and the number of searches that the query represents; None if that is unknown."""
 TWICE = "people's grade of a pair that the same annotator graded differently in two rounds"
 _SEGMENTS = "SELECT query_id, metadata->>'segment' FROM queries WHERE metadata->>'segment' IS NOT NULL"
 _VERSIONS = """
@@ -62,19 +62,20 @@ NOT_IN_DRAW = "evaluated query that the draw for people did not draw"
 
 @dataclass(frozen=True)
 class HumanGrades:
-    """What people say about pairs.
+    """People's grades of pairs.
 
     Attributes
     ----------
-    release: its name; None for the live project. parts: its parts that count.
-    scale: ascending.
-    consensus: the grade of each judged pair; None if none came of it (disputed, nobody could tell).
-    versions: the version of the document that each of these pairs is read by.
-    given: each annotator's grades of them.
+    release: the name of the release; None for the live project.
+    parts: the parts of the release that count.
+    scale: the grades of the scale, ascending.
+    consensus: pair → grade; None for a pair without a consensus (disputed, or nobody could tell).
+    versions: pair → the version of the document that was judged.
+    given: the grades of these pairs by annotator.
     types: query ids by tag, stratum and segment.
-    inside: the queries of these parts; None for the live project, where all but `sealed` count.
+    inside: the queries of the parts; None for the live project, where all queries but `sealed` count.
     sealed: queries that are left out because a release seals them.
-    left_out: reason → number.
+    left_out: reason → number of grades.
     """
 
     release: str | None
@@ -89,14 +90,14 @@ class HumanGrades:
     left_out: Mapping[str, int]
 
     def given_for(self, pairs: Collection[PairKey]) -> Grades:
-        """Each annotator's grades of these pairs alone."""
+        """Keep the annotators' grades of these pairs alone."""
         queries = [self.given.query_ids[query] for query in self.given.unit_queries.tolist()]
         chosen = [pair in pairs for pair in zip(queries, self.given.documents, strict=True)]
         return self.given.only(np.asarray(chosen, dtype=bool)[self.given.units])
 
 
 def live_grades(cursor: Cursor) -> HumanGrades:
-    """People's grades of the live project, without queries that a release seals."""
+    """Read people's grades of the live project, without queries that a release seals."""
     sealed = frozenset(sealed_queries(cursor))
     grades = {
         (pair.query_id, pair.document_id): pair.grade
@@ -114,7 +115,7 @@ def live_grades(cursor: Cursor) -> HumanGrades:
         consensus=grades,
         versions={pair: versions[pair] for pair in grades if pair in versions},
         given=read_grades(cursor),
-        types=read_types(cursor) | {"segment": _grouped(segments)},
+        types=read_types(cursor) | {"segment": _queries_by_name(segments)},
         inside=None,
         sealed=sealed,
         left_out={},
@@ -129,13 +130,14 @@ def release_grades(
     reason: str | None = None,
     actor: str = COMMAND_LINE,
 ) -> HumanGrades:
-    """People's grades of a release: of a part, of all (`all`), or of those that are not sealed.
+    """Read people's grades of a release: of one part, of `all` parts, or by default of parts that are not
+    sealed.
 
     Raises
     ------
     InputError: the release has no such part.
     NotFoundError: there is no such release, or the project does not know the actor.
-    RefusedError: sealed grades are wanted without a reason or by somebody who is no lead; all parts are
+    RefusedError: sealed grades are read without a reason, or by a person who is no lead; all parts are
         sealed; the release is not as it was frozen.
     """
     release = load_release(store, name)
@@ -149,7 +151,7 @@ def release_grades(
         for row in release.rows("qrels")
         if row["query_id"] in inside and "version" not in row
     }
-    given, left_out = _judgments(release, grades)
+    given, left_out = _grades_by_annotator(release, grades)
     closed = set(sealed_parts(release.header)).difference(chosen)
     return HumanGrades(
         release=name,
@@ -158,15 +160,17 @@ def release_grades(
         consensus=grades,
         versions={pair: pins[pair[1]] for pair in grades},
         given=given,
-        types=_types(queries),
+        types=_query_types(queries),
         inside=frozenset(inside),
         sealed=frozenset(row["query_id"] for row in release.rows("queries") if row["part"] in closed),
         left_out=left_out,
     )
 
 
-def _judgments(release: FrozenRelease, pairs: Mapping[PairKey, int | None]) -> tuple[Grades, dict[str, int]]:
-    """Each annotator's grades of these pairs: no blind duplicates, no pilots, no older texts."""
+def _grades_by_annotator(
+    release: FrozenRelease, pairs: Mapping[PairKey, int | None]
+) -> tuple[Grades, dict[str, int]]:
+    """Read the annotators' grades of these pairs, without blind duplicates, pilot rounds and older texts."""
     rounds = {row["round"]: row["kind"] for row in release.rows("rounds")}
     given: dict[tuple[str, str, str], set[int]] = defaultdict(set)
     for row in release.rows("judgments"):
@@ -179,15 +183,15 @@ def _judgments(release: FrozenRelease, pairs: Mapping[PairKey, int | None]) -> t
     return grades_of(rows), dict(+twice)
 
 
-def _types(queries: Table) -> QueryTypes:
-    tags = _grouped((row["query_id"], tag) for row in queries for tag in row["tags"] or [])
-    strata = _grouped((row["query_id"], row["stratum"]) for row in queries)
-    segments = _grouped((row["query_id"], row["segment"]) for row in queries if row["segment"])
+def _query_types(queries: Table) -> QueryTypes:
+    tags = _queries_by_name((row["query_id"], tag) for row in queries for tag in row["tags"] or [])
+    strata = _queries_by_name((row["query_id"], row["stratum"]) for row in queries)
+    segments = _queries_by_name((row["query_id"], row["segment"]) for row in queries if row["segment"])
     return {"tag": tags, "stratum": strata, "segment": segments}
 
 
-def _grouped(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-    """Query id and name → the queries of each name, by name."""
+def _queries_by_name(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """Group pairs of query id and name: name → query ids, ordered by name."""
     groups: dict[str, set[str]] = defaultdict(set)
     for query_id, name in rows:
         groups[name].add(query_id)
@@ -195,13 +199,14 @@ def _grouped(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
 
 
 class HumanSample(NamedTuple):
-    """All N queries in the order of their ids, and which of them people graded.
+    """The N queries of the population in the order of their ids, and the queries that people graded.
 
     Attributes
     ----------
-    asked: shape (N,), evaluated queries. probabilities: shape (N,), of being one.
-    searches: shape (N,), how many searches each query of the sample represents; None if none was drawn.
-    chosen_by: what chose the evaluated queries: 'draw', 'split' or 'top-up', or two of them.
+    asked: whether people graded each query for the evaluation, shape (N,).
+    probabilities: the probability of each query of being graded, shape (N,).
+    searches: the number of searches that each query represents, shape (N,); None if no sample was drawn.
+    chosen_by: the steps that chose the graded queries: 'draw', 'split', 'top-up', or two of these.
     left_out: reason → number of evaluated queries.
     """
 
@@ -215,11 +220,11 @@ class HumanSample(NamedTuple):
 
 
 def peoples_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
-    """How the evaluated queries of a release were chosen.
+    """Find the random choice by which the evaluated queries of a release were graded.
 
     Raises
     ------
-    RefusedError: they are no probability sample of a larger set.
+    RefusedError: the queries are no probability sample of a larger set.
     """
     from curation.labeling.rounds.query_draw import read_draws  # with pydantic, a tenth of a small evaluation
 
@@ -227,23 +232,23 @@ def peoples_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection
     draws = [draw for draw in read_draws(cursor) if not draw.drawn.isdisjoint(evaluated)]
     whole = next((draw for draw in draws if draw.drawn <= graded), None)
     if whole is not None:
-        return _of_draw(cursor, release, whole, evaluated)
+        return _sample_of_draw(cursor, release, whole, evaluated)
     begun = next((draw for draw in draws if draw.drawn >= graded), None)
     if begun is not None:
-        _refuse_by_choice(release, begun.drawn, "that a round drew for people", "")
-    return _of_sample(cursor, release, evaluated)
+        _refuse_chosen_queries(release, begun.drawn, "that a round drew for people", "")
+    return _sample_of_project(cursor, release, evaluated)
 
 
-def _of_draw(
+def _sample_of_draw(
     cursor: Cursor, release: FrozenRelease, draw: QueryDraw, evaluated: Collection[str]
 ) -> HumanSample:
-    """The evaluated queries that a round drew, among all queries that it was drawn from."""
+    """Sample the evaluated queries that a round drew from the queries before the draw."""
     ids = tuple(sorted(draw.strata))
     people = draw.drawn.intersection(evaluated)
     elsewhere = len(draw.drawn) - len(people)
     if elsewhere:
-        _refuse_by_time(release)
-    asked, sample = np.isin(ids, sorted(people)), _sample(cursor)
+        _refuse_split_by_time(release)
+    asked, sample = np.isin(ids, sorted(people)), _current_sample(cursor)
     strata = tuple(draw.strata[query_id] for query_id in ids)
     known = all(query_id in sample for query_id in ids)
     searches = np.array([sample[query_id][1] for query_id in ids], np.float64) if known else None
@@ -251,15 +256,15 @@ def _of_draw(
     return sample_of(ids, strata, asked, chosen_by, {NOT_IN_DRAW: len(evaluated) - len(people)}, searches)
 
 
-def _of_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
-    """The evaluated queries among the current sample, or among the release's queries."""
+def _sample_of_project(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
+    """Sample the evaluated queries from the current sample, or from the release's queries."""
     drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
     by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
     named = {row["query_id"]: str(row["stratum"]) for row in release.rows("queries")}
-    frame = _sample(cursor) if by_draw else {name: (stratum, None) for name, stratum in named.items()}
+    frame = _current_sample(cursor) if by_draw else {name: (stratum, None) for name, stratum in named.items()}
     people = sorted(set(evaluated).intersection(frame)) if by_draw else sorted(evaluated)
     if by_draw:
-        _refuse_outside(release, set(drawn).difference(frame))
+        _refuse_other_sample(release, set(drawn).difference(frame))
     ids = tuple(sorted(frame))
     if len(people) == len(ids):
         raise RefusedError(
@@ -267,12 +272,12 @@ def _of_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str
             "so it has nothing to add. It saves grades where it judged queries that people did not: draw "
             "more (`goldgrade sample --top-up`), pool them, and import the judge's judgments of them."
         )
-    later = _later(cursor, drawn, frame) if by_draw else set()
+    later = _queries_of_top_ups(cursor, drawn, frame) if by_draw else set()
     smaller = ", or draw the smaller sample first and top it up for the judge"
-    _refuse_by_choice(release, set(ids).difference(later), "that were drawn for people", smaller)
+    _refuse_chosen_queries(release, set(ids).difference(later), "that were drawn for people", smaller)
     others = len(ids) - len(people) - len(later)
     if others:
-        _refuse_by_time(release)
+        _refuse_split_by_time(release)
     asked = np.isin(ids, people)
     strata = tuple(frame[query_id][0] for query_id in ids)
     searches = np.array([frame[query_id][1] for query_id in ids], np.float64) if by_draw else None
@@ -288,17 +293,24 @@ def sample_of(
     left_out: Mapping[str, int],
     searches: Floats | None = None,
 ) -> HumanSample:
-    """A sample whose probabilities are the share of each stratum that people graded.
+    """Make a sample whose probabilities are the share of each stratum that people graded.
 
     Raises
     ------
-    RefusedError: people graded nothing of a stratum.
+    RefusedError: people graded no query of a stratum.
     """
-    chances, reasons = _probabilities(strata, asked), {why: count for why, count in left_out.items() if count}
-    return HumanSample(tuple(ids), tuple(strata), asked, chances, searches, tuple(chosen_by), reasons)
+    names, number = np.unique(np.asarray(strata, np.str_), return_inverse=True)
+    shares = np.bincount(number, asked, len(names)) / np.bincount(number, minlength=len(names))
+    if without := names[shares == 0].tolist():
+        raise RefusedError(
+            f"People graded no query of {', '.join(without)}: these could not be in their sample, so nothing "
+            "corrects the judge there. Top these strata up and grade them, or draw with fewer strata."
+        )
+    reasons = {why: count for why, count in left_out.items() if count}
+    return HumanSample(tuple(ids), tuple(strata), asked, shares[number], searches, tuple(chosen_by), reasons)
 
 
-def _sample(cursor: Cursor) -> dict[str, FrameRow]:
+def _current_sample(cursor: Cursor) -> dict[str, FrameRow]:
     rows = cursor.execute(
         "SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?",
         [get_setting(cursor, "sample")],
@@ -306,7 +318,8 @@ def _sample(cursor: Cursor) -> dict[str, FrameRow]:
     return {query_id: (stratum, traffic / probability) for query_id, stratum, traffic, probability in rows}
 
 
-def _refuse_outside(release: FrozenRelease, outside: Collection[str]) -> None:
+def _refuse_other_sample(release: FrozenRelease, outside: Collection[str]) -> None:
+    """Refuse a release with queries outside the current sample."""
     if outside:
         raise RefusedError(
             f"The project's current sample lacks {pluralize(len(outside), 'query', 'queries')} of the "
@@ -316,20 +329,18 @@ def _refuse_outside(release: FrozenRelease, outside: Collection[str]) -> None:
         )
 
 
-def _later(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, FrameRow]) -> set[str]:
-    """The queries of the frame that the smallest earlier sample with all of the release's queries lacks."""
-    queries_of: dict[str, set[str]] = {}
-    for sample_id, query_id in cursor.execute("SELECT sample_id, query_id FROM sample_queries").fetchall():
-        queries_of.setdefault(sample_id, set()).add(query_id)
-    fitting = [
-        queries for queries in queries_of.values() if queries.issuperset(drawn) and queries.issubset(frame)
-    ]
-    smallest = min(fitting, key=lambda queries: len(queries), default=set(frame))
+def _queries_of_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, FrameRow]) -> set[str]:
+    """Find the queries that top-ups added to the smallest earlier sample with all of the release's
+    queries."""
+    sql = "SELECT list(query_id) FROM sample_queries GROUP BY sample_id ORDER BY min(rowid)"
+    samples: list[set[str]] = [set(query_ids) for (query_ids,) in cursor.execute(sql).fetchall()]
+    fitting = [sample for sample in samples if sample.issuperset(drawn) and sample.issubset(frame)]
+    smallest = min(fitting, key=lambda sample: len(sample), default=set(frame))
     return set(frame).difference(smallest)
 
 
-def _refuse_by_choice(release: FrozenRelease, drawn: Collection[str], which: str, or_else: str) -> None:
-    """Stop where queries lack people's grades and neither the draw nor the split says why."""
+def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], which: str, or_else: str) -> None:
+    """Refuse queries without people's grades if neither the draw nor the split left them out."""
     missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
     if missing:
         raise RefusedError(
@@ -340,7 +351,8 @@ def _refuse_by_choice(release: FrozenRelease, drawn: Collection[str], which: str
         )
 
 
-def _refuse_by_time(release: FrozenRelease) -> None:
+def _refuse_split_by_time(release: FrozenRelease) -> None:
+    """Refuse a split by time, whose parts are no random samples."""
     if release.rows("split")[0]["parameters"].get("by_time"):
         raise RefusedError(
             f"The split of the release {release.row.name!r} goes by time, so the queries of a part are no "
@@ -348,18 +360,6 @@ def _refuse_by_time(release: FrozenRelease) -> None:
         )
 
 
-def _probabilities(strata: Collection[str], asked: Mask) -> Floats:
-    """The share of each stratum that people graded."""
-    all_of = Counter(strata)
-    graded = Counter(stratum for stratum, mine in zip(strata, asked.tolist(), strict=True) if mine)
-    without = sorted(stratum for stratum in all_of if not graded[stratum])
-    if without:
-        raise RefusedError(
-            f"People graded no query of {', '.join(without)}: these could not be in their sample, so nothing "
-            "corrects the judge there. Top these strata up and grade them, or draw with fewer strata."
-        )
-    return np.array([graded[stratum] / all_of[stratum] for stratum in strata])
-
-
 def some_of(names: Collection[str]) -> str:
+    """Name the first three of some names, as examples."""
     return ", ".join(repr(name) for name in sorted(names)[:3])

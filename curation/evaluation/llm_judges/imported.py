@@ -1,9 +1,10 @@
-"""Judgments of judges that are not people: imported from files as people's are, stored apart, and read.
+"""Judgments of judges: imported from files like people's judgments, stored separately, and read again.
 
-A judge adds nothing that a release could hold: no query, no candidate, no annotator, no round. So a query
-that the project does not have is refused, or left out and counted. A judgment is about the version of the
-document and under the guide in force at the import. The same file again changes nothing. Another grade, or
-the same grade under another guide, is a new revision; of several files the one imported last counts.
+A judge is a model or a program, not a person. A judge adds nothing that a release could hold: no query, no
+candidate, no annotator, no round. So a query that the project lacks is refused, or left out and counted. A
+judgment belongs to the version of the document and to the guide that are current at the import. A repeated
+import of the same file changes nothing. A different grade, or the same grade under a different guide, is a
+new revision. Of several files, the file that was imported last counts.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ BUSY = "The corpus, the guide or this judge's judgments changed during the impor
 _Known = Mapping[tuple[str, str, str], tuple[int, int | None, str]]
 """Query, document and version → revision, grade and guide."""
 _Inputs = tuple[str, Mapping[str, str], _Known, frozenset[tuple[str, str]]]
-"""The guide in force, document → version, what the judge said, and the pooled pairs."""
+"""The current guide, document → version, the judge's stored judgments, and the pooled pairs."""
 _Plan = tuple[Sequence[tuple[object, ...]], int, int]
-"""Rows to write, how many of them are of pairs that are new, and pairs outside pools."""
+"""The rows to write, the number of rows with new pairs, and the number of pairs outside pools."""
 _NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
 NO_JUDGE = "It has none yet: `goldgrade import judgments FILE --judge NAME` brings one in."
 _COLUMNS = (
@@ -59,17 +60,18 @@ WHERE judge = ? ORDER BY query_id, document_id, content_hash
 
 @dataclass(frozen=True)
 class JudgeImport:
-    """What an import of a judge's judgments did.
+    """The outcome of an import of a judge's judgments.
 
     Attributes
     ----------
-    judgments: pairs that the judge had not judged in this version of their document.
-    changed: pairs with another grade than the stored one, or the same under another guide.
-    unchanged: pairs that the project has just so.
-    cannot_tell: of the file's judgments, those without a grade.
-    outside_pools: pairs that no pool holds; an evaluation can use them, people are not asked about them.
-    unknown: names of queries and documents that were left out because the project does not have them.
-    unread: what could not be read of judgments that were taken without it, such as their time → how often.
+    judgments: the number of pairs that the judge had not judged in this version of the document.
+    changed: the number of pairs with a new grade, or with the same grade under a different guide.
+    unchanged: the number of pairs with the stored grade.
+    cannot_tell: the number of the file's judgments without a grade.
+    outside_pools: the number of pairs that no pool holds; people are not asked about these.
+    unknown: names of queries and documents that were left out because the project lacks them.
+    unread: a field that could not be read, such as the time → the number of judgments taken without the
+        field.
     """
 
     judge: str
@@ -85,7 +87,7 @@ class JudgeImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """What the import did, in figures and sentences."""
+        """The outcome of the import in figures and sentences."""
         changes = bool(self.judgments or self.changed)
         sentence = f"Nothing changed: the project has these judgments of {self.judge}."
         if changes:
@@ -114,27 +116,27 @@ def import_judge(
 
     Parameters
     ----------
-    fields: as for people's judgments, but nothing that says who judged: all is the judge's.
+    fields: the fields of people's judgments without the annotator, because all judgments are the judge's.
     grade_map, skip_unknown: as for `labeling.imported.import_judgments`.
 
     Raises
     ------
-    InputError: the name breaks a rule, the file cannot be read, or judgments cannot be taken; all of them
-        together.
+    InputError: the name breaks a rule, the file cannot be read, or judgments cannot be used; the error has
+        all problems.
     RefusedError: a person has this name; there is no corpus yet; the project changed meanwhile.
     """
     asked = fields or JudgmentFields()
-    _check(store, judge, asked)
+    _check_name_and_fields(store, judge, asked)
     named = JudgmentFields(**{**vars(asked), "annotator_name": judge, "evidence": ""})
     file = JudgmentFile(store, path, named, layout, grade_map, skip_unknown, progress)
     left_out = dict(file.left_out)
     try:
-        judgments = _of_known_queries(file, skip_unknown, left_out)
+        judgments = _judgments_of_known_queries(file, skip_unknown, left_out)
         by_key = one_judgment_a_pair(judgments, left_out)
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
     rows = list(by_key.values())
-    written, new, outside_pools = _write(store, judge, rows, file.source, author)
+    written, new, outside_pools = _write_judgments(store, judge, rows, file.source, author)
     return JudgeImport(
         judge=judge,
         judgments=new,
@@ -149,7 +151,7 @@ def import_judge(
     )
 
 
-def _check(store: Store, judge: str, fields: JudgmentFields) -> None:
+def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> None:
     if not _NAME.fullmatch(judge):
         raise InputError(f"--judge {judge!r}: expected 1-63 letters, digits and . : @ + / - _, no spaces")
     if fields.annotator or fields.annotator_name or fields.annotator_columns:
@@ -172,10 +174,10 @@ def _check(store: Store, judge: str, fields: JudgmentFields) -> None:
         )
 
 
-def _of_known_queries(
+def _judgments_of_known_queries(
     file: JudgmentFile, skip_unknown: bool, left_out: dict[str, int]
 ) -> list[ImportedJudgment]:
-    """The judgments of queries that the project has; one that only the file has the text of is unknown."""
+    """Keep the judgments of queries that the project has; a query whose text only the file has is unknown."""
     texts = {query.query_id: query.text for query in file.new_queries}
     kept = [judgment for judgment in file.judgments if judgment.query_id not in texts]
     gone = len(file.judgments) - len(kept)
@@ -194,7 +196,7 @@ def _of_known_queries(
     return kept
 
 
-def _write(
+def _write_judgments(
     store: Store, judge: str, judgments: Sequence[ImportedJudgment], source: str, author: str
 ) -> _Plan:
     def write(cursor: Cursor, plan: _Plan) -> None:
@@ -207,8 +209,8 @@ def _write(
     return write_if_unchanged(
         store,
         fingerprint=lambda cursor: _fingerprint(cursor, judge),
-        read=lambda cursor: _read(cursor, judge, judgments),
-        plan=lambda inputs: _plan(judgments, inputs),
+        read=lambda cursor: _read_inputs(cursor, judge, judgments),
+        plan=lambda inputs: _plan_rows(judgments, inputs),
         write=write,
         busy=BUSY,
     )
@@ -216,14 +218,11 @@ def _write(
 
 def _fingerprint(cursor: Cursor, judge: str) -> tuple[object, ...]:
     sql = "SELECT count(*) FROM judge_judgments WHERE judge = ?"
-    return (
-        current_snapshot(cursor),
-        current_guide(cursor).guide_hash,
-        cursor.execute(sql, [judge]).fetchall(),
-    )
+    judged = cursor.execute(sql, [judge]).fetchall()
+    return current_snapshot(cursor), current_guide(cursor).guide_hash, judged
 
 
-def _read(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> _Inputs:
+def _read_inputs(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> _Inputs:
     known = {
         (row.query_id, row.document_id, row.content_hash): (row.revision, row.grade, row.guide_hash)
         for row in judgments_of(cursor, judge)
@@ -234,9 +233,10 @@ def _read(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> 
     return current_guide(cursor).guide_hash, versions, known, frozenset(pooled)
 
 
-def _plan(judgments: Sequence[ImportedJudgment], inputs: _Inputs) -> _Plan:
+def _plan_rows(judgments: Sequence[ImportedJudgment], inputs: _Inputs) -> _Plan:
     guide, versions, stored, pooled = inputs
-    now, rows, new, outside = utc_now(), [], 0, 0
+    rows, now = [], utc_now()
+    new = outside = 0
     for given in judgments:
         version = versions[given.document_id]
         pair = (given.query_id, given.document_id)
@@ -251,14 +251,15 @@ def _plan(judgments: Sequence[ImportedJudgment], inputs: _Inputs) -> _Plan:
 
 
 class StoredJudge(NamedTuple):
-    """A judge and what the project holds of it.
+    """A judge with counts of its stored judgments.
 
     Attributes
     ----------
-    judgments: pairs that it judged, in whatever version; `cannot_tell` of them have no grade.
-    queries: how many queries these are about.
-    guides: how many guides were in force when they were imported.
-    last_import: of its newest judgment.
+    judgments: the number of pairs that the judge judged, in any version.
+    cannot_tell: the number of these pairs without a grade.
+    queries: the number of queries of these pairs.
+    guides: the number of guides under which the judgments were imported.
+    last_import: the time of the last import.
     """
 
     judge: str
@@ -270,7 +271,7 @@ class StoredJudge(NamedTuple):
 
 
 class JudgeJudgment(NamedTuple):
-    """What a judge says about one version of a document; `grade` None is cannot-tell."""
+    """A judge's judgment of one version of a document; the grade None is cannot-tell."""
 
     query_id: str
     document_id: str
@@ -281,16 +282,16 @@ class JudgeJudgment(NamedTuple):
 
 
 def list_judges(cursor: Cursor) -> list[StoredJudge]:
-    """All judges by name."""
+    """List all judges by name."""
     return fetch(cursor, StoredJudge, _JUDGES)
 
 
 def require_judge(cursor: Cursor, name: str) -> StoredJudge:
-    """The judge of that name.
+    """Return the judge of that name.
 
     Raises
     ------
-    NotFoundError: the project has no such judge; the error names its judges.
+    NotFoundError: the project has no such judge; the error names the project's judges.
     """
     judges = {judge.judge: judge for judge in list_judges(cursor)}
     if name in judges:
@@ -300,5 +301,5 @@ def require_judge(cursor: Cursor, name: str) -> StoredJudge:
 
 
 def judgments_of(cursor: Cursor, name: str) -> list[JudgeJudgment]:
-    """The judge's last word on each version of each pair, ordered by the ids."""
+    """Read the judge's latest judgment of each version of each pair, ordered by the ids."""
     return fetch(cursor, JudgeJudgment, _JUDGMENTS, [name])

@@ -1,1 +1,1 @@
-"""The report of an evaluation: sections that one HTML file, the app and the terminal show alike."""
+"""The report of an evaluation: sections that the HTML file, the app and the terminal all show."""

@@ -1,7 +1,7 @@
-"""Report, answers of systems: how right they are.
+"""The report's section on the answers of systems.
 
-Exact match and F1 are computed from reference answers, scores of citations from people's marks; correctness,
-support of nuggets and faithfulness are what people graded.
+Exact match and F1 are computed from reference answers, and scores of citations from people's marks. People
+graded correctness, support of nuggets and faithfulness.
 """
 
 from __future__ import annotations
@@ -21,16 +21,10 @@ from curation.evaluation.report.judged import judge_sections
 from curation.evaluation.report.section import mark, with_interval, with_own_n
 
 _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORES[0]: "evidence"}
-"""Measure → what an answer is compared with for it."""
-SUPPORTED = (
-    "Support of nuggets with a judge",
-    "all nuggets of the answers to",
-    " The estimates are of all queries: one without an answer counts 0, and is not in n.",
-)
-"""Heading, what was graded, and what more there is to say."""
+"""Measure → the data with which the measure compares an answer."""
 MAX_DRAWN = 12
-"""Systems that are drawn; the table has all."""
-_MEANINGS = {
+"""The most systems in the drawing; the table has all systems."""
+_DEFINITIONS = {
     "f1": "Exact match and F1 are computed as in SQuAD: the best over all reference answers.",
     WEIGHTED: f"{WEIGHTED} is the share of the nuggets that answers support, okay ones with half a weight.",
     CITATION_SCORES[0]: "Citation precision is the share of what an answer cites that holds evidence of its "
@@ -41,43 +35,41 @@ _MEANINGS = {
 
 
 def support_findings(evaluation: AnswerEvaluation) -> list[str]:
-    """Systems whose means of support are too low, and the first systems' scores with a corrected judge.
+    """Warn about means of support that are too low, and give the first systems' scores with a corrected
+    judge.
 
-    Means have the zeros of all queries without an answer, and values of graded answers alone.
+    Means of support count 0 for each query without an answer, and graded answers alone otherwise.
     """
+    findings = []
     low = [
         system.name
         for system in evaluation.systems
         if system.ungraded.get(SUPPORT) and system.missing + system.empty
     ]
-    why = "not all answers are graded for support, and queries without an answer count 0"
-    figures = (
-        [(run.name, run.overall.get(WEIGHTED)) for run in evaluation.judged.runs[:5]]
-        if evaluation.judged
-        else []
-    )
-    return [f"{', '.join(low)}: {why}, so means of nuggets are too low."] * bool(low) + [
-        f"{name}: {WEIGHTED} {with_interval(judged_system.estimate)} where people correct the judge's "
-        f"grades, {judged_system.sampled:,} of {pluralize(judged_system.everything, 'answer')} by people."
-        for name, judged_system in figures
-        if judged_system is not None
-    ]
+    if low:
+        why = "not all answers are graded for support, and queries without an answer count 0"
+        findings.append(f"{', '.join(low)}: {why}, so means of nuggets are too low.")
+    for run in evaluation.judged.runs[:5] if evaluation.judged else ():
+        if (score := run.overall.get(WEIGHTED)) is not None:
+            findings.append(
+                f"{run.name}: {WEIGHTED} {with_interval(score.estimate)} where people correct the judge's "
+                f"grades, {score.sampled:,} of {pluralize(score.everything, 'answer')} by people."
+            )
+    return findings
 
 
 def answer_sections(evaluation: AnswerEvaluation | None) -> list[Section]:
-    """Exact match, F1 and people's grades by system; none where no answers were named."""
+    """Show exact match, F1 and people's grades by system; no section where no answers were named."""
     if evaluation is None:
         return []
     measures = shown_measures(evaluation)
-    sentence = (
-        f"{compared_with(evaluation)} A query that a system did not answer counts 0. {meanings(measures)}"
-    )
+    compared = compared_with(evaluation)
+    sentence = f"{compared} A query that a system did not answer counts 0. {definitions(measures)}"
     counts = ["answered", "missing", "empty"]
     if evaluation.unanswerable:
         sentence += (
             f"\n{pluralize(evaluation.unanswerable, 'query is', 'queries are')} unanswerable: silence is the "
-            "share "
-            "of all of them with an empty answer. One without a row counts as not silent, and is counted."
+            "share of all of them with an empty answer. A query without a row in the file is not silent."
         )
         counts += ["silent on unanswerable", "unanswerable without a row"]
     for system in evaluation.systems:
@@ -87,17 +79,24 @@ def answer_sections(evaluation: AnswerEvaluation | None) -> list[Section]:
     overall = Table(
         f"Means over {pluralize(evaluation.queries, 'query', 'queries')}",
         ("system", *measures, *counts),
-        tuple(_row(system, measures, evaluation) for system in evaluation.systems),
+        tuple(_cells_of_system(system, measures, evaluation) for system in evaluation.systems),
     )
     count = evaluation.sealed_count.sentence if evaluation.sealed_count else ""
-    answers = Section(
-        "Answers", sentence, (_drawing(evaluation),), (overall, *_strata(evaluation, measures)), count
-    )
-    return [answers, *judge_sections(evaluation.judged, *SUPPORTED)]
+    tables = (overall, *_tables_by_facet(evaluation, measures))
+    answers = Section("Answers", sentence, (_draw_measures(evaluation),), tables, count)
+    return [
+        answers,
+        *judge_sections(
+            evaluation.judged,
+            "Support of nuggets with a judge",
+            "all nuggets of the answers to",
+            " The estimates are of all queries: a query without an answer counts 0, and is not in n.",
+        ),
+    ]
 
 
 def shown_measures(evaluation: AnswerEvaluation) -> list[str]:
-    """The measures that a system has a value of."""
+    """Choose the measures by which any system has a value."""
     every = list(evaluation.systems[0].overall)
     return [
         measure
@@ -107,7 +106,7 @@ def shown_measures(evaluation: AnswerEvaluation) -> list[str]:
 
 
 def compared_with(evaluation: AnswerEvaluation) -> str:
-    """How many queries have something that answers are compared with, in a sentence."""
+    """Count in a sentence the queries that have references, nuggets or evidence for a comparison."""
     shown = shown_measures(evaluation)
     have = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
     return (
@@ -116,24 +115,22 @@ def compared_with(evaluation: AnswerEvaluation) -> str:
     )
 
 
-def meanings(measures: Sequence[str]) -> str:
-    """What these measures of answers are, in sentences."""
-    return " ".join(text for name, text in _MEANINGS.items() if name in measures)
+def definitions(measures: Sequence[str]) -> str:
+    """Define measures of answers in sentences."""
+    return " ".join(text for name, text in _DEFINITIONS.items() if name in measures)
 
 
-def _row(
+def _cells_of_system(
     system: AnsweringSystem, measures: Sequence[str], evaluation: AnswerEvaluation
 ) -> tuple[object, ...]:
-    figures = (with_own_n(system.overall[name], evaluation.queries) for name in measures)
-    silence = (
-        (with_own_n(system.refused, evaluation.unanswerable), system.unsent)
-        if evaluation.unanswerable
-        else ()
-    )
-    return (system.name, *figures, system.answered, system.missing, system.empty, *silence)
+    figures = [with_own_n(system.overall[name], evaluation.queries) for name in measures]
+    cells = (system.name, *figures, system.answered, system.missing, system.empty)
+    if not evaluation.unanswerable:
+        return cells
+    return (*cells, with_own_n(system.refused, evaluation.unanswerable), system.unsent)
 
 
-def _strata(evaluation: AnswerEvaluation, measures: Sequence[str]) -> list[Table]:
+def _tables_by_facet(evaluation: AnswerEvaluation, measures: Sequence[str]) -> list[Table]:
     tables = []
     for system in evaluation.systems:
         for facet, values in system.strata.items():
@@ -147,13 +144,15 @@ def _strata(evaluation: AnswerEvaluation, measures: Sequence[str]) -> list[Table
     return tables
 
 
-def _drawing(evaluation: AnswerEvaluation) -> Markup:
-    """The measures that are known of the first systems; of the scores of nuggets the weighted one."""
-    measures = [
-        measure
-        for measure in shown_measures(evaluation)
-        if measure != "exact_match" and (measure == WEIGHTED or measure not in NUGGET_SCORES)
-    ][:MAX_SERIES]
+def one_nugget_score(measures: Sequence[str]) -> list[str]:
+    """Keep the weighted score out of the scores of nuggets, and all other measures."""
+    return [measure for measure in measures if measure == WEIGHTED or measure not in NUGGET_SCORES]
+
+
+def _draw_measures(evaluation: AnswerEvaluation) -> Markup:
+    """Draw the measures of the first systems, without exact match."""
+    shown = one_nugget_score(shown_measures(evaluation))
+    measures = [measure for measure in shown if measure != "exact_match"][:MAX_SERIES]
     rows = [
         DotRow(system.name, "", [mark("", system.overall[measure], "no figure") for measure in measures])
         for system in evaluation.systems[:MAX_DRAWN]

@@ -1,4 +1,4 @@
-"""Report, comparison of systems and kinds of queries: leaderboard, differences, figures by facet."""
+"""The report's sections on comparisons of systems and on kinds of queries."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from curation.evaluation.figures.comparison import (
     TESTS,
     WANTED_DIFFERENCE,
     Comparison,
+    overall_comparisons,
     what_decides,
 )
 from curation.evaluation.figures.means import listed_values
@@ -29,7 +30,7 @@ from curation.evaluation.scoring.run_chunks import said_of_texts
 from curation.releases.coverage import about_grid, about_map
 
 MAX_ROWS = 30
-"""Differences that are drawn; the tables have all."""
+"""The most differences in a drawing; the tables have all differences."""
 AGGREGATED = (
     "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest of "
     "those with ten queries or more. Few queries in a stratum make its mean, and so the worst, uncertain."
@@ -37,26 +38,25 @@ AGGREGATED = (
 
 
 def write_comparison(evaluation: Evaluation) -> list[Section]:
+    """Compare systems by the first measure: leaderboard, differences overall and by kind of query."""
     if not evaluation.comparisons:
         return []
     measure = evaluation.comparisons[0].measure
-    of_measure = [comparison for comparison in evaluation.comparisons if comparison.measure == measure]
-    overall = [comparison for comparison in of_measure if comparison.stratum is None]
     strata = [
-        comparison
-        for comparison in of_measure
-        if comparison.stratum is not None and comparison.no_verdict is None
+        row
+        for row in evaluation.comparisons
+        if row.measure == measure and row.stratum is not None and row.no_verdict is None
     ]
-    sections = [_overall(evaluation, measure, overall)]
-    if strata:
-        sections.append(_strata(measure, strata))
-    return sections
+    overall = overall_comparisons(evaluation.comparisons, measure)
+    return [
+        _overall_section(evaluation, measure, overall),
+        *([_strata_section(measure, strata)] if strata else []),
+    ]
 
 
-def _overall(evaluation: Evaluation, measure: str, compared: Sequence[Comparison]) -> Section:
+def _overall_section(evaluation: Evaluation, measure: str, compared: Sequence[Comparison]) -> Section:
     deciding = compared[0].deciding
-    differences = _differences(f"{measure}: differences", compared)
-    tables = [differences, _reach(compared)]
+    tables = [_differences_table(f"{measure}: differences", compared), _power_table(compared)]
     if board := evaluation.leaderboards.get(measure):
         rows = tuple(
             (row.system, row.value, row.letters, f"{row.best_rank}–{row.worst_rank}", row.better_than)
@@ -68,95 +68,71 @@ def _overall(evaluation: Evaluation, measure: str, compared: Sequence[Comparison
         f"Differences are of the same queries. {about_p(deciding, len(compared))} “Detects” is the "
         "smallest difference that this many queries would find 80 % of the time."
     )
-    if measures_named([measure])[0].of_chunks and (unsure := said_of_texts(_by_text(evaluation))):
-        sentence += f"\n{unsure}"
-    note = "A small p says that a difference is more than noise. The interval says how large it may be."
-    return Section(
-        "Comparison", sentence, _drawings(f"{measure}: differences", compared), tuple(tables), note
-    )
-
-
-def _by_text(evaluation: Evaluation) -> dict[str, bool]:
-    """System → whether it has chunks by texts that their documents have several times."""
-    return {
+    by_text = {
         run.name: any(facts.chunks and facts.chunks.twice for facts in run.files) for run in evaluation.runs
     }
+    if measures_named([measure])[0].of_chunks and (unsure := said_of_texts(by_text)):
+        sentence += f"\n{unsure}"
+    note = "A small p says that a difference is more than noise. The interval says how large it may be."
+    drawings = _draw_differences(f"{measure}: differences", compared)
+    return Section("Comparison", sentence, drawings, tuple(tables), note)
 
 
-def _strata(measure: str, compared: Sequence[Comparison]) -> Section:
-    tested, apart = len(compared), [comparison for comparison in compared if comparison.distinguished]
+def _strata_section(measure: str, compared: Sequence[Comparison]) -> Section:
+    apart = [comparison for comparison in compared if comparison.distinguished]
     sentence = (
-        f"{tested:,} comparisons of {measure} were tested together; in {len(apart):,} of them the systems "
-        "can be distinguished."
+        f"{len(compared):,} comparisons of {measure} were tested together; in {len(apart):,} of them the "
+        "systems can be distinguished."
     )
     title = f"{measure}: differences by kind of query"
-    drawn = apart if len(compared) > MAX_ROWS else compared
-    return Section(
-        "Comparison by kind of query", sentence, _drawings(title, drawn), (_differences(title, compared),)
-    )
+    drawings = _draw_differences(title, apart if len(compared) > MAX_ROWS else compared)
+    return Section("Comparison by kind of query", sentence, drawings, (_differences_table(title, compared),))
 
 
-def _drawings(title: str, compared: Sequence[Comparison]) -> tuple[Markup, ...]:
-    rows = [
-        DotRow(
-            _pair(comparison),
-            "",
-            [Mark("", Estimate(comparison.difference, comparison.low, comparison.high))],
-        )
-        for comparison in compared[:MAX_ROWS]
-        if comparison.difference is not None
-    ]
+def _draw_differences(title: str, compared: Sequence[Comparison]) -> tuple[Markup, ...]:
+    rows = []
+    for comparison in compared[:MAX_ROWS]:
+        if comparison.difference is not None:
+            difference = Estimate(comparison.difference, comparison.low, comparison.high)
+            rows.append(DotRow(_pair_name(comparison), "", [Mark("", difference)]))
     return (dot_plot(title, [""], rows, line=0.0),) if rows else ()
 
 
-def _pair(comparison: Comparison) -> str:
+def _pair_name(comparison: Comparison) -> str:
     stratum = "" if comparison.stratum is None else f", {comparison.stratum.value}"
     return f"{comparison.system} − {comparison.other}{stratum}"
 
 
-def _differences(caption: str, compared: Sequence[Comparison]) -> Table:
-    deciding = compared[0].deciding
+def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
     columns = ("systems", "difference", "95 %", "p", HOLM_COLUMN, "queries", "note")
-    rows = tuple(
-        (
-            _pair(comparison),
-            comparison.difference,
-            interval(comparison),
-            p_cell(comparison.p),
-            p_cell(comparison.p_corrected),
-            comparison.n,
-            comparison.note,
-        )
-        for comparison in compared
-    )
-    return Table(f"{caption}; {what_decides(deciding)}", columns, rows)
+    rows = []
+    for row in compared:
+        ps = (p_cell(row.p), p_cell(row.p_corrected))
+        rows.append((_pair_name(row), row.difference, interval(row), *ps, row.n, row.note))
+    return Table(f"{caption}; {what_decides(compared[0].deciding)}", columns, tuple(rows))
 
 
 def about_p(deciding: str, pairs: int) -> str:
-    """What p is, in a sentence."""
+    """Name the test and the correction of p in a sentence."""
     return f"p is from {TESTS[deciding][1]}, with Holm's correction for {pluralize(pairs, 'pair')}."
 
 
-def _reach(compared: Sequence[Comparison]) -> Table:
-    rows = tuple(
-        (
-            _pair(comparison),
-            "–"
-            if comparison.wins is None
-            else f"{comparison.wins}\u00a0/\u00a0{comparison.ties}\u00a0/\u00a0{comparison.losses}",
-            *(comparison.effect, comparison.detectable, comparison.queries_needed),
-        )
-        for comparison in compared
-    )
+def _power_table(compared: Sequence[Comparison]) -> Table:
+    rows = []
+    for row in compared:
+        known = row.wins is not None
+        results = f"{row.wins}\u00a0/\u00a0{row.ties}\u00a0/\u00a0{row.losses}" if known else "–"
+        rows.append((_pair_name(row), results, row.effect, row.detectable, row.queries_needed))
     columns = ("systems", "win / tie / loss", "effect", "detects", f"needs for {WANTED_DIFFERENCE:g}")
-    return Table("What these queries can detect", columns, rows)
+    return Table("What these queries can detect", columns, tuple(rows))
 
 
 def write_strata(evaluation: Evaluation) -> list[Section]:
-    return [_section(evaluation, facet) for facet in evaluation.runs[0].strata]
+    """Show the first measure by kind of query, one section for each facet."""
+    return [_facet_section(evaluation, facet) for facet in evaluation.runs[0].strata]
 
 
-def _section(evaluation: Evaluation, facet: str) -> Section:
+def _facet_section(evaluation: Evaluation, facet: str) -> Section:
     headline = evaluation.measures[0]
     sentence = f"{headline} of each kind of query. A figure of few queries is uncertain; see its interval."
     if evaluation.sealed:
@@ -168,54 +144,30 @@ def _section(evaluation: Evaluation, facet: str) -> Section:
     sentence += "\nA query is in every region that it is about." if facet == CLUSTER else ""
     if facet == GRID and evaluation.coverage is not None:
         sentence += f"\n{about_grid(evaluation.coverage)}"
-    drawing = _drawing(evaluation, facet, headline, values)
-    drawings = () if drawing is None else (drawing,)
-    return Section(f"By {facet}", sentence, drawings, (_table(evaluation, facet, headline, values),))
-
-
-def _drawing(evaluation: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Markup | None:
-    systems = evaluation.runs[:MAX_SERIES]
-    rows = []
+    title, systems = f"{headline} by {facet}", [system.name for system in evaluation.runs]
+    marked, rows = [], []
     for value in values:
-        stratum = systems[0].strata[facet][value]
+        strata = [system.strata[facet][value] for system in evaluation.runs]
+        figures = [stratum.figures.get(headline) for stratum in strata]
+        queries, left_out = strata[0].queries, [stratum.left_out for stratum in strata]
         marks = [
-            mark(
-                system.name,
-                system.strata[facet][value].figures.get(headline),
-                "not shown" if system.strata[facet][value].left_out else "",
-            )
-            for system in systems
-        ]
-        if any(drawn_mark.estimate.value is not None for drawn_mark in marks):
-            rows.append(DotRow(value, pluralize(stratum.queries, "query", "queries"), marks))
-    if not rows:
-        return None
-    return dot_plot(f"{headline} by {facet}", [system.name for system in systems], rows)
-
-
-def _table(evaluation: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Table:
-    rows = []
-    for value in values:
-        stratum = evaluation.runs[0].strata[facet][value]
-        strata_of_value = [system.strata[facet][value] for system in evaluation.runs]
-        figures = [stratum.figures.get(headline) for stratum in strata_of_value]
-        cells = ["–" if figure is None else with_own_n(figure, stratum.queries) for figure in figures]
-        rows.append(
-            (
-                value,
-                stratum.queries,
-                *cells,
-                next((stratum.left_out for stratum in strata_of_value if stratum.left_out), ""),
-            )
-        )
-    columns = (facet, "queries", *(system.name for system in evaluation.runs), "note")
-    return Table(f"{headline} by {facet}", columns, tuple(rows))
+            mark(name, figure, "not shown" if why else "")
+            for name, figure, why in zip(systems, figures, left_out, strict=True)
+        ][:MAX_SERIES]
+        if any(drawn.estimate.value is not None for drawn in marks):
+            marked.append(DotRow(value, pluralize(queries, "query", "queries"), marks))
+        cells = ["–" if figure is None else with_own_n(figure, queries) for figure in figures]
+        rows.append((value, queries, *cells, next(filter(None, left_out), "")))
+    drawings = (dot_plot(title, systems[:MAX_SERIES], marked),) if marked else ()
+    table = Table(title, (facet, "queries", *systems, "note"), tuple(rows))
+    return Section(f"By {facet}", sentence, drawings, (table,))
 
 
 def write_other_means(evaluation: Evaluation) -> list[Section]:
+    """Show weighted averages of the first measure, and aggregations over the strata of the corpus."""
     headline = evaluation.measures[0]
     columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
-    rows = tuple(_row(system, headline) for system in evaluation.runs)
+    rows = tuple(_averages_of_system(system, headline) for system in evaluation.runs)
     drawn = any(system.traffic[headline].value is not None for system in evaluation.runs if system.traffic)
     sentence = "The plain mean counts each query the same. "
     sentence += (
@@ -226,48 +178,37 @@ def write_other_means(evaluation: Evaluation) -> list[Section]:
     if evaluation.sealed:
         sentence += "\nA median is the value of a query, so it is not shown for a sealed part."
     means = Section("Weighted averages", sentence, (), (Table(f"{headline}, by what counts", columns, rows),))
-    return [means, *(_summary(evaluation, summary) for summary in evaluation.summaries)]
+    return [means, *(_summary_section(evaluation, summary) for summary in evaluation.summaries)]
 
 
-def _summary(evaluation: Evaluation, strata_summary: StrataSummary) -> Section:
-    sentences = [about(strata_summary)]
-    if evaluation.coverage is not None:
-        sentences = [about_map(evaluation.coverage), *sentences]
+def _summary_section(evaluation: Evaluation, summary: StrataSummary) -> Section:
+    sentences = [about_map(evaluation.coverage)] if evaluation.coverage is not None else []
+    sentences.append(about(summary))
     figures = tuple(
         (system, *(with_interval(means[name]) for name in AGGREGATIONS))
-        for system, means in strata_summary.figures.items()
+        for system, means in summary.figures.items()
     )
-    tables = (
-        [Table(f"{strata_summary.measure} over {strata_summary.facet}", ("system", *AGGREGATIONS), figures)]
-        if figures
-        else []
-    )
-    rows = tuple(
-        (f"{system} against {other}", *map(_shares, rates.values()))
-        for system, others in strata_summary.win_rates.items()
+    rates = tuple(
+        (f"{system} against {other}", *map(_win_rate_cell, rates.values()))
+        for system, others in summary.win_rates.items()
         for other, rates in others.items()
     )
-    if rows:
-        caption = f"Win rates: shares of {strata_summary.resamples:,} resamples above / level / below"
-        tables.append(Table(caption, ("systems", *AGGREGATIONS), rows))
-    return Section(
-        f"Over {strata_summary.facet}", "\n".join(sentences), (), tuple(tables), AGGREGATED if figures else ""
+    caption = f"Win rates: shares of {summary.resamples:,} resamples above / level / below"
+    tables = (
+        Table(f"{summary.measure} over {summary.facet}", ("system", *AGGREGATIONS), figures),
+        Table(caption, ("systems", *AGGREGATIONS), rates),
     )
+    shown, remark = tuple(table for table in tables if table.rows), AGGREGATED if figures else ""
+    return Section(f"Over {summary.facet}", "\n".join(sentences), (), shown, remark)
 
 
-def _shares(shares: Sequence[float | None]) -> str:
+def _win_rate_cell(shares: Sequence[float | None]) -> str:
     return "\u00a0/\u00a0".join("–" if share is None else f"{share:.2f}" for share in shares)
 
 
-def _row(system: EvaluatedSystem, headline: str) -> tuple[str, ...]:
+def _averages_of_system(system: EvaluatedSystem, headline: str) -> tuple[str, ...]:
     others, traffic = system.others[headline], system.traffic.get(headline)
     worst = f"{others.worst_stratum}: {with_interval(others.worst)}" if others.worst else "–"
     searches = with_interval(traffic) if traffic else "–"
-    cells = (
-        with_interval(system.overall[headline]),
-        searches,
-        with_interval(others.macro),
-        with_interval(others.median),
-        worst,
-    )
-    return (system.name, *cells)
+    averages = (with_interval(others.macro), with_interval(others.median), worst)
+    return (system.name, with_interval(system.overall[headline]), searches, *averages)

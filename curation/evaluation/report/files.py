@@ -1,12 +1,13 @@
 """Figures of systems as files: values of queries, a table for a paper, a summary and JUnit test cases.
 
-The lines are measure, query, value; lines of all queries together come last. Measures have trec_eval's names,
-such as `ndcg_cut_10`; those that it lacks keep ours, such as `mrr@10`. A query without a value in a measure,
-such as one without a relevant document, has no line of it. A query that the run misses has 0, as with
-trec_eval's option -c. Ids have no white space, as in exports for TREC.
+Each line of values has a measure, a query and a value; the lines for all queries together come last. Measures
+have trec_eval's names, such as `ndcg_cut_10`; a measure that trec_eval lacks keeps our name, such as
+`mrr@10`. A query without a value in a measure, such as a query without a relevant document, has no line for
+that measure. A query that the run misses has 0, as with trec_eval's option -c. Ids have no white space, as in
+exports for TREC.
 
-The table has systems by measures with intervals and what can be distinguished. Its figures and marks are the
-report's, so on a sealed part they are what leads see.
+The table has systems by measures with intervals, and marks of systems that can be distinguished. Its figures
+and marks are those of the report, so on a sealed part they are the figures that leads see.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ _SAME = {
 _CUT = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "success": "success"}
 _WHOLE = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
 _OF_ALL = ("gm_map",)
-"""Printed of all queries alone."""
+"""trec_eval's names of measures that have a line for all queries alone."""
 
 _ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"}
 
 
 def trec_name(measure: Measure) -> str:
-    """What trec_eval calls a measure; our own name where it has none."""
+    """Return trec_eval's name of a measure, or our name for a measure that trec_eval lacks."""
     if measure.depth is not None:
         return f"{_CUT[measure.kind]}_{measure.depth}" if measure.kind in _CUT else measure.name
     if measure.kind == "iprec":
@@ -48,7 +49,7 @@ def trec_name(measure: Measure) -> str:
 
 
 def trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
-    """The lines of one system, each with its line feed; a sealed part has no lines by query."""
+    """Yield the lines of one system, each with its line feed; a sealed part has no lines by query."""
     names = {measure.name: trec_name(measure) for measure in measures_named(evaluation.measures)}
     printed = 0
     exported = without_space(evaluation.query_ids or ())
@@ -78,33 +79,28 @@ def _text(name: str, query: str, value: str) -> str:
 
 
 ABOVE, BELOW = "\u2191", "\u2193"
-"""Marks of a system that is distinguished from the baseline."""
+"""The marks of a system that is distinguished from the baseline."""
 
 
 def system_table(evaluation: Evaluation) -> Table:
-    """A row a system and a column a measure: the mean, its 95 % interval and its mark."""
-    marks, _, about = _marks(evaluation)
-    rows = [
-        (
-            run.name,
-            *(
-                f"{with_interval(run.overall[name])} {marks.get((run.name, name), '')}".rstrip()
-                for name in evaluation.measures
-            ),
-        )
-        for run in evaluation.runs
-    ]
+    """Make a table with a row for each system and a column for each measure: mean, 95 % interval and mark."""
+    marks, _, about = _comparison_marks(evaluation)
+    rows = []
+    for run in evaluation.runs:
+        figures = [
+            (with_interval(run.overall[name]), marks.get((run.name, name))) for name in evaluation.measures
+        ]
+        rows.append((run.name, *(" ".join(filter(None, cell)) for cell in figures)))
     name = with_gate_override(evaluation.release, evaluation.mark)
-    caption = (
-        f"{name}, {', '.join(evaluation.parts)}: {pluralize(evaluation.queries, 'query', 'queries')}; in "
-    )
-    caption += f"parentheses the 95 % interval. {about}"
+    queries = pluralize(evaluation.queries, "query", "queries")
+    caption = f"{name}, {', '.join(evaluation.parts)}: {queries}; in parentheses the 95 % interval. {about}"
     return Table(caption.rstrip(), ("system", *evaluation.measures), tuple(rows))
 
 
 def system_figures(evaluation: Evaluation) -> Table:
-    """The same with every digit, for programs: a measure's mean, interval, number of queries and mark."""
-    marks, column, _ = _marks(evaluation)
+    """Make a table for programs, with all digits: each measure's mean, interval, number of queries and
+    mark."""
+    marks, column, _ = _comparison_marks(evaluation)
     columns = ["system"]
     for measure in evaluation.measures:
         columns += [measure, f"{measure} low", f"{measure} high", f"{measure} n"]
@@ -120,10 +116,11 @@ def system_figures(evaluation: Evaluation) -> Table:
     return Table("", tuple(columns), tuple(rows))
 
 
-def _marks(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str], str, str]:
-    """(System, measure) → letters of the leaderboards, or arrows against the baseline; none with one system.
+def _comparison_marks(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str], str, str]:
+    """Mark each (system, measure) with letters of the leaderboard, or with arrows against the baseline.
 
-    Also what a column of marks is called, and what the caption says of them.
+    Also returns the heading of a column of marks, and the sentence of the caption. One system alone has no
+    marks.
     """
     overall = [comparison for comparison in evaluation.comparisons if comparison.stratum is None]
     if not overall:
@@ -147,7 +144,7 @@ def _marks(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str], str, str
 
 
 def markdown(page: EvaluationReport, evaluation: Evaluation, conditions: Sequence[CheckedCondition]) -> str:
-    """What came of the conditions first, then the figures of all systems."""
+    """Write the outcomes of conditions, then the findings and the figures of all systems, as Markdown."""
     lines = [f"## {markdown_text(page.title)}", "", markdown_text(page.lead), ""]
     for condition in conditions:
         lines.append(f"- **{condition.outcome}**: {markdown_text(condition.condition)}")
@@ -158,7 +155,7 @@ def markdown(page: EvaluationReport, evaluation: Evaluation, conditions: Sequenc
 
 
 def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
-    """A suite with a test case for each condition; in error is one that nothing could be checked for."""
+    """Write a JUnit suite with a test case for each condition; an unchecked condition is an error."""
     outcomes = [condition.outcome for condition in conditions]
     suite = ElementTree.Element("testsuite", name=printable(title), tests=str(len(conditions)))
     suite.attrib |= {"failures": str(outcomes.count("failed")), "errors": str(outcomes.count("not checked"))}
@@ -175,12 +172,13 @@ def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
 
 
 def sentences(condition: CheckedCondition) -> list[str]:
-    """The figures that a condition is about: those that meet it, or all where none does."""
+    """List the figures that meet a condition, or all its figures where no figure meets it."""
     return [figure.sentence for figure in condition.failed or condition.figures]
 
 
 def condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
-    """What came of the conditions to fail by, with the figures that meet one; nothing without conditions."""
+    """Show failed and unchecked conditions of --fail-if, with their figures; no section without
+    conditions."""
     if not conditions:
         return []
     sentences, tables = [], []

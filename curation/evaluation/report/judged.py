@@ -1,7 +1,7 @@
-"""Report, what rests on judgments: judged shares, refusals, hard negatives, judges.
+"""The report's sections that depend on judgments: judged shares, refusals, hard negatives and judges.
 
-The share of judged documents and the order that equal scores allow; unanswerable queries; and runs on the
-judged documents with hard negatives and without.
+The section on judged shares also shows other orders of equal scores. The section on hard negatives shows runs
+on the judged documents with hard negatives and without.
 """
 
 from __future__ import annotations
@@ -14,50 +14,44 @@ from curation.core.reports.plots import MAX_SERIES, PlotCurve, curves, shares
 from curation.core.statistics.difference_estimator import DifferenceEstimate
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import left_out_sentences, percent, pluralize
-from curation.evaluation.evaluation import Evaluation, RunFacts
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.figures.refusal import CONFIDENCE
+from curation.evaluation.figures.refusal import CONFIDENCE, AbstentionFigures
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report.section import by_measure, figure_text, interval, share, with_interval
 from curation.evaluation.scoring.run_scores import why_below
 
-HARD_COLUMNS = ("system", "measure", "without", "with", "difference", "returned")
-
 
 def write_judged(evaluation: Evaluation) -> list[Section]:
+    """Show judged shares, the bounds for unjudged documents, and other orders of equal scores."""
     headline = evaluation.measures[0]
-    rows = [
-        Mark(
-            name,
-            Estimate(judged),
-            "no document was returned" if judged is None else f"{percent(judged, 1)} judged",
-        )
-        for name, judged in ((system.name, system.overall[headline].judged) for system in evaluation.runs)
-    ]
+    rows = []
+    for system in evaluation.runs:
+        judged = system.overall[headline].judged
+        note = "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
+        rows.append(Mark(system.name, Estimate(judged), note))
     caption = "Share of judged documents among those that a measure looks at; without a depth the whole list"
-    tables = [by_measure(caption, evaluation, lambda figure: share(figure.judged))]
-    tables.append(_bounds(evaluation))
-    ties = _ties(evaluation, headline)
-    tables += [] if ties is None else [ties]
-    return [
-        Section(
-            "What was judged",
-            "An unjudged document counts as not relevant. The fewer are judged, the less a figure says."
-            + _pool_sentence(evaluation.pool_unjudged),
-            (shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows),),
-            tuple(tables),
-        )
-    ]
+    tables = [by_measure(caption, evaluation, lambda figure: share(figure.judged)), _bounds_table(evaluation)]
+    if reordered := [
+        (system.name, figure.worst, figure.value, figure.best)
+        for system in evaluation.runs
+        if (figure := system.overall[headline]).best is not None and figure.best != figure.worst
+    ]:
+        columns = ("system", "worst order", "by document id", "best order")
+        tables.append(Table(f"{headline} with equal scores in another order", columns, tuple(reordered)))
+    unjudged = evaluation.pool_unjudged
+    pool = (
+        "The release has no pool."
+        if unjudged is None
+        else f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
+    )
+    sentence = "An unjudged document counts as not relevant. The fewer are judged, the less a figure says."
+    drawing = shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows)
+    return [Section("What was judged", f"{sentence} {pool}", (drawing,), tuple(tables))]
 
 
-def _pool_sentence(unjudged: float | None) -> str:
-    if unjudged is None:
-        return " The release has no pool."
-    return f" {percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
-
-
-def _bounds(evaluation: Evaluation) -> Table:
-    """Every figure at both ends."""
+def _bounds_table(evaluation: Evaluation) -> Table:
+    """Show every figure if no unjudged document were relevant, and if all were."""
 
     def cell(figure: MeasureFigure) -> str:
         if figure.if_none is None or figure.if_all is None:
@@ -71,46 +65,30 @@ def _bounds(evaluation: Evaluation) -> Table:
     return by_measure(f"{caption}{passes_over}{f'. {why}' if why else ''}", evaluation, cell)
 
 
-def _ties(evaluation: Evaluation, headline: str) -> Table | None:
-    """Where equal scores leave the order open."""
-    rows = [
-        (system.name, figure.worst, figure.value, figure.best)
-        for system in evaluation.runs
-        if (figure := system.overall[headline]).best is not None and figure.best != figure.worst
-    ]
-    columns = ("system", "worst order", "by document id", "best order")
-    return Table(f"{headline} with equal scores in another order", columns, tuple(rows)) if rows else None
-
-
 def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
+    """Show the effect of hard negatives; no section where it was not asked for."""
     effect = evaluation.hard_negatives
     if effect is None:
         return []
     sentence = f"{effect.sentence} Documents that a run did not return are placed at the end of its list."
-    rows = tuple(
-        (
-            *(name, measure),
-            *(
-                with_interval(effect.without_hard[measure]),
-                with_interval(effect.with_hard[measure]),
-                with_interval(effect.drop[measure]),
-            ),
-            share(effect.returned),
-        )
-        for name, effect in effect.systems.items()
-        for measure in evaluation.measures
-    )
-    tables = (Table("Without hard negatives, and with them", HARD_COLUMNS, rows),) if rows else ()
+    rows = []
+    for name, lists in effect.systems.items():
+        for measure in evaluation.measures:
+            cells = (with_interval(lists.without_hard[measure]), with_interval(lists.with_hard[measure]))
+            rows.append((name, measure, *cells, with_interval(lists.drop[measure]), share(lists.returned)))
+    columns = ("system", "measure", "without", "with", "difference", "returned")
+    tables = (Table("Without hard negatives, and with them", columns, tuple(rows)),) if rows else ()
     hidden = ", ".join(system.name for system in evaluation.runs if system.name not in effect.systems)
     why = "the figures would reveal fewer than ten queries of a sealed part."
     return [Section("Hard negatives", sentence, (), tables, f"Left out: {hidden}; {why}" if hidden else "")]
 
 
 def write_refusal(evaluation: Evaluation) -> list[Section]:
-    files = [(system.name, system.files[0]) for system in evaluation.runs]
-    if not any(facts.refusal.unanswerable for _, facts in files):
+    """Show how systems refuse unanswerable queries; no section without such queries."""
+    refusals = [(system.name, system.files[0].refusal) for system in evaluation.runs]
+    if not any(refusal.unanswerable for _, refusal in refusals):
         return []
-    refusal = files[0][1].refusal
+    _, refusal = refusals[0]
     sentence = (
         f"{pluralize(refusal.unanswerable, 'query has', 'queries have')} no relevant document among those "
         f"judged, {refusal.answerable:,} have one. {refusal.tagged:,} of the former were tagged "
@@ -121,52 +99,27 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
         single = "query is tagged unanswerable and has"
         many = "queries are tagged unanswerable and have"
         sentence += f"\n{pluralize(refusal.contradictory, single, many)} a relevant document: left out."
-    columns = (
-        "system",
-        "area",
-        "95 %",
-        "refused at 95 % kept",
-        "no row, unanswerable",
-        "no row, answerable",
-        "note",
-    )
-    rows = tuple(_refusal_row(name, facts) for name, facts in files)
-    drawn = [_refusal_curve(name, facts) for name, facts in files if facts.refusal.curve][:MAX_SERIES]
-    titles = (
-        "What a threshold keeps and lets through",
-        "share of unanswerable that are answered",
-        "share of answerable kept",
-    )
-    return [
-        Section(
-            "Unanswerable queries",
-            sentence,
-            (curves(*titles, drawn),) if drawn else (),
-            (Table("By system", columns, rows),),
-            "The shape on a line is the threshold that keeps 95 % of the answerable queries."
-            if drawn
-            else "",
-        )
-    ]
+    no_row = ("no row, unanswerable", "no row, answerable")
+    columns = ("system", "area", "95 %", "refused at 95 % kept", *no_row, "note")
+    rows = []
+    for name, row in refusals:
+        rates = map(with_interval, (row.refused, row.empty_unanswerable, row.empty_answerable))
+        rows.append((name, row.area.value, interval(row.area), *rates, row.note))
+    table = Table("By system", columns, tuple(rows))
+    drawn = [_refusal_curve(name, row) for name, row in refusals if row.curve][:MAX_SERIES]
+    if not drawn:
+        return [Section("Unanswerable queries", sentence, (), (table,))]
+    axes = ("share of unanswerable that are answered", "share of answerable kept")
+    drawing = curves("What a threshold keeps and lets through", *axes, drawn)
+    remark = "The shape on a line is the threshold that keeps 95 % of the answerable queries."
+    return [Section("Unanswerable queries", sentence, (drawing,), (table,), remark)]
 
 
-def _refusal_row(name: str, facts: RunFacts) -> tuple[object, ...]:
-    refusal = facts.refusal
-    shares = (
-        with_interval(refusal.refused),
-        with_interval(refusal.empty_unanswerable),
-        with_interval(refusal.empty_answerable),
-    )
-    return (name, refusal.area.value, interval(refusal.area), *shares, refusal.note)
-
-
-def _refusal_curve(name: str, facts: RunFacts) -> PlotCurve:
-    refusal = facts.refusal
+def _refusal_curve(name: str, refusal: AbstentionFigures) -> PlotCurve:
     points = [(1 - refused, kept) for _, kept, refused in refusal.curve]
-    known = refusal.kept is not None and refusal.refused.value is not None
-    return PlotCurve(
-        name, points, (1 - (refusal.refused.value or 0.0), refusal.kept or 0.0) if known else None
-    )
+    if refusal.kept is None or refusal.refused.value is None:
+        return PlotCurve(name, points, None)
+    return PlotCurve(name, points, (1 - refusal.refused.value, refusal.kept))
 
 
 def judge_sections(
@@ -175,7 +128,7 @@ def judge_sections(
     graded: str = "the pools of",
     more: str = "",
 ) -> list[Section]:
-    """Estimates on all queries that the judge graded; none where no judge was asked for."""
+    """Show estimates on all queries that the judge graded; no section where no judge was asked for."""
     if evaluation is None:
         return []
     sentence = (
@@ -192,9 +145,9 @@ def judge_sections(
         sentence += f"\n{left_out}"
     tables = []
     for system in evaluation.runs:
-        tables.append(_estimates(f"{system.name}, all queries alike", system.overall))
+        tables.append(_estimates_table(f"{system.name}, all queries alike", system.overall))
         if system.traffic:
-            tables.append(_estimates(f"{system.name}, for all searches", system.traffic))
+            tables.append(_estimates_table(f"{system.name}, for all searches", system.traffic))
         for measure, count in system.too_few.items():
             sentence += f"\nNo estimate of {measure} of {system.name}: people graded {count} of its answers, "
             sentence += "fewer than 10."
@@ -202,14 +155,14 @@ def judge_sections(
 
 
 def undrawn_sentence(evaluation: JudgedEvaluation) -> str:
-    """What these estimates do with the pairs that a sample of the pool left out."""
+    """Explain in a sentence how these estimates count the pairs that a sample of the pool left out."""
     return (
         "A random sample of the pool was judged. Estimates with a judge take the "
         f"{pluralize(evaluation.not_drawn, 'pair')} that it left out for not relevant."
     )
 
 
-def _estimates(caption: str, figures: Mapping[str, DifferenceEstimate]) -> Table:
+def _estimates_table(caption: str, figures: Mapping[str, DifferenceEstimate]) -> Table:
     columns = ("measure", "estimate", "people alone", "judge alone", "n", "saved", "note")
     rows = tuple(
         (

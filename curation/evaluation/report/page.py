@@ -1,4 +1,4 @@
-"""The report of an evaluation as one HTML file. The same evaluation gives the same bytes."""
+"""The report of an evaluation as sections, one HTML file or Markdown. Equal evaluations give equal bytes."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     write_sealed,
     write_method,
 )
-"""The sections in the order in which they are read; each writes none where it has nothing to show."""
+"""The writers of sections in reading order; a writer returns no section if it has nothing to show."""
 DETAILS = (write_queries, write_judged, write_method)
-"""Sections that a terminal leaves to the page."""
+"""The writers of sections that a terminal leaves to the page."""
 
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """A report as the page and the app show it."""
+    """A report in the form that the HTML page and the app show."""
 
     title: str
     lead: str
@@ -68,7 +68,7 @@ class EvaluationReport:
 
     @property
     def html(self) -> str:
-        """The whole page."""
+        """The report as an HTML page."""
         return html_page(self.title, self.findings, self.sections, self.remark, self.lead)
 
     @property
@@ -79,17 +79,17 @@ class EvaluationReport:
 
 
 def report_sections(evaluation: Evaluation) -> list[Section]:
-    """All that the report shows of this evaluation, in the order in which it is read."""
+    """Write all sections on an evaluation, in reading order."""
     return [section for write in SECTIONS for section in write(evaluation)]
 
 
 def report_details(evaluation: Evaluation) -> list[str]:
-    """The headings of the sections that a terminal leaves to the page."""
+    """List the headings of the sections that a terminal leaves to the page."""
     return [section.heading for write in DETAILS for section in write(evaluation)]
 
 
 def report_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
-    """What a reader wants to know first, in sentences."""
+    """Write the most important findings in sentences."""
     headline = headline_measures(evaluation)
     sentences = gate_override_sentences(evaluation.release, evaluation.mark)
     if answers is not None:
@@ -118,11 +118,11 @@ def report_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = N
 def evaluation_report(
     evaluation: Evaluation, answers: AnswerEvaluation | None = None, judged: JudgedEvaluation | None = None
 ) -> EvaluationReport:
-    """The report of an evaluation.
+    """Write the report of an evaluation.
 
     Parameters
     ----------
-    answers: what the systems answer on the same parts; the report then begins with the triple.
+    answers: the evaluation of answers on the same parts; the report then begins with retrieval and answers.
     judged: estimates with a judge.
     """
     triple = [] if answers is None else triple_sections(evaluation, answers)
@@ -145,7 +145,7 @@ def evaluation_report(
 
 
 def answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
-    """The report of answers alone."""
+    """Write the report of answers alone."""
     first = shown_measures(evaluation)[0]
     findings = [
         f"{system.name}: {first} {with_interval(system.overall[first])}, "
@@ -170,7 +170,7 @@ def answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
 
 
 def stored_report(text: str) -> EvaluationReport:
-    """The report that was stored as JSON of its fields; its drawings came from our own templates."""
+    """Read a report that was stored as JSON of its fields; its drawings came from our own templates."""
     values = json.loads(text)
     return EvaluationReport(
         title=values["title"],
@@ -182,25 +182,16 @@ def stored_report(text: str) -> EvaluationReport:
 
 
 def _section(values: Mapping[str, Any]) -> Section:
-    return Section(
-        values["heading"],
-        values["sentence"],
-        tuple(map(Markup, values["drawings"])),
-        tuple(
-            Table(
-                table["caption"],
-                tuple(table["columns"]),
-                tuple(_rows(table["columns"], table["rows"])),
-                table["words"],
-            )
-            for table in values["tables"]
-        ),
-        values["remark"],
-    )
+    tables = []
+    for table in values["tables"]:
+        columns = tuple(table["columns"])
+        tables.append(Table(table["caption"], columns, tuple(_rows(columns, table["rows"])), table["words"]))
+    drawings = tuple(map(Markup, values["drawings"]))
+    return Section(values["heading"], values["sentence"], drawings, tuple(tables), values["remark"])
 
 
 def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Rows as they were before they were stored: a query's text is named by the id in the next column."""
+    """Yield rows with the names of queries restored: the text, with the id from the column 'query id'."""
     index = columns.index("query id") if "query id" in columns else None
     for row in rows:
         yield tuple(

@@ -1,4 +1,4 @@
-"""How the sections of a report write figures."""
+"""Figures in the sections of a report: cells, intervals, marks and tables by measure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.scoring.measure_names import measures_named
 
 MAX_COLUMNS = 6
-"""Systems that are columns of a table."""
+"""The most systems that are columns of a table."""
 NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
-"""nDCG by one gain → by the other."""
+"""nDCG with one gain → nDCG with the other gain."""
 
 
 class _Ends(Protocol):
@@ -37,32 +37,34 @@ class _CountedFigure(_Figure, Protocol):
 
 
 def interval(figure: _Ends) -> str:
-    """A 95 % interval in words, a dash without one."""
+    """Write a 95 % interval in words; a dash without an interval."""
     if figure.low is None or figure.high is None:
         return "–"
     return f"{figure_text(figure.low)}\u00a0to\u00a0{figure_text(figure.high)}"
 
 
 def with_interval(figure: _Figure) -> str:
-    """A figure with its interval, a dash where it is unknown."""
+    """Write a figure with its interval; a dash for an unknown figure."""
     if figure.value is None:
         return "–"
     return figure_text(figure.value) + ("" if figure.low is None else f" ({interval(figure)})")
 
 
 def with_own_n(figure: _CountedFigure, queries: int) -> str:
-    """A figure with its interval, and with its own number of queries where the table names another one."""
+    """Write a figure with its interval, and with its number of queries if the table gives a different
+    number."""
     size_text = "" if figure.value is None or figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
     return with_interval(figure) + size_text
 
 
 def figure_text(value: float) -> str:
-    """A figure with three decimals; a total or a number of words, which alone are above 1, without any."""
+    """Write a figure with three decimals; totals and numbers of words, which can exceed 1, have no
+    decimals."""
     return f"{value:,.0f}" if isinstance(value, int) or value > 1 else decimal(value)
 
 
 def headline_measures(evaluation: Evaluation) -> list[str]:
-    """The first measure, and the other form of nDCG where that was asked for and grades make them differ."""
+    """Choose the first measure, and nDCG with the other gain if it was asked for and can differ."""
     first = measures_named(evaluation.measures[:1])[0]
     if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
         return [first.name]
@@ -71,7 +73,7 @@ def headline_measures(evaluation: Evaluation) -> list[str]:
 
 
 def gains_sentence(evaluation: Evaluation) -> str:
-    """Which gain nDCG has, where more than two grades make the two forms differ; else nothing."""
+    """Explain the gains of nDCG if the scale has more than two grades; else ''."""
     first = measures_named(evaluation.measures[:1])[0]
     if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
         return ""
@@ -85,7 +87,7 @@ def gains_sentence(evaluation: Evaluation) -> str:
 
 
 def by_measure(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
-    """A table of all measures and systems; the systems are its columns unless there are many."""
+    """Make a table of all measures and systems; up to `MAX_COLUMNS` systems are its columns."""
     rows = [
         (system.name, *(cell(system.overall[name]) for name in evaluation.measures))
         for system in evaluation.runs
@@ -97,12 +99,12 @@ def by_measure(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigu
 
 
 def mark(name: str, figure: _Figure | None, note: str = "") -> Mark:
-    """A figure to draw; `note` says why the figure is missing."""
+    """Make the mark of a figure in a drawing; `note` explains a missing figure."""
     if figure is None or figure.value is None:
         return Mark(name, Estimate(why=note or "no query with a value"))
     return Mark(name, Estimate(figure.value, figure.low, figure.high, why=note))
 
 
 def share(value: float | None) -> str:
-    """A share as a percentage, a dash where it is unknown."""
+    """Write a share as a percentage; a dash for an unknown share."""
     return percent(value, 1)

@@ -1,4 +1,5 @@
-"""Report, the systems: every measure with its interval, what files held, the seal, and the method."""
+"""The report's sections on systems: measures with intervals, facts on files, single queries, seal and
+method."""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ from curation.releases.gate_override import with_gate_override
 QUERY_BY_QUERY = "Query by query"
 RESULTS = ("won", "lost", "tied", "zero")
 NAMED = 5
-"""Queries that are named at either end."""
+"""The number of queries that the report names at either end."""
 
 
 def write_systems(evaluation: Evaluation) -> list[Section]:
+    """Show every measure of each system, and facts on the run files."""
     headline = evaluation.measures[0]
     marks = [
         mark(system.name, figure, figure.no_interval or "")
@@ -39,42 +41,28 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
         )
     for remark in _file_remarks(evaluation):
         sentence += f"\n{remark}"
-    few = rate_of_few(figure.n for system in evaluation.runs for figure in system.overall.values())
-    tables = [_headline(evaluation, headline), _all_measures(evaluation), _files(evaluation)]
-    spread = _seeds(evaluation, headline)
-    return [
-        Section(
-            "Systems",
-            sentence,
-            (intervals(f"{headline} of each system", marks),),
-            tuple(tables if spread is None else [*tables, spread]),
-            "The interval says how far the mean would differ on other queries of the same kind."
-            + (f" {few}" if few else ""),
-        )
-    ]
-
-
-def _headline(evaluation: Evaluation, headline: str) -> Table:
-    columns = ("system", headline, "95 %", "queries", "judged", "note")
     rows = []
     for system in evaluation.runs:
         figure = system.overall[headline]
         shown = (figure.value, interval(figure), figure.n, share(figure.judged))
         rows.append((system.name, *shown, figure.no_interval or ""))
-    return Table(f"{headline} by system", columns, tuple(rows))
-
-
-def _all_measures(evaluation: Evaluation) -> Table:
+    columns = ("system", headline, "95 %", "queries", "judged", "note")
     totals = [measure.name for measure in measures_named(evaluation.measures) if measure.summary == "total"]
     of_totals = f"; {', '.join(totals)}: total" if totals else ""
-    return by_measure(
-        f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{of_totals}",
-        evaluation,
-        lambda figure: with_own_n(figure, evaluation.queries),
+    every = f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{of_totals}"
+    tables = (
+        Table(f"{headline} by system", columns, tuple(rows)),
+        by_measure(every, evaluation, lambda figure: with_own_n(figure, evaluation.queries)),
+        _files_table(evaluation),
+        *_seeds_tables(evaluation, headline),
     )
+    few = rate_of_few(figure.n for system in evaluation.runs for figure in system.overall.values())
+    remark = "The interval says how far the mean would differ on other queries of the same kind."
+    drawing = intervals(f"{headline} of each system", marks)
+    return [Section("Systems", sentence, (drawing,), tables, f"{remark} {few}".rstrip())]
 
 
-def _files(evaluation: Evaluation) -> Table:
+def _files_table(evaluation: Evaluation) -> Table:
     chunked = any(facts.chunks for system in evaluation.runs for facts in system.files)
     counted = ("chunks", "documents") if chunked else ("places",)
     others = ("queries missing", "unknown documents", "equal scores", "lines left out")
@@ -83,13 +71,13 @@ def _files(evaluation: Evaluation) -> Table:
         for facts in system.files:
             left_out = "; ".join(f"{count:,} {why}" for why, count in facts.left_out.items()) or "–"
             counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
-            chunks = [facts.chunks.chunks if facts.chunks else "–"] * chunked
+            chunks = (facts.chunks.chunks if facts.chunks else "–",) if chunked else ()
             rows.append((system.name, facts.source, *chunks, *counts, left_out))
     return Table("What the files held for these queries", ("system", "file", *counted, *others), tuple(rows))
 
 
 def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
-    """What is wrong with the order of a file's lists, and what else has to be known of it."""
+    """Yield remarks on files: contradicting ranks, equal scores, columns and chunks."""
     if measures_named(evaluation.measures[:1])[0].of_chunks:
         yield "A chunk is judged if its document has a grade. Equal scores and judged@k are of documents."
     for facts in (facts for system in evaluation.runs for facts in system.files):
@@ -103,7 +91,7 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
 
 
 def write_context(evaluation: Evaluation) -> list[Section]:
-    """Recall of evidence against words of context: which chunks to use."""
+    """Show recall of evidence against words of context, to help choose chunks."""
     known = {
         name: [(words, recall.value) for _, words, recall in points if words and recall.value is not None]
         for name, points in evaluation.context.items()
@@ -123,21 +111,21 @@ def write_context(evaluation: Evaluation) -> list[Section]:
         for name, points in evaluation.context.items()
         for k, words, recall in points
     )
-    return [
-        Section(
-            "Recall against context",
-            "What the first chunks hold of the evidence, and how many words a language model has to read for "
-            "it. A higher line finds more evidence for the same number of words. The comparison by "
-            f"{WITHIN}@w says which differences are certain.",
-            (curves("Recall of evidence", "words of context", "recall", drawn[:MAX_SERIES], widest),),
-            (Table("Recall of evidence by number of chunks", columns, rows),),
-            "Words are counted in the stored text; in scripts without spaces each sign counts."
-            + (f" Lines are of the first {MAX_SERIES} systems." if len(drawn) > MAX_SERIES else ""),
-        )
-    ]
+    sentence = (
+        "What the first chunks hold of the evidence, and how many words a language model has to read for it. "
+        f"A higher line finds more evidence for the same number of words. The comparison by {WITHIN}@w says "
+        "which differences are certain."
+    )
+    remark = "Words are counted in the stored text; in scripts without spaces each sign counts."
+    if len(drawn) > MAX_SERIES:
+        remark += f" Lines are of the first {MAX_SERIES} systems."
+    drawing = curves("Recall of evidence", "words of context", "recall", drawn[:MAX_SERIES], widest)
+    table = Table("Recall of evidence by number of chunks", columns, rows)
+    return [Section("Recall against context", sentence, (drawing,), (table,), remark)]
 
 
-def _seeds(evaluation: Evaluation, headline: str) -> Table | None:
+def _seeds_tables(evaluation: Evaluation, headline: str) -> list[Table]:
+    """Show the spread over several runs of one system; no table where each system has one run."""
     rows = []
     for system in evaluation.runs:
         figures = system.seeds.get(headline, ())
@@ -146,10 +134,11 @@ def _seeds(evaluation: Evaluation, headline: str) -> Table | None:
             spread = stdev(known) if len(known) > 1 else None
             rows.append((system.name, len(figures), mean(known) if known else None, spread))
     columns = ("system", "runs", "mean", "sd over runs")
-    return Table(f"Several runs of one system: {headline}", columns, tuple(rows)) if rows else None
+    return [Table(f"Several runs of one system: {headline}", columns, tuple(rows))] if rows else []
 
 
 def write_sealed(evaluation: Evaluation) -> list[Section]:
+    """Count the sealed evaluations; no section where no part is sealed."""
     count = evaluation.sealed_count
     if count is None:
         return []
@@ -163,6 +152,7 @@ def write_sealed(evaluation: Evaluation) -> list[Section]:
 
 
 def write_method(evaluation: Evaluation) -> list[Section]:
+    """Describe the measures, and everything that is needed to repeat the evaluation."""
     measures = tuple((name, evaluation.about[name]) for name in evaluation.measures)
     facts = [
         ("release", with_gate_override(evaluation.release, evaluation.mark)),
@@ -174,18 +164,15 @@ def write_method(evaluation: Evaluation) -> list[Section]:
         ("resamples", f"{evaluation.resamples:,}"),
         *((f"version of {name}", version) for name, version in evaluation.versions.items()),
     ]
-    return [
-        Section(
-            "Method",
-            "Lists are ordered by score in double precision, as in trec_eval 10. Equal scores are ordered by "
-            "document id, descending.",
-            (),
-            (
-                Table("Measures", ("measure", "what it computes"), measures, words=True),
-                Table("To compute it again", ("what", "value"), tuple(facts), words=True),
-            ),
-        )
-    ]
+    sentence = (
+        "Lists are ordered by score in double precision, as in trec_eval 10. Equal scores are ordered by "
+        "document id, descending."
+    )
+    tables = (
+        Table("Measures", ("measure", "what it computes"), measures, words=True),
+        Table("To compute it again", ("what", "value"), tuple(facts), words=True),
+    )
+    return [Section("Method", sentence, (), tables)]
 
 
 class QueryValues(NamedTuple):
@@ -198,31 +185,33 @@ class QueryValues(NamedTuple):
 
     @property
     def name(self) -> QueryName:
-        """The text, which names the query."""
+        """The text as the name of the query, with its id."""
         return QueryName(self.text, self.query_id)
 
     @property
     def difference(self) -> float:
+        """The second value minus the first value."""
         return self.second - self.first
 
     @property
     def result(self) -> str:
-        """The result of the second system, out of `RESULTS`; `zero` is 0 for both."""
+        """The result of the second system, out of `RESULTS`; `zero` means 0 for both systems."""
         if not (self.first or self.second):
             return "zero"
         return "won" if self.difference > 0 else "lost" if self.difference < 0 else "tied"
 
 
 def write_queries(evaluation: Evaluation) -> list[Section]:
+    """Compare the first two systems query by query, or show one system; no section for sealed parts."""
     if evaluation.query_ids is None:
         return []
-    return [_of_one(evaluation) if len(evaluation.runs) == 1 else _of_two(evaluation)]
+    return [_queries_of_one(evaluation) if len(evaluation.runs) == 1 else _queries_of_two(evaluation)]
 
 
-def _of_two(evaluation: Evaluation) -> Section:
-    """The first two systems; the others are compared in the section on pairs."""
+def _queries_of_two(evaluation: Evaluation) -> Section:
+    """Compare the first two systems; the section on comparisons has all pairs of systems."""
     first, second = (system.name for system in evaluation.runs[:2])
-    headline, rows = evaluation.measures[0], _values(evaluation, 0, 1)
+    headline, rows = evaluation.measures[0], _query_values(evaluation, 0, 1)
     by_difference = sorted(rows, key=lambda row: (row.difference, row.query_id))
     worse = [row for row in by_difference[:NAMED] if row.difference < 0]
     better = [row for row in by_difference[::-1][:NAMED] if row.difference > 0]
@@ -244,41 +233,33 @@ def _of_two(evaluation: Evaluation) -> Section:
     if len(evaluation.runs) > 2:
         sentence += f"\nThe first two of {len(evaluation.runs):,} systems are drawn."
     columns = ("number", "query", "query id", first, second, "difference")
-    tables = [
-        Table(
-            caption,
-            columns,
-            tuple(
-                (int(labels[row.query_id]), row.name, *(row.query_id, row.first, row.second, row.difference))
-                for row in chosen
-            ),
-        )
-        for caption, chosen in ((f"{second} gains most", better), (f"{second} loses most", worse))
-        if chosen
-    ]
+    tables = []
+    for caption, chosen in ((f"{second} gains most", better), (f"{second} loses most", worse)):
+        cells = [
+            (int(labels[row.query_id]), row.name, row.query_id, row.first, row.second, row.difference)
+            for row in chosen
+        ]
+        tables += [Table(caption, columns, tuple(cells))] if cells else []
     drawing = scatter(f"{headline}, query by query", first, second, points)
     return Section(QUERY_BY_QUERY, sentence, (drawing,), tuple(tables))
 
 
-def _of_one(evaluation: Evaluation) -> Section:
-    name, headline, rows = evaluation.runs[0].name, evaluation.measures[0], _values(evaluation, 0, 0)
+def _queries_of_one(evaluation: Evaluation) -> Section:
+    headline, rows = evaluation.measures[0], _query_values(evaluation, 0, 0)
     ordered = sorted(rows, key=lambda row: (row.first, row.query_id))
-    columns = ("query", "query id", headline)
-    tables = tuple(
-        Table(caption, columns, tuple((row.name, row.query_id, row.first) for row in chosen))
-        for caption, chosen in (
-            (f"Lowest of {name}", ordered[:NAMED]),
-            (f"Highest of {name}", ordered[::-1][:NAMED]),
-        )
+    cells = [(row.name, row.query_id, row.first) for row in ordered]
+    columns, name = ("query", "query id", headline), evaluation.runs[0].name
+    tables = (
+        Table(f"Lowest of {name}", columns, tuple(cells[:NAMED])),
+        Table(f"Highest of {name}", columns, tuple(cells[::-1][:NAMED])),
     )
     zero = sum(row.first == 0 for row in rows)
-    return Section(
-        QUERY_BY_QUERY, f"{zero:,} of {pluralize(len(rows), 'query', 'queries')} have 0.", (), tables
-    )
+    sentence = f"{zero:,} of {pluralize(len(rows), 'query', 'queries')} have 0."
+    return Section(QUERY_BY_QUERY, sentence, (), tables)
 
 
-def _values(evaluation: Evaluation, first: int, second: int) -> list[QueryValues]:
-    """Queries with a value of both systems by the headline measure."""
+def _query_values(evaluation: Evaluation, first: int, second: int) -> list[QueryValues]:
+    """Collect the queries with a value of both systems by the headline measure."""
     headline, texts = evaluation.measures[0], evaluation.query_texts or ()
     first_values, other = ((evaluation.runs[index].per_query or {})[headline] for index in (first, second))
     rows = zip(evaluation.query_ids or (), texts, first_values, other, strict=True)

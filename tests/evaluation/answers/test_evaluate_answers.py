@@ -14,7 +14,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import named_answers
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.graded_answers import (
-    neighbour_projects,
+    neighbor_projects,
     read_grades_of_answers,
     releases_of,
     write_answers_to_grade,
@@ -331,7 +331,7 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     refused = invoke(["--project", path[1], "evaluate", "v1", "--graded", f"faithfulness={graded}=graded"])
     assert isinstance(refused.exception, InputError)
     add_names(project, "lee", role="lead")
-    assert graded.name in neighbour_projects(project)
+    assert graded.name in neighbor_projects(project)
     assert releases_of(project, graded.name) == ["graded"]
     asked_by_lead = EvaluateRequest(
         *("v1", "dev", ["mrr@10"], []),
