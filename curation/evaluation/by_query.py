@@ -127,7 +127,7 @@ def _read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> di
         raise NotFoundError("This evaluation is of answers alone: it has no lists.")
     if result["sealed"]:
         parts = ", ".join(result["sealed"])
-        raise RefusedError(f"{parts} is sealed, and there is nothing by query of a sealed part.")
+        raise RefusedError(f"{parts} is sealed, and a sealed part has no values by query.")
     return result
 
 

@@ -279,7 +279,7 @@ def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) ->
     sentences.append(
         (
             f"Results: {evaluated_values.measure} of {', '.join(evaluated_values.systems)} on "
-            f"{evaluated_values.name}. The first colours the map."
+            f"{evaluated_values.name}. The first system colours the map."
         )
         if evaluated_values
         else "No run is shown: regions with a query are drawn as empty circles."

@@ -190,14 +190,16 @@ def _check_fit(
         for what in asked_of_answers
         if not request.answers
     ]
-    refuse_problems(problems, way_out="Name the files with it.")
+    refuse_problems(problems, way_out="Name the files as well.")
     check_request(request)
 
 
 def check_request(request: EvaluateRequest) -> None:
     """Raise an InputError for a request that fails before any file is read."""
     times = Counter(name for name, _ in request.answers)
-    refuse_problems([f"Two files of answers are of {name}." for name, count in times.items() if count > 1])
+    refuse_problems(
+        [f"Two files of answers have the name {name}." for name, count in times.items() if count > 1]
+    )
 
 
 def evaluated(work: EvaluationWork) -> Outcome:
@@ -307,7 +309,7 @@ def _make_candidates(work: EvaluationWork) -> list[str]:
         f"{pool.added:,} became candidates."
     )
     if sealed_apart:
-        sentence += f" {pluralize(sealed_apart, 'query', 'queries')} of other sealed parts got none."
+        sentence += f" {pluralize(sealed_apart, 'query', 'queries')} of other sealed parts got no candidates."
     return [sentence]
 
 

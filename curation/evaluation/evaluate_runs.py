@@ -268,7 +268,7 @@ def _measures_and_facets(
     check_test(request.test)
     if by_query and release.sealed:
         raise RefusedError(
-            f"{', '.join(release.sealed)} is sealed, and there is nothing by query of a sealed part.",
+            f"{', '.join(release.sealed)} is sealed, and a sealed part has no values by query.",
             command="Leave --per-query out.",
         )
     for measure in measures:

@@ -289,8 +289,8 @@ def _why_not(condition: FailCondition, n: int, pair: Comparison | None) -> str:
         return pair.no_verdict
     if condition.facet is not None and n >= MIN_QUERIES:
         return (
-            "of so many systems, kinds of query are tested by the first measure alone: name it first in "
-            "--measures"
+            "with so many systems, kinds of query are tested by the first measure alone: name this one first "
+            "in --measures"
         )
     return f"fewer than {MIN_QUERIES} queries have a value of both systems, too few for a test"
 
@@ -321,8 +321,8 @@ def _comparisons_with(
         if not is_wanted or pair.difference is None:
             continue
         if pair.system == base:
-            pair = replace(pair, low=pair.high and -pair.high, high=pair.low and -pair.low)
             pair = replace(pair, system=pair.other, other=base, difference=-pair.difference)
+            pair = replace(pair, low=pair.high and -pair.high, high=pair.low and -pair.low)
         pairs[pair.system, " ".join(pair.stratum or (OVERALL,))] = pair
     return pairs
 

@@ -46,7 +46,7 @@ class EvaluateRequest:
         "precision@k, rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, gmap, err@k, "
         "rbp_graded(0.8), iprec@0.1, set_precision, set_recall, set_f1, num_ret, num_rel, num_rel_ret. For "
         "chunks: evidence_within@w, context_words@k, evidence_NAME@k with recall, precision, iou, hit, mrr "
-        "or ndcg. Names of trec_eval and ir-measures are understood. The first one is the headline.",
+        "or ndcg. Names of trec_eval and ir-measures are understood. The first measure is the headline.",
         commas=True,
         others=True,
         unset="those before the semicolon, at depth 10",
@@ -68,14 +68,15 @@ class EvaluateRequest:
     relevant: int | None = option(
         None,
         "Relevant from grade",
-        "Lowest grade of a relevant document. It is for measures that know only relevant and not.",
+        "Lowest grade of a relevant document. It matters for measures with two classes, relevant and not "
+        "relevant.",
         flag="--relevant-grade",
         unset="every grade above the lowest",
     )
     skip_repeated: bool = option(
         False,
         "Leave out repeated documents",
-        "Keep the best rank of a document that is repeated. Without this such a run is refused.",
+        "Keep the best rank of a document that is repeated. Without this option, such a run is refused.",
     )
     topics: Path | None = option(
         None,
@@ -107,7 +108,7 @@ class EvaluateRequest:
     hard_negatives: bool = option(
         False,
         "Effect of hard negatives",
-        "Also score judged documents alone. It is done with hard negatives and without.",
+        "Also score judged documents alone. Scores are given with hard negatives and without.",
     )
     to_pool: int | None = option(
         None,

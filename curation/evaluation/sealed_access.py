@@ -169,19 +169,19 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
         raise RefusedError(
             f"An evaluator evaluates one sealed part at a time, and this request is for "
             f"{', '.join(request.evaluated)}. Name one part.",
-            command="--part does.",
+            command="Use --part.",
         )
     if not request.reason:
         raise RefusedError(
-            f"{request.parts} of the release {name!r} is sealed. Who evaluates on a sealed part says why, "
-            "and the reason is logged with name and time.",
-            command='--reason "why" does.',
+            f"{request.parts} of the release {name!r} is sealed. An evaluation on a sealed part needs a "
+            "reason, which is logged with name and time.",
+            command='Use --reason "why".',
         )
     if sum(request.release.header["queries"][part] for part in request.sealed) < MIN_QUERIES:
         raise RefusedError(
             f"{request.parts} of the release {name!r} is sealed and has fewer than ten queries, so figures "
             "would reveal single queries. Choose another part.",
-            command="--part names one.",
+            command="Use --part.",
         )
 
 

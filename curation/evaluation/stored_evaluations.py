@@ -105,5 +105,5 @@ def submitted_texts(cursor: Cursor, evaluation_id: str, annotator: Annotator) ->
     sql = "SELECT page, result FROM evaluations WHERE evaluation_id = ? AND (author = ? OR ? = 'lead')"
     rows = cursor.execute(sql, [evaluation_id, annotator.name, annotator.role]).fetchall()
     if not rows:
-        raise NotFoundError("There is no such evaluation of yours.")
+        raise NotFoundError("You have no such evaluation.")
     return str(rows[0][0]), str(rows[0][1])

@@ -162,7 +162,7 @@ def test_a_query_has_the_lists_of_evaluated_systems_for_leads(project: Store, tm
 def test_of_a_sealed_part_a_lead_reads_no_query_either(project: Store, tmp_path: Path) -> None:
     page = submitted(opened(LEE, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
     shown = html(page)
-    assert "test is sealed: there is nothing by query of a sealed part." in shown
+    assert "test is sealed: a sealed part has no values by query." in shown
     assert not [one for one in page.selectbox if one.label in ("System", "Result")]
     texts = [query(number).text for number in range(QUERIES)]
     assert not [text for text in texts if text in shown]
@@ -278,7 +278,7 @@ def test_evaluators_see_their_own_evaluations_and_everybodys_rows(project: Store
     with project.reading() as cursor:
         (evaluation,) = submitted_evaluations(cursor, LEE)
         assert submitted_evaluations(cursor, WALT) == []
-        with pytest.raises(NotFoundError, match="no such evaluation of yours"):
+        with pytest.raises(NotFoundError, match="You have no such evaluation"):
             submitted_report(cursor, evaluation.evaluation_id, WALT)
         with pytest.raises(RefusedError, match="for the evaluator or lead"):
             submitted_report(cursor, evaluation.evaluation_id, ANNA)

@@ -90,7 +90,7 @@ def test_a_stored_evaluation_gives_ndcg_to_whoever_may_see_it(project: Store) ->
     with project.transaction() as cursor:
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         stored = stored_values(cursor, "e1", LEE)
-        with pytest.raises(NotFoundError, match="no such evaluation of yours"):
+        with pytest.raises(NotFoundError, match="You have no such evaluation"):
             stored_values(cursor, "e1", Annotator("eve", "evaluator", False))
     assert stored == EvaluatedValues("v1, test", "ndcg_exp@10", {"bm25": {"q1": 0.5}})
 

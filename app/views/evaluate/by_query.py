@@ -46,7 +46,7 @@ def show(
     """
     ui.heading(QUERY_BY_QUERY)
     if evaluation.sealed:
-        ui.quiet(f"{', '.join(evaluation.sealed)} is sealed: there is nothing by query of a sealed part.")
+        ui.quiet(f"{', '.join(evaluation.sealed)} is sealed: a sealed part has no values by query.")
         return
     named = {(evaluation.evaluation_id, name): name for name in evaluation.systems} | {
         (submission.evaluation_id, name): f"{name} ({submission.made_at:%d %b %H:%M})"

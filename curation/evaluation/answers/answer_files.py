@@ -111,7 +111,7 @@ def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, proble
         if document_id not in bodies.hashes:
             like = like_known(document_id, partial(alike, known=bodies.hashes))
             problems.add(
-                line, f"cites {name!r}, which is no document of the release or chunk of one{like}", _WAY_OUT
+                line, f"cites {name!r}, but the release has no such document or chunk{like}", _WAY_OUT
             )
     problems.check()
     lines = np.array([line for line, *_ in citations], np.int64)
@@ -226,7 +226,7 @@ def named_answers(texts: Sequence[str]) -> list[RunSource]:
     names = Counter(source.name for source in sources)
     refuse_problems(
         [f"--answers: {count} files are the system {name!r}" for name, count in names.items() if count > 1],
-        way_out="Name them apart, as in --answers old=a.jsonl --answers new=b.jsonl.",
+        way_out="Give them different names, as in --answers old=a.jsonl --answers new=b.jsonl.",
     )
     return sources
 

@@ -230,8 +230,8 @@ def _answer_key(
     )
     if not known.any() and not release.sealed:  # figures of a sealed part show it
         raise RefusedError(
-            f"No query of {parts} in the release {release.name!r} has reference answers. They are frozen "
-            "with a release: import them, and freeze again.",
+            f"No query of {parts} in the release {release.name!r} has reference answers. Import reference "
+            "answers, and freeze again.",
             command="`goldgrade import answers FILE` imports them.",
         )
     tags = release.facets["tag"].values

@@ -98,7 +98,8 @@ def write_answers_to_grade(
     if release.sealed and part:
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its {name} are not "
-            "written into files. Choose another part with --part, or --for faithfulness, which needs none."
+            "written into files. Choose another part with --part, or --for faithfulness, which needs no "
+            f"{name}."
         )
     rows = list(load_release(store, release_name).rows(part)) if part else []
     shown = (

@@ -158,7 +158,7 @@ def whole_queries(drawn: HumanSample, names: Mapping[str, Sequence[str]], graded
             f"{pluralize(len(split), 'query', 'queries')} with an answer, such as {some_of(split)}, could "
             "not be drawn whole for people: some of their nuggets were drawn and others not, or are not in "
             "the project. Write the answers to grade again, import and pool them, and draw a round.",
-            command="`goldgrade answers to-grade` and `goldgrade round open --draw` do so.",
+            command="The commands are `goldgrade answers to-grade` and `goldgrade round open --draw`.",
         )
     asked = np.array([kinds == {True} for kinds in flags.values()], bool)
     stratum_of = dict(zip(drawn.query_ids, drawn.strata, strict=True))
@@ -217,6 +217,6 @@ def _refuse_ungraded(system: str, who: str, queries: Iterable[str]) -> None:
     if missing := list(queries):
         raise RefusedError(
             f"{who} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "
-            f"{some_of(missing)}. Which have all grades was not left to chance alone, so nothing is "
+            f"{some_of(missing)}. Chance alone did not choose the answers with all grades, so nothing is "
             "estimated. Grade and settle the others, and freeze again."
         )

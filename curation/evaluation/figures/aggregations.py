@@ -125,7 +125,7 @@ def about(summary: StrataSummary) -> str:
     sentences = [
         f"{pluralize(summary.strata, 'stratum has', 'strata have')} one of the "
         f"{pluralize(summary.queries, 'query', 'queries')} or more, {summary.large:,} "
-        f"of them ten or more. {summary.empty:,} have none and are unknown."
+        f"of them ten or more. Strata without a query, which are unknown: {summary.empty:,}."
     ]
     inside = summary.queries - summary.outside
     if summary.places > inside:

@@ -78,13 +78,14 @@ class HardNegativeEffect:
         )
         if self.unknown:
             lists += (
-                f", and {self.unknown:,} not relevant from elsewhere, such as imported judgments: no system "
-                "placed them and nobody drew them at random, so they are neither"
+                f", and {self.unknown:,} other documents that are not relevant, such as documents of "
+                "imported judgments: no system placed them and nobody drew them at random, so they are "
+                "neither hard nor easy"
             )
         which = (
             f"{pluralize(self.queries, 'query has', 'queries have')} a relevant document and a hard negative"
         )
-        return f"{lists}. {which}, and only they can differ."
+        return f"{lists}. {which}, and only these queries can differ."
 
 
 def hard_negative_effect(

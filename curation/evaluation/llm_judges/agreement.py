@@ -48,8 +48,8 @@ KAPPA = "cohen_quadratic"
 _LABELS = {coefficient.name: coefficient.label for coefficient in COEFFICIENTS} | {
     KAPPA: "Cohen's kappa, quadratic"
 }
-OF_TWO = "Cohen's kappa is of two; `goldgrade agreement --breakdown pair` has it for each two people"
-NEVER_GIVEN = "people gave this grade to none of the pairs"
+OF_TWO = "Cohen's kappa compares two annotators; `goldgrade agreement --breakdown pair` shows each two people"
+NEVER_GIVEN = "people gave this grade to no pair"
 FEW_PAIRS = "the judge and people share too few pairs"
 
 
@@ -111,7 +111,7 @@ class JudgeAgreement:
         mean, low, high = _shown_figure(self.difference)
         if mean is not None and low is not None:
             lines.append(
-                f"The judge's grade less people's: {mean:+.3f} steps "
+                f"The judge's grade minus people's: {mean:+.3f} steps "
                 f"(95 % interval {low:+.3f} to {high:+.3f})."
             )
         lines.append(
@@ -330,10 +330,10 @@ def _shares(sums: Floats) -> Floats:
 
 def _nothing_to_compare(judge: str, coverage: Mapping[str, int]) -> str:
     sealed = (
-        f" {coverage['sealed']:,} more are of queries whose grades are sealed." if coverage["sealed"] else ""
+        f" {coverage['sealed']:,} more belong to queries with sealed grades." if coverage["sealed"] else ""
     )
     older = (
-        f" {coverage['older']:,} are about another version of their document." if coverage["older"] else ""
+        f" {coverage['older']:,} are about a different version of the document." if coverage["older"] else ""
     )
     return (
         f"Nothing to compare: of the {pluralize(coverage['judged'], 'pair')} that the judge {judge} judged "

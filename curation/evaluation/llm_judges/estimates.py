@@ -212,18 +212,18 @@ def _refuse_ungraded(
     if empty:
         raise RefusedError(
             f"{len(empty):,} of the {pluralize(len(query_ids), 'query', 'queries')} have no pool, such as "
-            f"{empty[0]!r}, so "
-            "nothing says which documents the judge was to grade. Pool them first: `goldgrade pool`."
+            f"{empty[0]!r}, so nothing says which documents the judge was to grade. Pool these queries "
+            "first: `goldgrade pool`."
         )
     missing = [pair for pair in pool if pair not in judged]
     if missing:
         queries = len({query for query, _ in missing})
         raise RefusedError(
             f"The judge {judge} did not grade {len(missing):,} of the {pluralize(len(pool), 'pair')} in the "
-            f"pools of the {pluralize(len(query_ids), 'query', 'queries')}; they are of "
+            f"pools of the {pluralize(len(query_ids), 'query', 'queries')}; these pairs belong to "
             f"{pluralize(queries, 'query', 'queries')}, the first is query {missing[0][0]!r} with document "
-            f"{missing[0][1]!r}. Let it grade them in the release's version of the documents, and import its "
-            "judgments: `goldgrade import judgments FILE --judge NAME`."
+            f"{missing[0][1]!r}. Let the judge grade them in the release's version of the documents, and "
+            "import the judgments: `goldgrade import judgments FILE --judge NAME`."
         )
 
 

@@ -323,8 +323,8 @@ def _refuse_other_sample(release: FrozenRelease, outside: Collection[str]) -> No
     if outside:
         raise RefusedError(
             f"The project's current sample lacks {pluralize(len(outside), 'query', 'queries')} of the "
-            f"release {release.row.name!r}, such as {some_of(outside)}: it is another draw, so nothing says "
-            "how likely people were to grade each of its queries. A top-up keeps the earlier ones: "
+            f"release {release.row.name!r}, such as {some_of(outside)}: it is a different draw, so the "
+            "chance of each query to be graded by people is unknown. A top-up keeps the earlier queries: "
             "`goldgrade sample --top-up`."
         )
 
@@ -344,10 +344,10 @@ def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], which
     missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
     if missing:
         raise RefusedError(
-            f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {which} have no grade of "
-            f"theirs in the release {release.row.name!r}, such as {some_of(missing)}. Which were graded was "
-            "not left to chance alone, so people's grades are no probability sample. Grade and settle "
-            f"these{or_else}, and freeze again."
+            f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {which} have no grade by "
+            f"people in the release {release.row.name!r}, such as {some_of(missing)}. Chance alone did not "
+            "choose the graded queries, so people's grades are no probability sample. Grade and settle "
+            f"these queries{or_else}, and freeze again."
         )
 
 

@@ -40,7 +40,7 @@ _Inputs = tuple[str, Mapping[str, str], _Known, frozenset[tuple[str, str]]]
 _Plan = tuple[Sequence[tuple[object, ...]], int, int]
 """The rows to write, the number of rows with new pairs, and the number of pairs outside pools."""
 _NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
-NO_JUDGE = "It has none yet: `goldgrade import judgments FILE --judge NAME` brings one in."
+NO_JUDGE = "It has no judge yet: `goldgrade import judgments FILE --judge NAME` imports judgments of a judge."
 _COLUMNS = (
     *("query_id", "document_id", "content_hash", "revision", "grade", "note", "guide_hash"),
     *("submitted_at", "imported_at"),
@@ -170,7 +170,7 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
     if judge in people or alike([judge], people):
         raise RefusedError(
             f"{judge!r} is the name of an annotator. A judge is not a person and needs a name of its own, "
-            f"such as {judge}-judge. People's judgments come in without --judge."
+            f"such as {judge}-judge. Import people's judgments without --judge."
         )
 
 

@@ -26,7 +26,7 @@ MAX_DRAWN = 12
 """The most systems in the drawing; the table has all systems."""
 _DEFINITIONS = {
     "f1": "Exact match and F1 are computed as in SQuAD: the best over all reference answers.",
-    WEIGHTED: f"{WEIGHTED} is the share of the nuggets that answers support, okay ones with half a weight.",
+    WEIGHTED: f"{WEIGHTED} is the share of the nuggets that answers support; okay nuggets weigh half.",
     CITATION_SCORES[0]: "Citation precision is the share of what an answer cites that holds evidence of its "
     "query. Citation recall is the share of the documents with evidence from which it cites some.",
     CORRECTNESS: "Correctness is people's grade, as a share of the scale.",

@@ -32,8 +32,9 @@ from curation.releases.coverage import about_grid, about_map
 MAX_ROWS = 30
 """The most differences in a drawing; the tables have all differences."""
 AGGREGATED = (
-    "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest of "
-    "those with ten queries or more. Few queries in a stratum make its mean, and so the worst, uncertain."
+    "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest "
+    "mean of a stratum with ten queries or more. Few queries in a stratum make its mean, and so the worst, "
+    "uncertain."
 )
 
 
@@ -65,8 +66,8 @@ def _overall_section(evaluation: Evaluation, measure: str, compared: Sequence[Co
         columns = ("system", measure, "group", "possible ranks", "better than")
         tables.insert(0, Table("Systems with a common letter cannot be distinguished", columns, rows))
     sentence = (
-        f"Differences are of the same queries. {about_p(deciding, len(compared))} “Detects” is the "
-        "smallest difference that this many queries would find 80 % of the time."
+        f"Differences compare values of the same queries. {about_p(deciding, len(compared))} “Detects” is "
+        "the smallest difference that this many queries would find 80 % of the time."
     )
     by_text = {
         run.name: any(facts.chunks and facts.chunks.twice for facts in run.files) for run in evaluation.runs

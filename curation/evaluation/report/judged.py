@@ -45,7 +45,9 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         if unjudged is None
         else f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
     )
-    sentence = "An unjudged document counts as not relevant. The fewer are judged, the less a figure says."
+    sentence = (
+        "An unjudged document counts as not relevant. The fewer documents are judged, the less a figure says."
+    )
     drawing = shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows)
     return [Section("What was judged", f"{sentence} {pool}", (drawing,), tuple(tables))]
 
@@ -59,7 +61,9 @@ def _bounds_table(evaluation: Evaluation) -> Table:
         return f"{figure_text(figure.if_none)}\u00a0/\u00a0{figure_text(figure.if_all)}"
 
     caption = "If none / if all of the unjudged documents returned were relevant"
-    passes_over = "; bpref passes them over and has neither" if "bpref" in evaluation.measures else ""
+    passes_over = (
+        "; bpref skips unjudged documents and has neither figure" if "bpref" in evaluation.measures else ""
+    )
     every = (figure for system in evaluation.runs for figure in system.overall.values())
     why = why_below((figure.if_none, figure.if_all) for figure in every)
     return by_measure(f"{caption}{passes_over}{f'. {why}' if why else ''}", evaluation, cell)
@@ -157,8 +161,8 @@ def judge_sections(
 def undrawn_sentence(evaluation: JudgedEvaluation) -> str:
     """Explain in a sentence how these estimates count the pairs that a sample of the pool left out."""
     return (
-        "A random sample of the pool was judged. Estimates with a judge take the "
-        f"{pluralize(evaluation.not_drawn, 'pair')} that it left out for not relevant."
+        "A random sample of the pool was judged. Estimates with a judge count the "
+        f"{pluralize(evaluation.not_drawn, 'pair')} that the sample left out as not relevant."
     )
 
 

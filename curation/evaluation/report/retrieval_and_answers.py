@@ -87,5 +87,7 @@ def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
     if missing := [name for name in _grades_to_show(shown) if name not in shown]:
         remarks.append(f"Nobody's grades of {' and '.join(missing)} were named.")
     if not {"f1", WEIGHTED, CORRECTNESS}.intersection(shown):
-        remarks.append("How right the answers are is not known: no reference answers, and no graded nuggets.")
+        remarks.append(
+            "The quality of the answers is unknown: there are no reference answers and no graded nuggets."
+        )
     return " ".join(remarks)

@@ -79,7 +79,7 @@ def _files_table(evaluation: Evaluation) -> Table:
 def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
     """Yield remarks on files: contradicting ranks, equal scores, columns and chunks."""
     if measures_named(evaluation.measures[:1])[0].of_chunks:
-        yield "A chunk is judged if its document has a grade. Equal scores and judged@k are of documents."
+        yield "A chunk is judged if its document has a grade. Equal scores and judged@k refer to documents."
     for facts in (facts for system in evaluation.runs for facts in system.files):
         if facts.against_scores:
             queries = pluralize(facts.against_scores, "query has", "queries have")
@@ -87,7 +87,7 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
         yield from (f"{facts.source}: {sentence}" for sentence in facts.remarks)
         if mattering := facts.ties.mattering:
             queries = pluralize(mattering, "query", "queries")
-            yield f"{facts.source}: another order of equal scores would give other figures of {queries}."
+            yield f"{facts.source}: a different order of equal scores would change figures of {queries}."
 
 
 def write_context(evaluation: Evaluation) -> list[Section]:
@@ -112,9 +112,9 @@ def write_context(evaluation: Evaluation) -> list[Section]:
         for k, words, recall in points
     )
     sentence = (
-        "What the first chunks hold of the evidence, and how many words a language model has to read for it. "
-        f"A higher line finds more evidence for the same number of words. The comparison by {WITHIN}@w says "
-        "which differences are certain."
+        "A line shows how much evidence the first chunks hold, and how many words a language model has to "
+        f"read. A higher line finds more evidence for the same number of words. The comparison by {WITHIN}@w "
+        "says which differences are certain."
     )
     remark = "Words are counted in the stored text; in scripts without spaces each sign counts."
     if len(drawn) > MAX_SERIES:

@@ -1,1 +1,1 @@
-"""What systems are scored on: a release's queries and grades, runs, measures, and the value of each query."""
+"""Scoring: a release's queries and grades, runs, measures, and the value of each query."""

@@ -124,7 +124,7 @@ KINDS = {
         MeasureKind("precision", True, "depth", "share of the first k places that are relevant (P@k)"),
         MeasureKind("rprec", True, "", "precision at the number of relevant documents"),
         MeasureKind("bpref", True, "", "relevant documents above judged irrelevant ones"),
-        MeasureKind("iprec", True, "recall", "best precision with so much recall or more"),
+        MeasureKind("iprec", True, "recall", "best precision at the level of recall or above"),
         MeasureKind("rbp", True, "persistence", "rank-biased precision", "documents"),
         MeasureKind("rbp_graded", False, "persistence", "rank-biased precision, gain by grade", "documents"),
         MeasureKind("set_precision", True, "", "share of the list that is relevant", "documents"),
@@ -140,7 +140,7 @@ KINDS = {
             MeasureKind(name, name != "evidence_ndcg", "depth", about, "chunks")
             for name, about in {
                 "evidence_recall": "share of the evidence's characters that chunks hold",
-                WITHIN: "share of the evidence in the first so many words of the chunks",
+                WITHIN: "share of the evidence in the first words of the chunks",
                 "evidence_precision": "share of the chunks' characters that are evidence",
                 "evidence_iou": "intersection over union of evidence and chunks",
                 "evidence_hit": "whether a chunk holds evidence",

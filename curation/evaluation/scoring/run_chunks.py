@@ -58,7 +58,7 @@ _Place = tuple[int, int, int]
 _Copy = tuple[int, str]
 """The document of a text, and the text in lower case with single spaces: copies may differ in case and
 space."""
-WAY_OUT = "Columns start and end, in the run or in the index that is mapped, would say which."
+WAY_OUT = "Columns start and end, in the run or in the mapped index, would give the places."
 
 
 class ChunkPlace(NamedTuple):
@@ -95,7 +95,7 @@ def said_of_texts(by_text: Mapping[str, bool]) -> str:
         return ""
     return (
         f"{', '.join(names)}: chunks are given by texts that their documents have several times. Differences "
-        f"from the other systems may be of the places alone. {WAY_OUT}"
+        f"from the other systems may come from the places alone. {WAY_OUT}"
     )
 
 
@@ -411,7 +411,7 @@ def _read_splitter_rows(
     wanted = used.of_chunks
     if not wanted:
         records.refuse_columns(
-            "no columns are known to hold the chunks' start and end, nor one their text: name them with "
+            "no known columns have the start and end of chunks, or their text: name columns with "
             "--map start=COLUMN and --map end=COLUMN, or with --map text=COLUMN"
         )
     names = [used.chunk, used.document, *wanted.values()]
@@ -424,7 +424,7 @@ def _read_splitter_rows(
             if not chunk:
                 fault = "the chunk has no id: give it one"
             elif first.setdefault(chunk, line) != line:
-                fault = f"the chunk {chunk!r} again, also in line {first[chunk]}: give it an id of its own"
+                fault = f"the chunk {chunk!r} again, also in line {first[chunk]}: give it a different id"
             elif document not in bodies.hashes:
                 like = like_known(document, partial(alike, known=bodies.hashes))
                 fault = (

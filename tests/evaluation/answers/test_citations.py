@@ -88,7 +88,7 @@ def test_what_cannot_be_cited_is_named_with_its_line(project: Store, tmp_path: P
     unknown: list[object] = [[f"{one}-1"], ["moon"], [f"{three}-1#-1-3"]]
     with pytest.raises(InputError) as found:
         scored(project, tmp_path, unknown)
-    assert "line 2: cites 'moon', which is no document of the release or chunk of one" in str(found.value)
+    assert "line 2: cites 'moon', but the release has no such document or chunk" in str(found.value)
     assert f"line 3: cites '{three}-1#-1-3'" in str(found.value)
     with pytest.raises(
         InputError, match=f"line 2: the chunk 3-400 of document '{two}-1' is outside its text"

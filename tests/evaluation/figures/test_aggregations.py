@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_rates_of_a_thousand_resamples() -> None:
 
 def test_what_counts_is_said() -> None:
     told = about(summary())
-    assert "1 have none and are unknown" in told
+    assert "Strata without a query, which are unknown: 1" in told
     assert "Strata overlap: 21 queries count in 22 places" in told
     assert "1 query is in no stratum and counts in overall alone" in told
 

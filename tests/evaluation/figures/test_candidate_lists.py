@@ -48,7 +48,10 @@ def test_what_imported_judgments_bring_is_no_easy_negative() -> None:
     run = run_rows({query: {"easy": 2.0, "right": 1.0} for query in GRADES}, qrels)
     effect = hard_negative_effect({"ours": [run]}, qrels, pooled_pairs(imported, [], GRADES), MEASURES, 0)
     assert (effect.hard, effect.easy, effect.unknown) == (0, 0, 12)
-    assert "and 12 not relevant from elsewhere, such as imported judgments" in effect.sentence
+    assert (
+        "and 12 other documents that are not relevant, such as documents of imported judgments"
+        in effect.sentence
+    )
 
 
 def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> None:

@@ -295,7 +295,7 @@ def test_all_faults_of_a_splitters_file_are_named_with_what_to_do(
     said = str(error.value)
     assert sorted(map(int, re.findall(r": line (\d):", said))) == [3, 4, 5, 6, 7, 8]
     for sentence in (
-        "line 3: the chunk 'a' again, also in line 2: give it an id of its own",
+        "line 3: the chunk 'a' again, also in line 2: give it a different id",
         "line 4: the chunk 'b' is of 'x', no document of the release: leave it out",
         "line 5: the chunk 5-2 of document",
         "line 6: the start of the chunk is ''; expected a whole number",
