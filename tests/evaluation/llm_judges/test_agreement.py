@@ -100,7 +100,7 @@ def test_coverage_counts_each_pair_once(project: Store, tmp_path: Path) -> None:
         counts["judged"]
         == counts["compared"] + counts["ungraded"] + counts["without_grade"] + counts["cannot_tell"]
     )
-    with pytest.raises(RefusedError, match=r"Nothing to compare: of the 12 pairs .* about another version"):
+    with pytest.raises(RefusedError, match=r"Nothing to compare: of the 12 pairs .* about a different version"):
         judge_agreement(project, "late")
 
 
@@ -167,7 +167,7 @@ def test_a_release_compares_as_the_project_did_when_it_was_frozen(tmp_path: Path
 
 
 def test_a_name_that_is_no_judge_is_answered_with_those_there_are(project: Store, tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="It has none yet"):
+    with pytest.raises(NotFoundError, match="It has no judge yet"):
         judge_agreement(project, "llm")
     bring(project, tmp_path)
     with pytest.raises(NotFoundError, match="It has llm"):

@@ -176,7 +176,7 @@ def test_a_sealed_part_is_refused_and_its_queries_still_count_by_the_judge(
 
 def test_a_judge_that_lacks_a_pair_of_the_pools_is_refused_by_name(project: Store, tmp_path: Path) -> None:
     bring(project, tmp_path, lacking=5)
-    with pytest.raises(RefusedError, match=r"did not grade 5 of the 280 pairs .* of 2 queries"):
+    with pytest.raises(RefusedError, match=r"did not grade 5 of the 280 pairs .* belong to 2 queries"):
         estimated(project, tmp_path)
 
 
