@@ -40,6 +40,8 @@ Outcome = tuple[
 """Rounded figures; the evaluation of answers, with a judge, and of runs."""
 ABOUT_FILES = ("part", "reason", "skip_repeated", "topics", "chunk_map")
 """Options of a request on the part, the reason and the reading of files, which choose no figures."""
+label_of: Callable[[Option], str] = attrgetter("label")
+"""The name of an option on a page."""
 
 
 class EvaluationWork(NamedTuple):
@@ -80,10 +82,6 @@ class Submitted(NamedTuple):
 
     sentences: tuple[str, ...]
     evaluation_id: str | None
-
-
-label_of: Callable[[Option], str] = attrgetter("label")
-"""The name of an option on a page."""
 
 
 def chosen_options(
