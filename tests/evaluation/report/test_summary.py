@@ -81,7 +81,7 @@ def test_a_run_is_not_compared_with_its_own_file_by_another_path(folder: Path) -
         (["--out", "summary"], "--out summary: expected an ending of .html, .md, .xml, .csv, .tex, .txt"),
         (
             ["--out", "s.xml"],
-            "--out s.xml: it has a test case for each --fail-if, and no --fail-if was given",
+            "--out s.xml: the file has a test case for each --fail-if, and no --fail-if was given",
         ),
         (["--out", "s.md", "--out", "./s.md"], "--out s.md: it is also a file that --out writes"),
     ],
